@@ -1,4 +1,4 @@
-"""annotator: runs in, pools judged by people, qrels and scores out."""
+"""annotator: builds pools from runs, has people judge them, and exports qrels and scores."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -8,7 +8,7 @@ __version__: str
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> str:
-        """Look up `__version__` in the metadata of the package, which takes longer than most commands begin in."""
+        """Read `__version__` from the package metadata on first use: that takes longer than most commands to start."""
         if name != "__version__":
             raise AttributeError(name)
         return import_module("annotator.installed").installed_version()

@@ -1,7 +1,7 @@
-"""`python -m annotator` is `annotator`."""
+"""Runs the command line for `python -m annotator`."""
 
 from annotator.cli import main
 
-# Processes that the server starts import this module again and must not start over.
+# Child processes of the server import this module again and must not run the command again.
 if __name__ == "__main__":
     main(prog_name="annotator")

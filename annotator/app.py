@@ -1,4 +1,4 @@
-"""Puts the pieces together: settings, database and pages become one Flask application."""
+"""Creates the Flask application from settings, database, web pages and API."""
 
 from flask import Flask
 from flask.json.provider import DefaultJSONProvider
@@ -42,7 +42,7 @@ FEATURES = (site, people, collections, topics, documents, runs, pools, judging, 
 
 
 def create_app(settings: Settings, database: Database) -> Flask:
-    """The application over a database whose tables are made; `InvalidValueError` without a secret key."""
+    """Create the application on a database with tables; `InvalidValueError` without a secret key."""
     if not settings.secret_key:
         raise InvalidValueError("The setting ANNOTATOR_SECRET_KEY is missing: give it a long random text.")
     app = Flask("annotator", template_folder=asset_folder("templates"), static_folder=asset_folder("static"))
@@ -50,10 +50,10 @@ def create_app(settings: Settings, database: Database) -> Flask:
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     if isinstance(app.json, DefaultJSONProvider):
-        app.json.ensure_ascii = False  # a Korean letter takes three bytes, and as an escape six
+        app.json.ensure_ascii = False  # a Korean letter takes three bytes, escaped six
     if settings.proxies:
         hops = {"x_for": settings.proxies, "x_proto": settings.proxies, "x_host": settings.proxies}
-        app.wsgi_app = ProxyFix(app.wsgi_app, **hops)  # type: ignore[method-assign]  # as its own guide does
+        app.wsgi_app = ProxyFix(app.wsgi_app, **hops)  # as in Werkzeug's guide
     monitoring.install(app, has_log=settings.log_format != "none", has_figures=bool(settings.metrics_port))
     context.install(app, settings, database)
     language.install(app, PACKAGE / "web" / "translations")
@@ -75,7 +75,7 @@ def create_app(settings: Settings, database: Database) -> Flask:
 
 
 def wsgi() -> Flask:
-    """What a WSGI server calls for the application, set up from the environment."""
+    """Create the application from the environment, for WSGI servers."""
     settings = Settings.from_environment()
     refuse_weak_key(settings)
     write_log(settings.log_format)
@@ -86,12 +86,12 @@ def _configuration(settings: Settings) -> dict[str, object]:
     return {
         "SECRET_KEY": settings.secret_key,
         "MAX_CONTENT_LENGTH": settings.upload_limit,
-        "MAX_FORM_MEMORY_SIZE": min(settings.upload_limit, 4 << 20),  # bytes of fields that are no files
-        # Cookies do not tell ports apart: two servers on one machine need not end each other's sessions.
+        "MAX_FORM_MEMORY_SIZE": min(settings.upload_limit, 4 << 20),  # bytes of form fields other than files
+        # Cookies ignore the port: with one name, two servers on one machine would end each other's sessions.
         "SESSION_COOKIE_NAME": cookie_name("annotator_session", secure=settings.secure_cookies),
         "SESSION_COOKIE_HTTPONLY": True,
         "SESSION_COOKIE_SAMESITE": "Lax",
         "SESSION_COOKIE_SECURE": settings.secure_cookies,
-        # A form lives as long as its session: who thinks for an hour about a document loses nothing.
+        # A form stays valid as long as its session, so that a judge may think about a document for an hour.
         "WTF_CSRF_TIME_LIMIT": None,
     }

@@ -1,19 +1,19 @@
-"""What can be refused, in sentences: every error a person may read, its values kept apart from its words."""
+"""Errors that people may read: sentences whose values are kept apart from the text."""
 
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-MAX_PROBLEMS = 100  # different ones that are listed of one file
-# After so many problems of one file it is read no further: it is another kind of file, or meant to keep somebody busy.
+MAX_PROBLEMS = 100  # distinct problems listed per file
+# After so many problems a file is read no further: it is of another format, or an attack.
 MOST_COUNTED = 20_000
 MANY_OF_A_KIND = 10  # problems with different values of one template
-FURTHER_LINES = 4  # that are named of equal problems, after the first
+FURTHER_LINES = 4  # listed for repeated problems, after the first
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """Words with their values apart, so that the edge can say them in the reader's language.
+    """A sentence with its values apart, so that it can be translated for the reader.
 
     `template` is English in `%(name)s` form and is the key of the translation catalogue.
     """
@@ -22,42 +22,42 @@ class Sentence:
     values: Mapping[str, object] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        """Say it in English."""
+        """The sentence in English."""
         return self.template % self.values
 
 
 class AnnotatorError(Exception):
-    """The root of all refusals; bugs are not among them."""
+    """The base class of all expected errors; bugs raise others."""
 
     def __init__(self, template: str, /, **values: object) -> None:
-        """Keep the sentence; `str(error)` is its English."""
+        """Keep the sentence; `str(error)` is its English text."""
         self.sentence = Sentence(template, values)
         super().__init__(str(self.sentence))
 
 
 class NotFoundError(AnnotatorError):
-    """There is no such thing, or none that this person may know of."""
+    """The thing does not exist, or this person may not know of it."""
 
 
 class NotAllowedError(AnnotatorError):
-    """The thing exists and the person may know it, but not do this."""
+    """The person may know that the thing exists, but may not do this."""
 
 
 class ConflictError(AnnotatorError):
-    """It contradicts what is stored: a name taken, a collection closed."""
+    """The request contradicts stored data: a name in use, a closed collection."""
 
 
 class BusyError(AnnotatorError):
-    """Somebody else holds what is needed for too long, or nothing can be written; the same may go through later."""
+    """A lock is held for too long, or the database cannot be written; a retry may succeed."""
 
 
 class InvalidValueError(AnnotatorError):
-    """A value that was given is outside what is possible."""
+    """A value is out of range or malformed."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing wrong with a file; `line` counts from 1, None when the whole file is meant.
+    """A problem in a file; `line` counts from 1, None for the whole file.
 
     `count` lines or places of the file have the same problem; `further_lines` are the first of them after `line`.
     """
@@ -70,7 +70,7 @@ class Problem:
 
     @property
     def repeats(self) -> Sentence | None:
-        """Where else the file has it; None when it has it once."""
+        """The other places with the same problem; None if there is only one."""
         uncounted = self.count - 1 - len(self.further_lines)
         lines = ", ".join(map(str, self.further_lines))
         if self.further_lines and uncounted:
@@ -82,16 +82,16 @@ class Problem:
         return Sentence("Found %(count)d times.", {"count": self.count}) if uncounted else None
 
     def __str__(self) -> str:
-        """Say it as compilers do: `FILE:LINE: what is wrong`."""
+        """The problem as compilers print it: `FILE:LINE: message`."""
         place = self.file if self.line is None else f"{self.file}:{self.line}"
         return f"{place}: {self.sentence}" + (f" {self.repeats}" if self.repeats else "")
 
 
 class FileRefusedError(AnnotatorError):
-    """One or more files have problems; nothing of them was stored, or whatever else was to be done with them."""
+    """One or more files have problems; nothing from any of them was stored or otherwise processed."""
 
     def __init__(self, problems: "Problems", summary: Sentence | None = None) -> None:
-        """Take the problems over, file by file, with their total number."""
+        """Keep the listed problems by file, and their total number."""
         self.problems = problems.by_file()
         self.total = problems.total
         told = summary or Sentence("Nothing was stored. Problems found: %(total)d.", {"total": problems.total})
@@ -99,7 +99,7 @@ class FileRefusedError(AnnotatorError):
 
 
 class _FileProblems:
-    """What is wrong with one file: equal sentences are one problem with the lines that have it."""
+    """The problems of one file; equal sentences are one problem with several lines."""
 
     def __init__(self) -> None:
         self.total = 0
@@ -107,7 +107,7 @@ class _FileProblems:
         self.templates: Counter[str] = Counter()  # of the listed problems
 
     def add(self, problem: Problem) -> None:
-        """Count a problem and list it; past `MAX_PROBLEMS` only kinds that are not listed yet are still listed."""
+        """Count a problem and list it; past `MAX_PROBLEMS` only if it is of a kind that is not listed yet."""
         self.total += problem.count
         sentence = str(problem.sentence)
         listed = self.by_sentence.get(sentence)
@@ -118,14 +118,14 @@ class _FileProblems:
             self.templates[problem.sentence.template] += 1
 
     def add_all(self, other: "_FileProblems") -> None:
-        """Add what was found elsewhere, also what was only counted there."""
+        """Add the problems of another instance, including those only counted there."""
         total = self.total + other.total
         for problem in other.by_sentence.values():
             self.add(problem)
         self.total = total
 
     def listed(self, file: str) -> list[Problem]:
-        """The problems by their first lines, kinds with many of them last so that they do not hide the others."""
+        """The problems by their first line; frequent kinds come last, so that they do not hide the others."""
         problems = sorted(
             self.by_sentence.values(),
             key=lambda problem: (self.templates[problem.sentence.template] > MANY_OF_A_KIND, problem.line or 0),
@@ -137,52 +137,52 @@ class _FileProblems:
 
 
 class Problems:
-    """Collects what is wrong with files, so that a person mends them once and not line by line."""
+    """Collects the problems of files, so that all are reported at once."""
 
     def __init__(self) -> None:
-        """Begin with none."""
+        """Start without problems."""
         self.total = 0
         self._files: dict[str, _FileProblems] = {}  # in the order in which files were first named
 
     @property
     def first(self) -> list[Problem]:
-        """Those that are listed, of each file in the order in which they were found."""
+        """The listed problems, by file in the order in which they were found."""
         return [problem for problems in self._files.values() for problem in problems.by_sentence.values()]
 
     def add(self, file: str, line: int | None, template: str, /, **values: object) -> None:
-        """Note a problem; past `MAX_PROBLEMS` different ones of its file it may only be counted.
+        """Add a problem; past `MAX_PROBLEMS` different ones of its file it may only be counted.
 
-        Raises `FileRefusedError` when the file has so many that there is no use in reading on.
+        Raises `FileRefusedError` when the file has so many that reading on is pointless.
         """
         self.add_problem(Problem(file, line, Sentence(template, values)))
         if self._of(file).total >= MOST_COUNTED:
             raise FileRefusedError(self, Sentence("Reading stopped after %(total)d problems.", {"total": self.total}))
 
     def add_problem(self, problem: Problem) -> None:
-        """Note a problem that was found elsewhere, as often as it was found there."""
+        """Add an existing problem with its count."""
         self.total += problem.count
         self._of(problem.file).add(problem)
 
     def add_all(self, others: "Problems") -> None:
-        """Note what was found elsewhere, also what was only counted there."""
+        """Add the problems of another collection, including those only counted there."""
         self.total += others.total
-        for file, problems in others._files.items():  # noqa: SLF001 - it is of this class
+        for file, problems in others._files.items():  # noqa: SLF001 - of the same class
             self._of(file).add_all(problems)
 
     def by_file(self) -> tuple[Problem, ...]:
-        """List them file by file in the order they were given, as `_FileProblems.listed` orders those of a file.
+        """List the problems file by file in the given order, within a file as `_FileProblems.listed` orders them.
 
-        A file that has more than are listed says last how many.
+        The last entry of a file with more problems than are listed states their number.
         """
         return tuple(problem for file, problems in self._files.items() for problem in problems.listed(file))
 
     def refuse_if_any(self) -> None:
-        """Raise `FileRefusedError` when anything was noted."""
+        """Raise `FileRefusedError` if there are problems."""
         if self.total:
             raise FileRefusedError(self)
 
     def report_if_any(self) -> None:
-        """Do as `refuse_if_any` for files that were only to be looked at: storing nothing was the aim."""
+        """Raise `FileRefusedError` if there are problems, with a message for files that were only checked."""
         if self.total:
             raise FileRefusedError(self, Sentence("Problems found: %(total)d.", {"total": self.total}))
 
@@ -191,7 +191,7 @@ class Problems:
 
 
 def _merged(one: Problem, other: Problem) -> Problem:
-    """The same problem with the lines of both, the first of them listed."""
+    """One problem with the lines of both, of which the first are listed."""
     count = one.count + other.count
     full = len(one.further_lines) == FURTHER_LINES
     if one.line is None or other.line is None or (full and other.line > one.further_lines[-1]):

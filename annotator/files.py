@@ -1,4 +1,4 @@
-"""A file as somebody sent it, what gzip has packed and how large it is; and files that only their owner may read."""
+"""Uploaded files, the unpacked size and content of gzip data, and files that only their owner may read."""
 
 import io
 import os
@@ -10,21 +10,21 @@ from pathlib import Path
 from typing import IO, BinaryIO
 
 GZIP_MAGIC = b"\x1f\x8b"
-GZIP_WINDOW = 31  # zlib's name for "gzip header and checksum, largest window"
+GZIP_WINDOW = 31  # zlib's wbits value for a gzip header and checksum with the largest window
 PIECE_BYTES = 1 << 16
 OWNER_ONLY = 0o600
 
 
 @dataclass(frozen=True)
 class InputFile:
-    """The bytes of a file, perhaps gzipped, under the name its sender knows it by."""
+    """The bytes of a file, possibly gzipped, and the name under which it was sent."""
 
     name: str
     content: bytes
 
 
 def unpack_to_more(streams: Iterable[IO[bytes]], most: int) -> bool:
-    """Whether files have more bytes in all than `most`, unpacked when they are gzip; no more than that is unpacked."""
+    """Whether the files have more than `most` bytes in total, unpacked if gzipped; unpacking stops there."""
     left = most
     for stream in streams:
         left -= unpacked_size(stream, left)
@@ -34,10 +34,10 @@ def unpack_to_more(streams: Iterable[IO[bytes]], most: int) -> bool:
 
 
 def unpacked_size(stream: IO[bytes], most: int) -> int:
-    """Count the bytes of a file from its beginning, unpacked when it is gzip, up to a little more than `most`.
+    """Count the bytes of a file from its start, unpacked if gzipped, up to slightly more than `most`.
 
-    What gzip says of its own size is that of the last member alone, and anybody can write another number there: so the
-    bytes are counted as they come out. Damaged data end the count; whoever reads the file says what is wrong with it.
+    The size field of gzip covers only the last member and can be forged, so the unpacked bytes are counted. Corrupt
+    data end the count; the reader of the file reports the error.
     """
     size = 0
     stream.seek(0)
@@ -57,10 +57,10 @@ def unpacked_size(stream: IO[bytes], most: int) -> int:
 
 
 def gunzipped(packed: Iterable[bytes], most: int = PIECE_BYTES) -> Iterator[bytes]:
-    """Unpack gzip of one member or several, in pieces of at most `most` bytes: it may be packed a thousandfold.
+    """Unpack one or more gzip members in pieces of at most `most` bytes, as data may be compressed a thousandfold.
 
-    Zeros behind a member are padding of tapes and block devices. Raises `zlib.error` for damaged data and `EOFError`
-    for data that end too early.
+    Zeros after a member are padding of tapes and block devices. Raises `zlib.error` for corrupt data and `EOFError`
+    for truncated data.
     """
     member = zlib.decompressobj(GZIP_WINDOW)
     for piece in packed:
@@ -78,8 +78,8 @@ def gunzipped(packed: Iterable[bytes], most: int = PIECE_BYTES) -> Iterator[byte
 
 
 def create_for_owner(path: Path) -> BinaryIO:
-    """Open a new file for writing that only its owner can read, from its first byte on.
+    """Create a file that only its owner can read, and open it for writing.
 
-    Raises `FileExistsError` when there is one of that name.
+    Raises `FileExistsError` when the file exists.
     """
     return os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER_ONLY), "wb")

@@ -1,4 +1,4 @@
-"""Python's search for unreachable cycles, switched off where it takes time at a bad moment and finds nothing."""
+"""Switches off Python's cyclic garbage collection where it takes time and finds nothing."""
 
 import gc
 from collections.abc import Iterator
@@ -7,10 +7,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def garbage_collection_off() -> Iterator[None]:
-    """Put garbage collection off until the block ends; a full one takes up to a tenth of a second here.
+    """Disable garbage collection during the block; a full collection takes up to a tenth of a second here.
 
-    What is made on the way should have no cycles: it is freed as soon as nothing refers to it. Of several threads at
-    once only the one that found it on turns it off, and on again, so that it is never off for longer than one block.
+    Objects created in the block should have no reference cycles, so that reference counting frees them. Of concurrent
+    threads, the one that found it enabled disables and enables it, so that it is never off for longer than one block.
     """
     was_enabled = gc.isenabled()
     if was_enabled:

@@ -1,4 +1,4 @@
-"""How the server's log is written: lines of text, or of JSON, on standard error."""
+"""The format of the server's log on standard error: lines of text or of JSON."""
 
 import json
 import logging
@@ -9,10 +9,10 @@ REQUESTS = "annotator.requests"
 
 
 class JsonLines(logging.Formatter):
-    """A JSON object a line: when, how grave, what, and the values of a request as they are."""
+    """One JSON object per line: time, level, event, and the values of the request with their types."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Write one event."""
+        """Format one log record."""
         event: dict[str, object] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -25,19 +25,19 @@ class JsonLines(logging.Formatter):
 
 
 class TextLines(logging.Formatter):
-    """The same as text."""
+    """One line of text per log record."""
 
     def __init__(self) -> None:
-        """Begin each line with the moment, in UTC."""
+        """Start each line with the time in UTC."""
         super().__init__("%(asctime)s %(levelname)s %(message)s")
 
     def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: ARG002, N802 - logging's
-        """The moment as ISO 8601 has it."""
+        """The time in ISO 8601."""
         return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
 
 
 def write_log(log_format: str) -> None:
-    """Write what this process logs to standard error; with `none` only what Flask itself would, and no requests."""
+    """Log to standard error in this format; with `none` only what Flask itself would log, and no requests."""
     requests = logging.getLogger(REQUESTS)
     requests.disabled = log_format == "none"
     if log_format == "none":

@@ -1,4 +1,4 @@
-"""Reads days and moments as people and programs write them, for every option, form and address alike."""
+"""Parses days and times as people and programs write them, for all options, forms and query strings."""
 
 import re
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
@@ -11,19 +11,19 @@ MOMENT = re.compile(
     r"(?:[Tt ] *(?P<time>\d\d(?::?\d\d(?::?\d\d(?:[.,]\d{1,9})?)?)?))?(?P<gap> *)(?P<zone>\S*)",
     re.ASCII,
 )
-# In an address “+” stands for a blank, so that the sign of an offset may have got lost.
+# In a query string “+” stands for a blank, so that the plus sign of an offset may be lost.
 OFFSET = re.compile(r"(?P<sign>[+-]?)(?P<hours>\d\d)(?::?(?P<minutes>[0-5]\d))?", re.ASCII)
 MINUS = "\N{MINUS SIGN}"
 END_OF_DAY = re.compile(r"24(?::?00(?::?00(?:[.,]0+)?)?)?")
-# Where a day ends last: “anywhere on Earth”, as calls for runs write it.
+# The last time zone in which a day ends: “anywhere on Earth”, as in calls for participation.
 ANYWHERE_ON_EARTH = timezone(timedelta(hours=-12))
 
 
 def read_moment(text: str) -> datetime:
-    """The moment that somebody wrote, in UTC: ISO 8601, also with a blank for the `T`, and a zone behind it.
+    """Parse a time and return it in UTC: ISO 8601, with `T` or a blank, followed by an optional time zone.
 
-    A zone is `UTC`, `Z`, `AoE`, an offset such as `+09:00` or a name such as `Asia/Seoul`; none is UTC. A day is its
-    beginning. `InvalidValueError` says what is wrong with anything else.
+    A zone is `UTC`, `Z`, `AoE`, an offset such as `+09:00` or a name such as `Asia/Seoul`; the default is UTC. A day
+    means its start. Raises `InvalidValueError` for any other text.
     """
     written = text.strip()
     match = MOMENT.fullmatch(written.replace(MINUS, "-"))
@@ -41,18 +41,18 @@ def read_moment(text: str) -> datetime:
 
 
 def read_day(text: str) -> date:
-    """The day that somebody wrote; of a moment it is its day in UTC."""
+    """Parse a day; a time gives its day in UTC."""
     return read_moment(text).date()
 
 
 def has_time(text: str) -> bool:
-    """Whether what was written has a time of day, and not only a day."""
+    """Whether the text has a time of day in addition to a day."""
     match = MOMENT.fullmatch(text.strip().replace(MINUS, "-"))
     return match is not None and match["time"] is not None
 
 
 def write_moment(at: datetime) -> str:
-    """A moment to the minute, in UTC, as `read_moment` reads it."""
+    """A time to the minute, in UTC, in the format of `read_moment`."""
     return f"{at.astimezone(UTC).replace(tzinfo=None).isoformat(' ', 'minutes')} UTC"
 
 
@@ -65,7 +65,7 @@ def _no_moment(text: str) -> InvalidValueError:
 
 
 def _zone(name: str) -> tzinfo:
-    """The zone of that name, UTC for none; names of places are those of the system's time zone database."""
+    """The time zone with this name, UTC for an empty one; place names are those of the system's time zone database."""
     if name.upper() in {"", "UTC", "Z"}:
         return UTC
     if name.upper() == "AOE":
@@ -76,7 +76,7 @@ def _zone(name: str) -> tzinfo:
             return ZoneInfo(name)
         size = timedelta(hours=int(offset["hours"]), minutes=int(offset["minutes"] or 0))
         return timezone(-size if offset["sign"] == "-" else size)
-    # A folder of zones, such as “Asia”, is an OSError on some systems; an unknown name is a KeyError.
+    # A folder of zones, such as “Asia”, raises OSError on some systems; an unknown name raises KeyError.
     except (KeyError, OSError, ValueError) as error:
         raise InvalidValueError(
             "“%(name)s” is not a time zone: give UTC, AoE, an offset such as “+09:00” or a name such as “Asia/Seoul”.",

@@ -1,4 +1,4 @@
-"""The report of a collection as one page of HTML that needs no other file; its charts are inline SVG."""
+"""The report on a collection as one self-contained HTML page with charts as inline SVG."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -15,24 +15,24 @@ from annotator.workflows.leaderboard.overview_report import OverviewReport
 from annotator.workflows.leaderboard.reusability_report import QualityReport
 
 TEMPLATE = "leaderboard/report/page.html"
-# More cannot be taken in on paper: the command has all pairs.
+# More pairs are illegible on paper; the command has all of them.
 MOST_RUNS_IN_GRID = 30
 MOST_PAIRS_OF_JUDGES = 60
 WIDTH = 600
 ROW = 20  # pixels from one row to the next
 TOP, BOTTOM, RIGHT = 24, 46, 24
-LETTER = 6.6  # pixels, about, of a letter of a name
+LETTER = 6.6  # approximate width of a letter of a name, in pixels
 LONGEST_NAME = 34  # letters
 PLOT_HEIGHT = 240
 LEFT_OF_LINES = 62
 WANTED_TICKS = 5
-DASHES = ("", "7 4", "2 4")  # lines are told apart without colour
-ENOUGH_POINTS_TO_MARK = 40  # more would only blot the line
+DASHES = ("", "7 4", "2 4")  # line styles, so that lines differ without colour
+ENOUGH_POINTS_TO_MARK = 40  # markers of more points would blur the line
 
 
 @dataclass(frozen=True)
 class Tick:
-    """A place on an axis, and what is written there."""
+    """A position on an axis and its label."""
 
     at: float
     text: str
@@ -40,7 +40,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class RowMark:
-    """One name with its value, and where its interval begins and ends, if it has one."""
+    """A name with its value and the ends of its interval, if any."""
 
     name: str
     y: float
@@ -50,11 +50,11 @@ class RowMark:
 
 @dataclass(frozen=True)
 class RowChart:
-    """Names one below the other, each with a value on one scale: as a bar from nothing, or a point in its interval."""
+    """Names in rows, each with a value on a common scale, drawn as a bar or as a point in its interval."""
 
     title: str
     axis: str
-    names: str  # what the names are of
+    names: str  # what the names denote
     bars: bool
     rows: tuple[RowMark, ...]
     ticks: tuple[Tick, ...]
@@ -64,13 +64,13 @@ class RowChart:
 
     @property
     def foot(self) -> float:
-        """Where the axis lies."""
+        """The vertical position of the axis."""
         return self.height - BOTTOM
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line: its points as SVG has them, and whether each is marked, too."""
+    """A line: its points in SVG syntax, and whether they have markers."""
 
     name: str
     points: tuple[tuple[float, float], ...]
@@ -80,7 +80,7 @@ class Line:
 
 @dataclass(frozen=True)
 class LineChart:
-    """Values over a scale, in one line or several."""
+    """One or several lines over a numeric axis."""
 
     title: str
     across: str
@@ -94,7 +94,7 @@ class LineChart:
 
     @property
     def foot(self) -> float:
-        """Where the lower axis lies."""
+        """The vertical position of the lower axis."""
         return self.height - BOTTOM
 
 
@@ -106,7 +106,7 @@ def row_chart(
     *,
     bars: bool = False,
 ) -> RowChart | None:
-    """A chart of names, values and intervals; who has no value is left out, and without any there is no chart."""
+    """A chart of names, values and intervals; names without a value are omitted, and None is returned if all are."""
     known = [(name, value, ends) for name, value, ends in rows if value is not None]
     if not known:
         return None
@@ -132,7 +132,7 @@ def row_chart(
 def line_chart(
     title: str, across: str, up: str, lines: Sequence[tuple[str, Sequence[tuple[float, float | None]]]]
 ) -> LineChart | None:
-    """A chart of lines by name, each of points (across, up); what has no value is left out."""
+    """A chart of lines by name, each of points (across, up); points without a value are omitted."""
     known = [(name, [(x, y) for x, y in points if y is not None]) for name, points in lines]
     known = [(name, points) for name, points in known if points]
     if not known:
@@ -157,7 +157,7 @@ def line_chart(
 
 @dataclass(frozen=True)
 class _Scale:
-    """Values from `least` to `most` laid out from one pixel to another."""
+    """A linear scale that maps values from `least` to `most` to pixels."""
 
     least: float
     most: float
@@ -165,12 +165,12 @@ class _Scale:
     end: float
 
     def at(self, value: float) -> float:
-        """The pixel of a value, to a hundredth, so that the same numbers give the same bytes everywhere."""
+        """The pixel of a value, rounded to a hundredth so that equal numbers give equal bytes on every machine."""
         return round(self.start + (value - self.least) / (self.most - self.least) * (self.end - self.start), 2)
 
 
 def _ticks(least: float, most: float) -> list[float]:
-    """Round values at even steps that hold both ends between them."""
+    """Round values at equal steps that cover both ends."""
     if least == most:
         most = least + 1
     rough = (most - least) / WANTED_TICKS
@@ -185,7 +185,7 @@ def _short(name: str) -> str:
 
 
 def report_html(report: OverviewReport) -> bytes:
-    """Write the page; the same report gives the same bytes."""
+    """Render the page; equal reports give equal bytes."""
     significance = None if isinstance(report.significance, AnnotatorError) else report.significance
     html = (
         _environment()
@@ -207,7 +207,7 @@ def report_html(report: OverviewReport) -> bytes:
 
 @cache
 def _environment() -> Environment:
-    """The templates of the pages, every value escaped."""
+    """The Jinja environment with the templates of the pages and autoescaping."""
     return Environment(
         loader=FileSystemLoader(asset_folder("templates")),
         autoescape=True,

@@ -1,4 +1,4 @@
-"""What can be set from outside: by environment, by one TOML file, read once and refused by name when wrong."""
+"""The settings: from the environment and one TOML file, read once and validated."""
 
 import ipaddress
 import os
@@ -13,19 +13,19 @@ from annotator.errors import InvalidValueError
 
 DEFAULT_DATABASE_URL = "sqlite:///annotator.sqlite"
 MEBIBYTE = 1 << 20
-# Of the key that signs the sessions: 32 hexadecimal digits are 128 random bits.
+# Of the secret key: 32 hexadecimal digits are 128 random bits.
 LEAST_KEY_LENGTH = 32
 LEAST_KEY_SIGNS = 8
 GREATEST_PORT = 65_535
 PREFIX = "ANNOTATOR_"
-SETTINGS_FILE = "ANNOTATOR_SETTINGS"  # names the file; it is no setting of the file itself
+SETTINGS_FILE = "ANNOTATOR_SETTINGS"  # names the file; not a setting in the file itself
 LOG_FORMATS = ("none", "text", "json")
-# More digits no number here has, and Python reads no number of very many.
+# No setting has more digits, and Python refuses to parse very long numbers.
 MOST_DIGITS = 9
-# A name as in a Host header, or a dot and a name for all below it: neither an address nor a path.
+# A host name as in a Host header, or a dot and a domain for all names below it; no address or path.
 SITE_HOST = re.compile(r"\.?[\w-]+(\.[\w-]+)*")
 MOST_CHARACTERS_SHOWN = 100
-# Not of the server: where `--site` finds another one, and what the tests are told.
+# Not settings of the server: the address for `--site`, and variables of the tests.
 OTHERS = frozenset(
     f"{PREFIX}{name}" for name in ("SETTINGS", "SITE", "TOKEN", "THOROUGH", "FAULTS", "REQUIRE_BROWSER", "FUZZ")
 )
@@ -76,9 +76,9 @@ class Settings:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None, *, file: str | None = None) -> "Settings":
-        """Read `ANNOTATOR_…` variables, and below them the TOML file that `file` or `ANNOTATOR_SETTINGS` names.
+        """Read `ANNOTATOR_…` variables, with the TOML file named by `file` or `ANNOTATOR_SETTINGS` as fallback.
 
-        Raises `InvalidValueError` with the name of what is wrong, or of a setting that does not exist.
+        Raises `InvalidValueError` with the name of an invalid or unknown setting.
         """
         given = os.environ if environment is None else environment
         values = _from_file(file or given.get(SETTINGS_FILE) or None)
@@ -87,27 +87,27 @@ class Settings:
                 name = variable.removeprefix(PREFIX).lower()
                 known = _known(name, variable)
                 values[known] = KINDS[name].read(text, variable)
-        # Behind a proxy the pages are on a network, where a cookie without HTTPS is anybody's.
+        # Behind a proxy the pages are on a network, where a cookie without HTTPS can be read by anyone.
         values.setdefault("secure_cookies", bool(values.get("proxies")))
         return cls(**values)
 
     def to_environment(self) -> dict[str, str]:
-        """The variables that make another process read the same settings."""
+        """The environment variables with which another process reads the same settings."""
         return {f"{PREFIX}{name.upper()}": kind.write(getattr(self, kind.field)) for name, kind in KINDS.items()}
 
 
 class Kind(NamedTuple):
-    """How a setting is read and written; its name says the unit, its field counts bytes."""
+    """How a setting is parsed and written; its name has the unit, its field is in bytes."""
 
     field: str
     read: Callable[[str, str], object]
     write: Callable[[Any], str] = str
-    # What TOML may give for it beside a text, which is all that the environment has.
+    # Types that TOML may give besides text, which is all that the environment has.
     types: tuple[type, ...] = ()
 
 
 def refuse_same_port(settings: Settings) -> None:
-    """Raise `InvalidValueError` when the figures would be served at the port of the pages."""
+    """Raise `InvalidValueError` when metrics and pages would use the same port."""
     if settings.metrics_port == settings.port:
         raise InvalidValueError(
             "The settings ANNOTATOR_PORT and ANNOTATOR_METRICS_PORT are both %(port)d: the metrics need another port.",
@@ -116,7 +116,7 @@ def refuse_same_port(settings: Settings) -> None:
 
 
 def refuse_weak_key(settings: Settings) -> None:
-    """Raise `InvalidValueError` when the key that signs the sessions is missing or could be guessed."""
+    """Raise `InvalidValueError` when the secret key for sessions is missing or too weak."""
     if not settings.secret_key:
         raise InvalidValueError("The setting ANNOTATOR_SECRET_KEY is missing: give it a long random text.")
     if len(settings.secret_key) < LEAST_KEY_LENGTH or len(set(settings.secret_key)) < LEAST_KEY_SIGNS:
@@ -129,9 +129,9 @@ def refuse_weak_key(settings: Settings) -> None:
 
 
 def refuse_site_without_name(settings: Settings) -> None:
-    """Raise `InvalidValueError` when other machines reach the pages and no setting names the site.
+    """Raise `InvalidValueError` when other machines can reach the pages and no host name is configured.
 
-    Links in invitations begin with the name that a request was sent to, which its sender chooses.
+    Invitation links start with the host name of the request, which its sender controls.
     """
     if settings.site_hosts or (not settings.proxies and _is_loopback(settings.host)):
         return
@@ -171,10 +171,10 @@ def _from_file(path: str | None) -> dict[str, Any]:
 
 
 def _as_text(value: object, name: str) -> str:
-    """A value of TOML as the environment would say it; `InvalidValueError` for one of a type that it cannot have."""
+    """A TOML value as it would be written in the environment; `InvalidValueError` if its type is not allowed."""
     if isinstance(value, str):
         return value
-    # By the very type: in Python, though not in TOML, true and false are whole numbers.
+    # By exact type: in Python, unlike TOML, booleans are integers.
     if type(value) in KINDS[name].types:
         if not isinstance(value, list):
             return str(int(value)) if isinstance(value, bool) else str(value)
@@ -234,7 +234,7 @@ def _mebibytes(text: str, name: str) -> int:
 
 
 def _number(text: str) -> int | None:
-    """A whole number of not too many digits, None for every other text."""
+    """Parse an integer of limited length; None for any other text."""
     return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else None
 
 
@@ -275,7 +275,7 @@ def _in_mebibytes(size: int) -> str:
     return str(size // MEBIBYTE)
 
 
-def _as_switch(on: bool) -> str:  # noqa: FBT001 - the value of a setting is all it takes
+def _as_switch(on: bool) -> str:  # noqa: FBT001 - the value of a setting is its only argument
     return "1" if on else "0"
 
 

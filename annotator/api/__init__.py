@@ -1,1 +1,1 @@
-"""The door for programs: REST under `/api/v1`, described by OpenAPI; in English, as the command line is."""
+"""The REST API under `/api/v1`, described by OpenAPI; its messages are in English, as on the command line."""

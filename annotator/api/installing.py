@@ -1,4 +1,4 @@
-"""Hangs the door into the application: the resources, their refusals, the OpenAPI document and the page of it."""
+"""Installs the API in the Flask application: operations, error handlers, the OpenAPI document and its page."""
 
 import json
 from http import HTTPStatus
@@ -52,7 +52,7 @@ ABOUT = (
 
 
 class _Api(Api):  # type: ignore[misc]  # flask-smorest ships no types
-    """flask-smorest, which would answer every refusal of the pages, too, and not by problem details."""
+    """flask-smorest without its own error handlers, which would also replace the error pages of the web pages."""
 
     ERROR_SCHEMA = ProblemDetails
 
@@ -60,7 +60,7 @@ class _Api(Api):  # type: ignore[misc]  # flask-smorest ships no types
         return Response(json.dumps(completed(self.spec.to_dict()), indent=2), mimetype="application/json")
 
     def _register_error_handlers(self) -> None:
-        """Leave the pages to themselves."""
+        """Register no application-wide error handlers."""
 
     def _register_responses(self) -> None:
         content = {MEDIA_TYPE: {"schema": ProblemDetails}}
@@ -71,7 +71,7 @@ class _Api(Api):  # type: ignore[misc]  # flask-smorest ships no types
 
 
 def install(app: Flask, csrf: CSRFProtect) -> None:
-    """Add the operations to an application that has its pages."""
+    """Add the API to an application that already has its web pages."""
     app.config.update(
         API_TITLE="annotator",
         API_VERSION="v1",
@@ -95,6 +95,6 @@ def install(app: Flask, csrf: CSRFProtect) -> None:
 
 
 def _answer_http(error: HTTPException) -> ResponseReturnValue:
-    """What is refused before any view is found: of this door as of its operations, of others by a page."""
+    """Answer errors raised before a view is found: problem details under the API's prefix, otherwise an HTML page."""
     is_ours = request.path.startswith(f"{ROOT}/") and (error.code or 500) >= HTTPStatus.BAD_REQUEST
     return of_http(error) if is_ours else show_http_error(error)

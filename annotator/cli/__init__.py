@@ -1,4 +1,4 @@
-"""The command line: words in, one workflow, words out. No SQL, no arithmetic; a module a noun, imported when needed."""
+"""The command line: each command calls one workflow. No SQL, no arithmetic; a module per noun, imported when needed."""
 
 from annotator.cli.root import main
 

@@ -1,6 +1,6 @@
-"""Writes `commands.json`, from which help and completion are made; see `annotator.cli.described_commands`.
+"""Writes `commands.json`, the source of help texts and completion; see `annotator.cli.described_commands`.
 
-`python -m annotator.cli.describe_commands` writes it, in a checkout; `make commands` calls it.
+`python -m annotator.cli.describe_commands` writes it in a checkout; `make commands` calls it.
 """
 
 import inspect
@@ -15,7 +15,7 @@ from annotator.cli.root import main
 
 
 def describe_commands() -> dict[str, dict[str, Any]]:
-    """Describe every command there is, as in the file."""
+    """Describe every command in the format of the file."""
     here, there = real_nouns(on_site=False), real_nouns(on_site=True)
     return {
         DATABASE: {name: _described(command) for name, command in here.items()},
@@ -24,7 +24,7 @@ def describe_commands() -> dict[str, dict[str, Any]]:
 
 
 def real_nouns(*, on_site: bool) -> dict[str, click.Command]:
-    """Import the commands of all nouns."""
+    """Import and return the command of every noun."""
     context = click.Context(main)
     context.params["site"] = "https://example.org" if on_site else None
     named = ((name, main.get_command(context, name)) for name in main.list_commands(context))
@@ -32,7 +32,7 @@ def real_nouns(*, on_site: bool) -> dict[str, click.Command]:
 
 
 def as_json(value: object, indent: str = "") -> str:
-    """JSON with one line for each parameter, so that changes of several people rarely collide."""
+    """JSON with one line for each parameter, so that concurrent changes rarely conflict."""
     inner = indent + " "
     match value:
         case dict():
@@ -58,7 +58,7 @@ def _described(command: click.Command) -> dict[str, Any]:
 
 
 def _parameter(parameter: click.Parameter, context: click.Context) -> dict[str, Any]:
-    """Describe a parameter; what is not mentioned is false, empty or, of `nargs`, 1."""
+    """Describe a parameter; omitted keys mean false, empty or, for `nargs`, 1."""
     entry: dict[str, Any] = {"name": parameter.name}
     if isinstance(parameter, click.Option):
         left, right = parameter.get_help_record(context) or ("", "")

@@ -1,9 +1,9 @@
-"""Commands as `commands.json` describes them, for help and completion, which need none of the real commands.
+"""Commands as described in `commands.json`, for help and completion without importing the real commands.
 
-A command's module imports everything the command works with: tables, arrays, some 870 modules. To show its help or to
-complete its options, its texts are enough. `make commands` writes them to `commands.json`, and a test fails when they
-differ from the commands. Whatever is not described is imported: a file that is out of date can show an old help text,
-but it keeps no command from running.
+The module of a command imports all that the command needs: tables, arrays, some 870 modules. Its texts are enough to
+show help or to complete options. `make commands` writes them to `commands.json`, and a test fails when they differ
+from the commands. A command without a description is imported: an outdated file can show an old help text, but does
+not keep any command from running.
 """
 
 import json
@@ -15,9 +15,9 @@ from typing import Any
 import click
 
 DESCRIPTIONS = Path(__file__).with_name("commands.json")
-# Commands for a local database; for a site, only the nouns that are other commands there.
+# The key of commands on a local database, and that of commands on a site (only nouns that differ there).
 DATABASE, SITE = "database", "site"
-# What click writes between the help of an option and what follows in brackets, such as its default.
+# What click puts between the help of an option and its default or other extras in brackets.
 GAP = "  "
 
 Entry = Mapping[str, Any]
@@ -25,10 +25,10 @@ Load = Callable[[], click.Command | None]
 
 
 class DescribedOption(click.Option):
-    """An option for help, completion and the parser; it has no default and converts nothing."""
+    """An option for help, completion and parsing, without default or conversion."""
 
     def __init__(self, entry: Entry) -> None:
-        """Read the entry of an option."""
+        """Create the option from its entry in the file."""
         first, *others = entry["names"]
         super().__init__(
             [f"{first}/{entry['off']}" if "off" in entry else first, *others, entry["name"]],
@@ -42,7 +42,7 @@ class DescribedOption(click.Option):
         self.left, self.extra = entry.get("left", ""), entry.get("extra")
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:  # noqa: ARG002 - the signature is click's
-        """The two columns of the option in the help text."""
+        """The option and its help text, as the two columns of the help page."""
         return None if self.hidden else (self.left, GAP.join(filter(None, (self.help, self.extra))))
 
 
@@ -50,24 +50,24 @@ class DescribedGroup(click.Group):
     """A group that imports the real one when a command of it is to run."""
 
     def __init__(self, name: str, help_text: str, load: Load) -> None:
-        """Begin with no commands; `load` imports the real group."""
+        """Create the group without commands; `load` imports the real group."""
         super().__init__(name, help=help_text)
         self.load = load
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Find a command by its name; one that is not described is imported, though not while a line is completed."""
+        """Find a command by name; one without a description is imported, except during completion."""
         command = super().get_command(ctx, cmd_name)
         return self.load_command(cmd_name) if command is None and not ctx.resilient_parsing else command
 
     def load_command(self, name: str) -> click.Command | None:
-        """Import the real group, and return its command of this name."""
+        """Import the real group and return its command of this name."""
         real = self.load()
         return real.commands.get(name) if isinstance(real, click.Group) else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command to go on with, described or real."""
+        """Find the next command on the line, described or real."""
         name, command, rest = super().resolve_command(ctx, args)
         if name is None or command is None or is_enough(ctx, command, rest):
             return name, command, rest
@@ -75,9 +75,9 @@ class DescribedGroup(click.Group):
 
 
 def is_enough(parent: click.Context, command: click.Command, args: list[str]) -> bool:
-    """Whether a described command will do: to complete a line, to show help, or as the group of another command.
+    """Whether the described command is enough: for completion, for help, or as the group of another command.
 
-    The arguments are parsed to find out, since `--help` may also be a value or a file's name.
+    The arguments are parsed to find out, since `--help` may also be a value or the name of a file.
     """
     if parent.resilient_parsing or isinstance(command, click.Group):
         return True
@@ -88,7 +88,7 @@ def is_enough(parent: click.Context, command: click.Command, args: list[str]) ->
 
 
 def described(noun: str, *, on_site: bool, load: Load) -> click.Command | None:
-    """The described command of a noun, None when there is none; `load` imports the real one."""
+    """The described command of a noun, None if there is none; `load` imports the real one."""
     of_database, of_site = descriptions()[DATABASE], descriptions()[SITE]
     entry = (of_site if on_site and noun in of_site else of_database).get(noun)
     return None if entry is None else _command(noun, entry, load)
@@ -96,7 +96,7 @@ def described(noun: str, *, on_site: bool, load: Load) -> click.Command | None:
 
 @cache
 def descriptions() -> Mapping[str, Mapping[str, Entry]]:
-    """What the file has: the two trees, in each the nouns."""
+    """The contents of the file: by tree (local, site), the entries of the nouns."""
     trees: dict[str, dict[str, Entry]] = json.loads(DESCRIPTIONS.read_text(encoding="utf-8"))
     return trees
 
@@ -123,7 +123,7 @@ def _parameter(entry: Entry) -> click.Parameter:
 
 
 def _type_of(entry: Entry) -> click.ParamType[Any] | None:
-    """The type that completes what the real one completes."""
+    """A parameter type with the same completion as the real one."""
     if "choices" in entry:
         return click.Choice(entry["choices"])
     return click.Path(file_okay="is_folder" not in entry) if "is_path" in entry else None

@@ -1,4 +1,4 @@
-"""The root of the command line: the nouns, the options of all commands, and the printing of errors."""
+"""The root of the command line: the nouns, the global options, and the printing of errors."""
 
 import os
 import re
@@ -23,19 +23,19 @@ from annotator.errors import AnnotatorError, FileRefusedError
 from annotator.installed import DISTRIBUTION
 from annotator.settings import SETTINGS_FILE, Settings
 
-# user:password@host, or ?password=; a URL that is malformed is refused later, when the database is opened.
+# user:password@host, or ?password=; a malformed URL is rejected later, when the database is opened.
 WITH_PASSWORD = re.compile(r"//[^/:]*:[^/]+@|[?&]password=")
 REFUSED = 1
-INTERRUPTED = 128 + SIGINT  # as shells have it
-# The commands of an administrator, which warn when a settings file is not safe.
+INTERRUPTED = 128 + SIGINT  # as in shells
+# Administrators' commands, which warn when a settings file is not safe.
 KEEPING_A_SITE = frozenset({"serve", "database"})
-# What writing says when there is no more room, or the device fails.
+# Errors of writing when the disk is full or fails.
 CANNOT_WRITE = frozenset({EDQUOT, EFBIG, EIO, ENOSPC})
 
 
 @dataclass(frozen=True)
 class Noun:
-    """A command: the module that has it, its summary in the list of commands, and its name in the module."""
+    """A command: its module, its summary in the list of commands, and its name in the module."""
 
     module: str
     summary: str
@@ -112,14 +112,14 @@ NOUNS: Mapping[str, Noun] = {
 
 
 class Root(click.Group):
-    """Imports the module of a noun when a command of it runs: help and completion need neither database nor arrays."""
+    """The root group; the module of a noun is imported only when a command of it runs, not for help or completion."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name the nouns in the order of the walk from topics to leaderboard; on a site, those that work there."""
+        """The nouns in the order of the workflow, from topics to leaderboard; on a site, those available there."""
         return [name for name in NOUNS if not _is_on_site(ctx) or name in ON_SITE or name in ANYWHERE]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a noun, or the one of that name that works on a site elsewhere."""
+        """Import the command of a noun, or its version for remote sites."""
         if cmd_name not in NOUNS:
             return None
         if cmd_name in ONLY_ON_SITE or (_is_on_site(ctx) and cmd_name not in ANYWHERE):
@@ -130,7 +130,7 @@ class Root(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that was typed; for help and completion its description, without importing it."""
+        """Find the command on the line; for help and completion, its description without importing it."""
         noun, *rest = args
         if noun in self.list_commands(ctx):
             command = described(noun, on_site=_is_on_site(ctx), load=lambda: self.get_command(ctx, noun))
@@ -147,13 +147,13 @@ class Root(click.Group):
             formatter.write_dl(list(summaries.items()))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete the nouns without importing them, as click would to learn which are hidden."""
+        """Complete the nouns without importing them, which click would do to skip hidden ones."""
         nouns = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
         options = click.Command.shell_complete(self, ctx, incomplete)
         return [*(CompletionItem(name, help=NOUNS[name].summary) for name in nouns), *options]
 
-    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - the library's own type
-        """Run a command; a refusal goes to standard error, one reason a line, and ends with status 1."""
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - the signature is click's
+        """Run a command; errors go to standard error, one reason per line, with exit status 1."""
         try:
             return super().invoke(ctx)
         except AnnotatorError as refusal:
@@ -164,16 +164,16 @@ class Root(click.Group):
         except KeyboardInterrupt:
             _end_interrupted(ctx)
         except click.Abort as ended:
-            # So click calls it at a question, where the end of the input is the same to it.
+            # click raises this at a prompt, also at the end of the input.
             if not isinstance(ended.__context__, KeyboardInterrupt):
                 raise
             _end_interrupted(ctx)
         except OSError as error:
-            # Files are opened by name; what has none is standard output.
+            # Errors about a file have its name; without a name it is standard output.
             if error.filename is not None or error.errno not in CANNOT_WRITE:
                 raise
             click.echo(f"Standard output cannot be written: {error.strerror}.", err=True)
-            # What is left in the buffer would fail again when Python ends, with a status of its own.
+            # A leftover buffer would fail again when Python exits, with another exit status.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             ctx.exit(REFUSED)
 
@@ -184,7 +184,7 @@ def _end_interrupted(context: click.Context) -> NoReturn:
 
 
 def _is_on_site(context: click.Context) -> bool:
-    """Whether a site was named; for the list of commands, which is shown before that option is read, also elsewhere."""
+    """Whether --site is given; also for the list of commands, which is shown before that option is parsed."""
     return bool(context.params.get("site", os.environ.get("ANNOTATOR_SITE")))
 
 
@@ -224,12 +224,12 @@ def main(
 
 
 def warn_if_others_read(path: str) -> None:
-    """Warn on standard error when every account of this machine can read the file and it holds a secret.
+    """Warn on standard error when a settings file with a secret is readable by other accounts of the machine.
 
-    The file was read before, so that it is there and is TOML.
+    The file was read before, so it exists and is valid TOML.
     """
     mode = Path(path).stat().st_mode
-    # What is no file, such as a pipe, was read once and is gone.
+    # A pipe or the like can be read only once.
     if not stat.S_ISREG(mode) or not mode & stat.S_IROTH:
         return
     held = _secrets(path)

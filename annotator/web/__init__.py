@@ -1,1 +1,1 @@
-"""HTTP in, HTTP out. No SQL, no arithmetic: a view reads input, calls one workflow, and renders what came back."""
+"""The web pages. No SQL, no arithmetic: a view parses its input, calls one workflow and renders the result."""

@@ -1,4 +1,4 @@
-"""Agreement of the judges."""
+"""API operation that reports inter-judge agreement."""
 
 from marshmallow import Schema, fields
 

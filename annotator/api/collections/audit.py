@@ -1,4 +1,4 @@
-"""The audit log: who did what in a collection, and the notes of what programs do."""
+"""The audit log of a collection, and the functions by which API operations add entries to it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -58,7 +58,7 @@ def list_audit_entries(call: Call) -> object:
 
 
 def actor() -> Actor:
-    """The caller, for a workflow that adds lines itself."""
+    """The caller, for workflows that add audit entries themselves."""
     person = caller()
     return Actor(Door.API, person.name, person.id)
 
@@ -66,11 +66,11 @@ def actor() -> Actor:
 def note(
     session: Transaction, action: str, slug: str, *, subject: object = "", details: Mapping[str, Any] | None = None
 ) -> None:
-    """Add a line: the caller did this to the collection."""
+    """Add an audit entry with the caller as the actor."""
     record_in(session, actor(), action, slug, at=now(), subject=subject, details=details)
 
 
 def note_export(action: str, slug: str, *, subject: object = "", details: Mapping[str, object] | None = None) -> None:
-    """The same of what is handed out, in a transaction of its own: what cannot be noted is not handed out."""
+    """Add an audit entry for an export in a transaction of its own; when that fails, nothing is exported."""
     with database().transaction() as session:
         note(session, action, slug, subject=subject, details=details)

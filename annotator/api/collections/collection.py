@@ -1,4 +1,4 @@
-"""Collections that the caller may see, what they hold, their guidelines; and the token itself."""
+"""The collections that the caller may see, their contents and guidelines, and details of the token in use."""
 
 from marshmallow import Schema, fields
 
@@ -44,7 +44,7 @@ class CollectionRow(Schema):
 
 
 class CollectionDetails(CollectionRow):
-    """A collection with its scale and rules; the counts are for organisers."""
+    """A collection with its scale and rules; only organisers get the counts."""
 
     team = fields.String(required=True, allow_none=True, metadata={"description": "The caller's."})
     scale = fields.List(fields.Nested(GradeView), required=True)

@@ -1,4 +1,4 @@
-"""Deletions: delete what was stored by mistake, list what can be restored, restore it."""
+"""Deletions: delete data, list what can be restored, restore it."""
 
 from marshmallow import Schema, fields
 
@@ -114,7 +114,7 @@ def list_deleted_collections(_call: Call) -> object:
     return database().read(restoring.list_deleted_collections, days=settings().deletion_days, **_restorable())
 
 
-# The name is no `slug`: that is of a collection that is found, and a deleted one is not.
+# Not called `slug`: for a `slug` the gate looks up the collection, and a deleted one is not found.
 @operation(resource, "POST", "/deleted-collections/<name>/restore", gate_of([Scope.ORGANISE]), Gives(RestoredView))
 def restore_collection(call: Call) -> object:
     """Restore a deleted collection that the caller organised; administrators restore any."""
@@ -126,7 +126,7 @@ def restore_collection(call: Call) -> object:
 
 
 def _restorable() -> dict[str, int | None]:
-    """Which deleted collections the caller and the token open."""
+    """The filter for deleted collections that the caller may restore with this token."""
     person = caller()
     return {
         "organised_by": None if person.administrator else person.id,

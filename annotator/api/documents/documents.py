@@ -1,4 +1,4 @@
-"""Documents: import texts, say which of the pool have none, show one."""
+"""Documents: import texts, list pooled documents without a text, return one document."""
 
 from marshmallow import Schema, fields
 
@@ -14,7 +14,7 @@ from annotator.workflows.documents import documents, search
 
 resource = resource_of("documents", "The corpus; for organisers.")
 
-# What was packed in several parts becomes more than its end says.
+# A file of several gzip members unpacks to more than the size at its end states.
 MOST_UNPACKED_AT_ONCE = 4 * MOST_AT_ONCE
 
 

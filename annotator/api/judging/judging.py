@@ -1,6 +1,6 @@
-"""Judging by script: which topics have work, documents in hand, judgements; and all judgements, for organisers.
+"""Judging by a program: topics with work, assigned documents, judgements; and all judgements, for organisers.
 
-What a judge gets shows nothing of runs, ranks, scores or others' judgements, as on the judging screen.
+Responses to a judge contain no runs, ranks, scores or other judges' judgements, as on the judging screen.
 """
 
 from collections.abc import Mapping, Sequence
@@ -138,7 +138,7 @@ class FormatQuery(Schema):
 def list_work(call: Call) -> object:
     """List the topics that have documents for the caller."""
     to_come = choices_to_come(call.slug)
-    with database().transaction() as session:  # leases that ran out are given back on the way
+    with database().transaction() as session:  # a transaction, because expired leases are released here
         return judging.topics_to_judge(session, call.slug, caller().id, now=now(), to_come=to_come)
 
 

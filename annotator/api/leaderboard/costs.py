@@ -1,4 +1,4 @@
-"""What systems cost: the facts that may be stated, what is stated of a run, and all runs beside their scores."""
+"""System costs: the facts that can be reported, the values of a run, and all runs with their scores."""
 
 from flask import Response
 from marshmallow import Schema, fields
@@ -227,7 +227,7 @@ def change_costs(call: Call) -> object:
 
 
 def _by_address(call: Call) -> dict[str, str]:
-    """What was written, by fact and detail; `InvalidValueError` when something is there twice."""
+    """The values in the request body by fact and detail; `InvalidValueError` for duplicates."""
     written: dict[str, str] = {}
     for one in call.body["costs"]:
         address = Statement(one["fact"], one["detail"]).address

@@ -1,4 +1,4 @@
-"""Scores: the leaderboard, for participants as far as it is released, and a team's own scores."""
+"""Scores: the leaderboard, which participants see as far as it is released, and a team's own scores."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -44,7 +44,7 @@ class RoundQuery(Schema):
 
 
 class BoardQuery(RoundQuery):
-    """By which measures, against which grades, and as what."""
+    """The measures, the grades and the output format of a leaderboard."""
 
     m = fields.List(Text, load_default=list, metadata={"description": "A measure, such as nDCG@10; repeatable."})
     sort = Text(
@@ -79,7 +79,7 @@ class Board(Schema):
     """The leaderboard; every value is exact, and the fingerprint names the grades."""
 
     class Meta:
-        """There is more than is named."""
+        """Allow further fields."""
 
         unknown = INCLUDE
 
@@ -151,7 +151,7 @@ def show_own_scores(call: Call) -> Response:
 
 
 def _answer(whole: Leaderboard, asked: Mapping[str, Any], more: Mapping[str, object] | None = None) -> Response:
-    """The leaderboard, in JSON with what more there is to say."""
+    """The leaderboard as JSON, with the fields of `more` added."""
     board = replace(whole, policy=whole.policy and policy_shown(whole.policy))
     if asked["format"] == "json":
         return as_json({**leaderboard.as_json(board, per_topic=asked["per_topic"]), **(more or {})})
@@ -161,7 +161,7 @@ def _answer(whole: Leaderboard, asked: Mapping[str, Any], more: Mapping[str, obj
 
 
 def _grades(asked: Mapping[str, Any]) -> GradesFrom:
-    """For organisers the grades that are asked for, live ones unless said; for others those of the released scores."""
+    """The grades to score by: for organisers the requested ones (default: live), for others those of the release."""
     number = asked["round"]
     if not the_place().organises:
         return replace(released_grades(number, residual=asked["residual"]), compat=asked["compat"])
@@ -176,12 +176,12 @@ def _grades(asked: Mapping[str, Any]) -> GradesFrom:
 
 
 def _sees_all() -> bool:
-    """Whether the caller sees every run, released or not."""
+    """Whether the caller may see every run before the release."""
     return bool(the_place().roles & {Role.ORGANISER, Role.OBSERVER})
 
 
 def _refuse_unless_allowed(asked: Mapping[str, Any]) -> None:
-    """Raise `NotAllowedError` for scores that are not released, and for what is the organisers' to choose."""
+    """Raise `NotAllowedError` for unreleased scores and for parameters that only organisers may use."""
     if not _sees_all() and the_place().sees is not ScoresShown.WHOLE:
         raise NotAllowedError("The organisers do not show participants the leaderboard, or do not show it yet.")
     if not the_place().organises and any(asked[name] is not None for name in ORGANISERS_ALONE):

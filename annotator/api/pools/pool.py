@@ -1,4 +1,4 @@
-"""The pool: plan it, build it, say how far it is judged."""
+"""The pool: plan it, build it, report its judging progress."""
 
 from flask import Response
 from marshmallow import Schema, fields
@@ -71,7 +71,7 @@ class PoolWanted(Schema):
 
 
 class PlanWanted(PoolWanted):
-    """The same, with the hours there are."""
+    """The description of a pool, with the available judging hours."""
 
     hours = fields.Float(
         load_default=None, allow_none=True, metadata={"description": "The hours of all judges together."}
@@ -79,7 +79,7 @@ class PlanWanted(PoolWanted):
 
 
 class BuildingWanted(PoolWanted):
-    """The same, with the order in which judges see what is added."""
+    """The description of a pool, with the order in which judges get the added documents."""
 
     showing = one_of(Showing, load_default=Showing.RANDOM.value)
 

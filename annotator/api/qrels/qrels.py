@@ -1,4 +1,4 @@
-"""Qrels: the settled grades, and the versions of them that are kept."""
+"""Qrels: the settled grades, and their stored versions."""
 
 import json
 
@@ -41,7 +41,7 @@ class Manifest(Schema):
     """What these qrels are, and of how much they are made; further facts stand beside these."""
 
     class Meta:
-        """There is more than is named."""
+        """Allow further fields."""
 
         unknown = INCLUDE
 
@@ -116,7 +116,7 @@ def keep(call: Call) -> object:
 
 
 def _export(call: Call) -> tuple[bytes, str]:
-    """The file and its manifest, of a kept version or of this moment."""
+    """The qrels file and its manifest, of a stored version or live."""
     asked = call.query
     if asked["version"] is not None and (asked["policy"] or asked["judge"] or asked["unjudged"]):
         raise InvalidValueError("A kept version is what it is: “version” stands alone.")

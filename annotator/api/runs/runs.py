@@ -1,4 +1,4 @@
-"""Runs: check a file, send it, list what was sent, give it back, withdraw it."""
+"""Runs: check a file, submit it, list submissions, download the file, withdraw a run."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import PureWindowsPath
@@ -56,7 +56,7 @@ class SentRun(Schema):
 
 
 class RunReceipt(SentRun):
-    """What was stored of a run, with the warnings in words."""
+    """A stored run with its warnings as text."""
 
     bytes = fields.Integer(required=True)
     sentences = fields.List(fields.String, required=True, data_key="warning_sentences")
@@ -86,7 +86,7 @@ class FileQuery(Schema):
 
 
 class UploadQuery(FileQuery):
-    """The same, with what is said of the run."""
+    """The query parameters of a checked file, with the details of the run."""
 
     description = Text(load_default=None)
     type = one_of([RunType.AUTOMATIC, RunType.MANUAL], load_default=None)
@@ -155,7 +155,7 @@ def upload_run(call: Call) -> object:
 
     The same file again is refused (422): after a lost answer, look for the run and its checksum in the list.
     """
-    at = arrived_at()  # what arrives before the deadline may be read after it
+    at = arrived_at()  # the time of arrival, as reading a file may end after the deadline
     run_type = None if call.query["type"] is None else RunType(call.query["type"])
     details = RunDetails(_team(call), call.query["description"], run_type, call.query["priority"])
     done = run_upload.upload(
@@ -220,12 +220,12 @@ def _sender(call: Call) -> Sender:
 
 
 def _team(call: Call) -> str | None:
-    """Whose run it is: a participant's is always their own team's."""
+    """The team of a run: a participant always submits for their own team."""
     return call.query["team"] if the_place().organises else own_team()
 
 
 def _same_rankings(slug: str) -> Mapping[int, Sequence[str]]:
-    """What organisers see; that another team's run is the same is not a participant's to know."""
+    """Tags of runs with the same ranking, for organisers only: participants must not learn of other teams' runs."""
     if not the_place().organises:
         return {}
     return database().read(runs.rankings_sent_twice, slug)

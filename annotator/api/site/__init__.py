@@ -1,1 +1,1 @@
-"""What all API operations share: access, answers, the OpenAPI document."""
+"""Code shared by all API operations: access, responses, the OpenAPI document."""

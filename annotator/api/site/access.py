@@ -1,4 +1,4 @@
-"""Who calls, by a token alone, and what the token and its owner's roles open."""
+"""Authentication by token, and what the scopes of the token and the roles of its owner allow."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -23,9 +23,9 @@ KIND = "bearer"
 
 @dataclass(frozen=True)
 class Gate:
-    """What an operation asks of its caller: one of these scopes, and in a collection one of these roles.
+    """The scopes and roles of which a caller needs one each.
 
-    Without roles any member may; an operation without a collection has None for them.
+    With no roles any member may call; `roles` is None for operations outside a collection.
     """
 
     scopes: frozenset[Scope]
@@ -33,11 +33,11 @@ class Gate:
 
 
 def gate_of(scopes: Collection[Scope] = (), roles: Collection[Role] | None = None) -> Gate:
-    """A gate for tokens with one of these scopes, in a collection for one of these roles; no role means any member."""
+    """A gate for tokens with one of these scopes and callers with one of these roles; no roles means any member."""
     return Gate(frozenset(scopes), None if roles is None else frozenset(roles))
 
 
-# The gates that several operations have.
+# Gates that several operations share.
 READ = gate_of([Scope.READ], [Role.ORGANISER])
 OBSERVE = gate_of([Scope.READ], [Role.ORGANISER, Role.OBSERVER])
 SEE_SCORES = gate_of([Scope.READ], [Role.ORGANISER, Role.OBSERVER, Role.PARTICIPANT])
@@ -48,9 +48,9 @@ SEND_RUNS = gate_of([Scope.RUNS], [Role.ORGANISER, Role.PARTICIPANT])
 
 
 def let_in(gate: Gate, slug: str | None) -> Response | None:
-    """Find out who calls and let them in, or say why not; `caller` and `the_place` tell who it is from then on.
+    """Authenticate the caller and set `caller` and `the_place`, or return the response that refuses the request.
 
-    Cookies are not looked at, so that no page of another site can call in a reader's name.
+    Cookies are ignored, so that no other site can call the API in a reader's name (CSRF).
     """
     owner = _owner()
     if owner is None:
@@ -60,7 +60,7 @@ def let_in(gate: Gate, slug: str | None) -> Response | None:
             {"WWW-Authenticate": 'Bearer realm="annotator"'},
         )
     g.token_owner = owner
-    g.caller_id = owner.person.id  # for the request log, also of what is refused
+    g.caller_id = owner.person.id  # for the request log, also when the request is refused
     if gate.scopes and not gate.scopes & owner.scopes:
         needed = " ".join(sorted(gate.scopes))
         return problem(
@@ -74,13 +74,13 @@ def let_in(gate: Gate, slug: str | None) -> Response | None:
 
 
 def caller() -> Person:
-    """Who calls."""
+    """The owner of the token in use."""
     owner: TokenOwner = g.token_owner
     return owner.person
 
 
 def token_in_use() -> TokenOwner:
-    """The token that the call came with."""
+    """The token of this request, with its owner."""
     owner: TokenOwner = g.token_owner
     return owner
 
@@ -98,12 +98,12 @@ def _owner() -> TokenOwner | None:
             with database().transaction() as session:
                 tokens.note_use(session, owner.token_id, at=at)
         except BusyError:
-            pass  # the next call notes it
+            pass  # the next request notes it
     return owner
 
 
 def _place(slug: str, owner: TokenOwner, roles: Collection[Role]) -> Place:
-    """The collection as the caller may see it; for a token of another one it is as if it did not exist."""
+    """The collection as the caller sees it; one that the token is not valid for is reported as not found."""
     place = place_of(slug, owner.person)
     if owner.collection_id is not None:
         with database().reading() as session:

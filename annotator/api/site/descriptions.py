@@ -1,13 +1,12 @@
-"""What the properties and parameters of the OpenAPI document mean, by name.
+"""Descriptions of the properties and parameters in the OpenAPI document, by name.
 
-A field that describes itself (`metadata`) keeps its description. Of the others, those of one object or operation come
-first (`OF_OBJECTS`, `OF_OPERATIONS`), then the names that mean the same everywhere. Tests name what has no description,
-and what is described here and is nowhere in the document.
+A description in the field's own `metadata` comes first, then those by object and operation (`OF_OBJECTS`,
+`OF_OPERATIONS`), then the names that mean the same everywhere. Tests list names without a description, and
+descriptions that the document does not use.
 
-When a property or parameter is added: give its field `metadata={"description": ...}`, or add its name here. When its
-name is here already, check that it means the same; otherwise add it under its object or operation. Then add it to the
-examples of the operation in `examples.json`; a new operation needs an example of its body (unless that is a form)
-and one of each answer.
+For a new property or parameter, give its field `metadata={"description": ...}` or add its name here. When the name is
+here already with another meaning, add it under its object or operation. Then add it to the examples of the operation
+in `examples.json`; a new operation needs an example of its body (unless that is a form) and of each response.
 """
 
 from collections.abc import Mapping
@@ -31,7 +30,7 @@ PROPERTIES: Mapping[str, str] = {
     "body": "The text of the document.",
     "url": "The web address of the document; null when it has none.",
     "dropped": "Whether the organisers dropped the topic.",
-    # Runs and what they cost
+    # Runs and their costs
     "tag": "The tag of the run, which names it in the collection.",
     "team": "The team that sent the run; null for runs of the organisers.",
     "type": "How the run was made: automatic or manual.",

@@ -1,7 +1,7 @@
-"""How operations are made: each is a view with its gate, its parameters and its answer, from which OpenAPI is written.
+"""Declares API operations: each is a view with a gate, parameters and a response; OpenAPI is generated from them.
 
-flask-smorest is the one of its kind that is an extension of an ordinary Flask application: APIFlask and flask-openapi3
-are applications of their own, which the pages would have to be moved into.
+flask-smorest is used because it extends an ordinary Flask application: APIFlask and flask-openapi3 are application
+classes of their own, to which the web pages would have to move.
 """
 
 import json
@@ -50,23 +50,23 @@ FILE_AS_BODY = {
 
 @dataclass(frozen=True)
 class Call:
-    """What came with a call: what its address names, its parameters, its JSON, the bytes of its file, its form."""
+    """The input of a call: path parameters, query, JSON body, the bytes of a file, the files of a form."""
 
     path: Mapping[str, str]
     query: Mapping[str, Any] = field(default_factory=dict)
     body: Mapping[str, Any] = field(default_factory=dict)
     content: bytes = b""
-    files: Mapping[str, Sequence[InputFile]] = field(default_factory=dict)  # of a form, by part
+    files: Mapping[str, Sequence[InputFile]] = field(default_factory=dict)  # of a form, by part name
 
     @property
     def slug(self) -> str:
-        """The collection that it is about."""
+        """The slug of the collection in the path."""
         return self.path["slug"]
 
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation by its endpoint, with whom it is for."""
+    """An operation with its endpoint, method, path and gate."""
 
     endpoint: str
     method: str
@@ -76,22 +76,22 @@ class Operation:
 
 @dataclass(frozen=True)
 class Takes:
-    """What an operation takes: parameters of the address, JSON, a file as the body itself, or a form of files.
+    """What an operation accepts: query parameters, and JSON, one file or a form of files as its body.
 
-    The first part of a form is one file or several, each further one a file that may be missing.
+    The first part of a form is one or more files; each further part is one optional file.
     """
 
     query: type[Schema] | None = None
     body: type[Schema] | None = None
-    file: bool = False  # left to the worker when it is large
-    parts: Sequence[str] = ()  # the names of the parts of a form, which may also be left to the worker
-    most_bytes: int = 1 << 18  # of JSON
+    file: bool = False  # answered by the worker when it is large
+    parts: Sequence[str] = ()  # the part names of a form, which may also be answered by the worker
+    most_bytes: int = 1 << 18  # of a JSON body
     pages: bool = False
 
 
 @dataclass(frozen=True)
 class Gives:
-    """What an operation answers with: JSON of a schema, or text of the given kinds."""
+    """The response of an operation: JSON of a schema, or text of these media types."""
 
     schema: type[Schema] | Schema | None = None
     status: int = 200
@@ -99,16 +99,16 @@ class Gives:
     media: Sequence[str] = ()
 
 
-# By endpoint, for the test of who may what.
+# By endpoint, for the access tests.
 OPERATIONS: dict[str, Operation] = {}
 NOTHING = Takes()
 View = Callable[[Call], object]
-# As flask-smorest calls and decorates it.
+# The form in which flask-smorest calls and decorates a view.
 Decorated = Callable[..., Any]
 
 
 class _Parser(FlaskParser):
-    """Reads JSON as webargs does, and refuses what is nested, or has numbers, as nobody writes them."""
+    """Parses JSON as webargs does, and rejects excessive nesting and very long numbers."""
 
     def load_json(self, req: Any, schema: Any) -> Any:  # noqa: ANN401 - the signature is webargs'
         try:
@@ -116,26 +116,26 @@ class _Parser(FlaskParser):
         except (RecursionError, ValueError) as error:
             return self._handle_invalid_json_error(json.JSONDecodeError(str(error), "", 0), req)
 
-    def _raw_load_json(self, req: Any) -> Any:  # noqa: ANN401 - the library's own type
+    def _raw_load_json(self, req: Any) -> Any:  # noqa: ANN401 - the signature is webargs'
         return load_json(req.get_data()) if req.is_json else missing
 
 
 def resource_of(name: str, description: str) -> Blueprint:
-    """The operations on one kind of thing."""
-    # In capitals, so that no blueprint of the pages has the name.
+    """The blueprint for the operations on one kind of resource."""
+    # Capitalised, so that it differs from the blueprints of the web pages.
     blueprint = Blueprint(name.capitalize(), __name__, url_prefix=PREFIX, description=description)
     blueprint.ARGUMENTS_PARSER = blueprint.PAGINATION_ARGUMENTS_PARSER = _Parser()
     blueprint.DEFAULT_PAGINATION_PARAMETERS = PAGE_SIZE
     blueprint.register_error_handler(AnnotatorError, of_refusal)
     blueprint.register_error_handler(HTTPException, of_http)
-    blueprint.register_error_handler(InternalServerError, of_http)  # which the pages have a handler of their own for
+    blueprint.register_error_handler(InternalServerError, of_http)  # the web pages have their own handler for it
     return blueprint
 
 
 def operation(
     blueprint: Blueprint, method: str, path: str, gate: Gate, gives: Gives, takes: Takes = NOTHING
 ) -> Callable[[View], View]:
-    """Make a view an operation of a resource, for callers whom the gate lets in."""
+    """Register a view as an operation of a resource, for callers that pass the gate."""
 
     def register(view: View) -> View:
         endpoint = f"{blueprint.name}.{view.__name__}"
@@ -149,21 +149,21 @@ def operation(
 
 
 def text(content: bytes | str, media: str) -> Response:
-    """An answer that is no JSON."""
+    """A text response with this media type."""
     return Response(content, mimetype=media)
 
 
 def as_json(content: object) -> Response:
-    """JSON of plain values."""
+    """A JSON response of plain values."""
     return Response(json.dumps(content, ensure_ascii=False), mimetype="application/json")
 
 
 def _called(view: View, takes: Takes) -> Decorated:
-    """The view as flask-smorest calls it: with what was parsed, in the order of its decorators."""
+    """The view as flask-smorest calls it: parsed query and body, in the order of the decorators, become one `Call`."""
     names = [name for name in ("query", "body") if getattr(takes, name) is not None]
 
     @wraps(view)
-    def called(*parsed: Any, **path: Any) -> object:  # noqa: ANN401 - what the schemas make of it
+    def called(*parsed: Any, **path: Any) -> object:  # noqa: ANN401 - deserialised by the schemas
         call = Call(path, **dict(zip(names, parsed, strict=True)))
         if takes.parts:
             return _of_form(view, call, takes.parts)
@@ -176,7 +176,7 @@ def _called(view: View, takes: Takes) -> Decorated:
 
 
 def _of_form(view: View, call: Call, parts: Sequence[str]) -> object:
-    """What a view answers to a form, unless it is left to the worker; the form is read again there."""
+    """The response to a form, or a job for the worker, which parses the form again."""
     content = request.get_data()
     files = {part: whole_files(request.files.getlist(part)) for part in parts}
     if not files[parts[0]]:
@@ -186,7 +186,7 @@ def _of_form(view: View, call: Call, parts: Sequence[str]) -> object:
 
 
 def _described(blueprint: Blueprint, takes: Takes, gives: Gives, view: Decorated) -> Decorated:
-    """The view with what it takes and gives, which is read, written and documented by flask-smorest."""
+    """The view decorated with its parameters and responses, which flask-smorest parses, serialises and documents."""
     described = blueprint.paginate(Page)(view) if takes.pages else view
     if gives.schema is not None:
         schema = gives.schema(many=gives.many) if isinstance(gives.schema, type) else gives.schema
@@ -205,7 +205,7 @@ def _described(blueprint: Blueprint, takes: Takes, gives: Gives, view: Decorated
 
 
 def _form_of(parts: Sequence[str]) -> dict[str, object]:
-    """A form of files in the OpenAPI document."""
+    """The OpenAPI description of a multipart form with these parts."""
     first, *further = parts
     properties = {first: {"type": "array", "items": BINARY, "minItems": 1}, **dict.fromkeys(further, BINARY)}
     schema = {"type": "object", "properties": properties, "required": [first]}
@@ -217,10 +217,10 @@ def _form_of(parts: Sequence[str]) -> dict[str, object]:
 
 
 def _guarded(view: Decorated, gate: Gate, takes: Takes) -> Callable[..., ResponseReturnValue]:
-    """The view behind its gate: who may not call it is not told what is wrong with the call."""
+    """The view behind its gate; input errors are reported only to callers that pass it."""
 
     @wraps(view)
-    def guarded(**path: Any) -> ResponseReturnValue:  # noqa: ANN401 - whatever the address holds
+    def guarded(**path: Any) -> ResponseReturnValue:  # noqa: ANN401 - path parameters
         refused = let_in(gate, path.get("slug"))
         if refused is not None:
             return refused
@@ -236,7 +236,7 @@ def _guarded(view: Decorated, gate: Gate, takes: Takes) -> Callable[..., Respons
 
 
 def _unknown_parameters(takes: Takes) -> Response | None:
-    """Refuse parameters that no operation of this address has: a mistyped one would be passed over in silence."""
+    """Reject unknown query parameters, so that a mistyped one is not silently ignored."""
     known = [] if takes.query is None else [field.data_key or name for name, field in takes.query().fields.items()]
     known += PAGE_PARAMETERS if takes.pages else []
     unknown = sorted(set(request.args) - set(known))
@@ -250,7 +250,7 @@ def _unknown_parameters(takes: Takes) -> Response | None:
 
 
 def _wrong_body(takes: Takes) -> Response | None:
-    """Refuse a body of another kind than the operation reads, which would be passed over in silence, too."""
+    """Reject a body of a type that the operation does not read, so that it is not silently ignored."""
     if takes.file:
         is_form = request.mimetype == FORM_WITH_FILES
         return problem(UNSUPPORTED, "Send the file itself as the body, not a form that has it.") if is_form else None
@@ -268,7 +268,7 @@ def _wrong_body(takes: Takes) -> Response | None:
 
 
 def _gate_extensions(gate: Gate) -> dict[str, object]:
-    """The gate in the OpenAPI document."""
+    """The scopes and roles of a gate as OpenAPI extensions."""
     extensions: dict[str, object] = {"x-scopes": sorted(gate.scopes)}
     if gate.roles is not None:
         extensions["x-roles"] = sorted(gate.roles) or ["any member"]

@@ -1,4 +1,4 @@
-"""Jobs: how far what was left to the worker is, and what came of it."""
+"""Background jobs: their progress and their results."""
 
 from annotator.api.site.access import caller, gate_of
 from annotator.api.site.door import Call, Gives, operation, resource_of

@@ -1,4 +1,4 @@
-"""Large files of programs, left to the worker: a job for each, and how a program finds out what came of it."""
+"""Background jobs for large uploads through the API: creating them, and reporting status and result."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,10 +21,10 @@ from annotator.web.site.context import database, now
 from annotator.workflows.site import jobs
 from annotator.workflows.site.jobs import JobView
 
-# The caller waits for what is smaller, and so does a process that answers pages.
+# Smaller files are read while the caller waits.
 MOST_AT_ONCE = 4 * MEBIBYTE
 SECONDS_BETWEEN_LOOKS = 1
-# After so long the worker was lost between storing and telling.
+# A job whose result is missing for longer than this lost its worker between storing and reporting.
 LONGEST_TO_TELL = timedelta(minutes=1)
 JSON = "application/json"
 FAULT = 500
@@ -54,9 +54,9 @@ class JobStatus(Schema):
 
 
 def left_to_worker(slug: str, content: bytes, files: Sequence[bytes] = ()) -> Response | None:
-    """Answer 202 with a new job when what was sent is large; None for what is read at once, and in the worker itself.
+    """Answer 202 with a new job when the upload is large; None when it is small, and in the worker itself.
 
-    What was sent is a file, or a form of `files`.
+    The upload is one file, or a form with `files`.
     """
     files = files or [content]
     if work() is not None or not _are_large(files):
@@ -69,7 +69,7 @@ def left_to_worker(slug: str, content: bytes, files: Sequence[bytes] = ()) -> Re
 
 
 def _are_large(files: Iterable[bytes]) -> bool:
-    """Whether files have more bytes in all, unpacked, than are read at once."""
+    """Whether the files exceed the limit for immediate processing, counted together and unpacked."""
     left = MOST_AT_ONCE
     for content in files:
         left -= unpacked_size(BytesIO(content), left)
@@ -79,7 +79,7 @@ def _are_large(files: Iterable[bytes]) -> bool:
 
 
 def status_of_job(job: JobView, content: bytes | None) -> dict[str, Any]:
-    """A job as programs see it, with what it answers, if anything is kept of that."""
+    """The status of a job as JSON values, with its result if that is still stored."""
     shown = vars(job)
     if _is_about_to_tell(job):
         shown = {**shown, "state": JobState.RUNNING, "finished_at": None}
@@ -87,7 +87,7 @@ def status_of_job(job: JobView, content: bytes | None) -> dict[str, Any]:
 
 
 def _is_about_to_tell(job: JobView) -> bool:
-    """Whether it is stored, and its worker has yet to say what came of it, which takes it a moment more."""
+    """Whether the data are stored but the worker has not written its result yet, which takes a moment."""
     is_untold = job.state is JobState.DONE and "status" not in job.result
     return is_untold and job.finished_at is not None and now() - job.finished_at < LONGEST_TO_TELL
 
@@ -97,7 +97,7 @@ def _outcome(job: JobView, content: bytes | None) -> Mapping[str, Any]:
         title = HTTPStatus(FAULT).phrase
         fault = {"type": "about:blank", "title": title, "status": FAULT, "detail": WORDS[FAULT]}
         return {"status": FAULT, "problem": fault}
-    # What a page has asked for is no JSON, and stands on its own page.
+    # The result of a job started from a page is not JSON; it is shown on the page of the job.
     if content is None or "json" not in job.result.get("type", ""):
         return {}
     return {"result" if job.state is JobState.DONE else "problem": json.loads(content)}

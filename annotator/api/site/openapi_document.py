@@ -1,4 +1,4 @@
-"""The OpenAPI document as it is served: flask-smorest's, with descriptions, examples, refusals by status and types."""
+"""The OpenAPI document as served: flask-smorest's, with descriptions, examples, errors by status and media types."""
 
 import json
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from annotator.web.site.context import settings
 
 JSON = "application/json"
 PROBLEM = "application/problem+json"
-# Why an operation refuses, by status; the statuses that every operation has come first.
+# The reason for each error status; those common to all operations come first.
 ALWAYS = {
     "400": "A query parameter is unknown, or the operation takes no body.",
     "401": "The token is missing, unknown, expired or revoked.",
@@ -29,14 +29,14 @@ WITH_BODY = {
 WITH_INPUT = {"422": "A parameter, the body or the file is invalid."}
 BUSY = {"503": "The database is busy, or there are too many large uploads: try again."}
 ACCEPTED = "202"
-# The example of every answer with this status: the job, whatever the operation is.
+# The example for every response with this status: a job, whatever the operation is.
 LEFT_TO_WORKER = "left_to_worker"
 
 Document = dict[str, Any]
 
 
 def completed(document: Document) -> Document:
-    """Name the server and the refusals of each operation, describe and show everything, and put JSON first."""
+    """Add the server, the errors of each operation, descriptions and examples, and list JSON first."""
     document["servers"] = [{"url": _own_address(), "description": "This site."}]
     document["components"]["headers"]["PAGINATION"] = {
         "description": (
@@ -63,18 +63,18 @@ def completed(document: Document) -> Document:
 
 @cache
 def examples() -> dict[str, Any]:
-    """By operation: an example of its body, and of its answer in every type that it has."""
+    """By operation: an example of its body, and of its response in each media type."""
     read: dict[str, Any] = json.loads(Path(__file__).with_name("examples.json").read_text(encoding="utf-8"))
     return read
 
 
 def _own_address() -> str:
-    """The address at which the document was requested, where the setting says which names are ours."""
+    """The address at which the document was requested, only if the allowed host names are configured."""
     return request.host_url.rstrip("/") if settings().site_hosts else "/"
 
 
 def _operations(document: Document) -> Iterator[tuple[str, list[Document], Document]]:
-    """Every operation with its path and the parameters in that."""
+    """Every operation, with its path and the path's parameters."""
     for path, methods in document["paths"].items():
         shared = methods.get("parameters", [])
         yield from ((path, shared, one) for method, one in methods.items() if method != "parameters")

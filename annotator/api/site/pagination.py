@@ -1,4 +1,4 @@
-"""The OpenAPI document as a page for people, from our own host and without script."""
+"""The OpenAPI document as an HTML page, served from this host and without scripts."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from annotator.api.site.openapi_document import completed
 blueprint = Blueprint("api_page", __name__)
 
 Document = Mapping[str, Any]
-# Most addresses have it, and what it is need not be said each time.
+# Most operations have it, so it is explained once.
 SLUG = "slug"
 
 
@@ -29,7 +29,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Described:
-    """An operation as the page shows it."""
+    """An operation as shown on the page."""
 
     id: str
     method: str
@@ -61,7 +61,7 @@ def show() -> ResponseReturnValue:
 
 
 def shape_of(schema: Document) -> str:
-    """A schema in few words: the name of its object, or its type."""
+    """A short name of a schema: the name of its object, or its type."""
     if "$ref" in schema:
         return str(schema["$ref"]).rsplit("/", 1)[-1]
     if "anyOf" in schema or "oneOf" in schema:
@@ -78,7 +78,7 @@ def _document() -> Document:
 
 
 def _operations(document: Document) -> Iterator[tuple[str, Described]]:
-    """Every operation with the name of its group."""
+    """Every operation, with the name of its tag."""
     for path, methods in document["paths"].items():
         shared = tuple(methods.get("parameters", ()))
         for method, one in methods.items():
@@ -112,7 +112,7 @@ def _parameter(one: Document) -> Part:
 
 
 def _shapes(document: Document) -> dict[str, tuple[str, tuple[Part, ...]]]:
-    """Every object by name, with what it is and what it is made of."""
+    """Every object by name, with its description and properties."""
     return {name: (one.get("description", ""), tuple(_parts(one))) for name, one in _schemas(document)}
 
 

@@ -1,4 +1,4 @@
-"""Refusals and faults as programs get them: problem details (RFC 9457)."""
+"""Errors in API responses: problem details (RFC 9457)."""
 
 import json
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ MEDIA_TYPE = "application/problem+json"
 FAULT = 500
 SECONDS_TO_WAIT = "1"
 
-# What the framework's own words leave open.
+# More specific than the default messages of the framework.
 WORDS = {
     404: "There is nothing at this address.",
     408: "The connection was lost or slow before everything had arrived. Nothing was stored: send it again.",
@@ -64,13 +64,13 @@ class ProblemDetails(Schema):
 
 
 def problem(status: int, detail: str, headers: Mapping[str, str] | None = None, **more: object) -> Response:
-    """An answer that says what is wrong."""
+    """A problem details response."""
     content = {"type": "about:blank", "title": _title(status), "status": status, "detail": detail, **more}
     return Response(json.dumps(content), status, headers, mimetype=MEDIA_TYPE)
 
 
 def of_refusal(error: AnnotatorError) -> Response:
-    """What a workflow refuses; of a file everything that is wrong with it."""
+    """The response to an application error; for a file it lists every problem."""
     more: dict[str, object] = {}
     if isinstance(error, FileRefusedError):
         more["problems"] = [_file_problem(one) for one in error.problems]
@@ -80,7 +80,7 @@ def of_refusal(error: AnnotatorError) -> Response:
 
 
 def of_http(error: HTTPException) -> Response:
-    """What the framework refuses, a wrong parameter or body among it."""
+    """The response to an HTTP error of the framework, including invalid parameters and bodies."""
     status = error.code or FAULT
     data: dict[str, Any] = getattr(error, "data", None) or {}
     headers = {name: value for name, value in error.get_headers() if name in {"Allow", "Location", "Retry-After"}}

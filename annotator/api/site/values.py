@@ -1,4 +1,4 @@
-"""Fields of what programs send: texts and numbers that every database can keep."""
+"""Schema fields for texts, times and numbers that every supported database can store."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -13,7 +13,7 @@ GREATEST = 2**31 - 1
 
 
 class Text(fields.String):
-    """A text without the characters that some database cannot keep; JSON can escape what no form can send."""
+    """A text without characters that some databases cannot store; JSON can escape characters that no form can send."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:  # noqa: ANN401 - the signature is marshmallow's
         text: str = super()._deserialize(value, attr, data, **kwargs)
@@ -23,13 +23,13 @@ class Text(fields.String):
 
 
 class Moment(fields.AwareDateTime):
-    """A moment: given out as ISO 8601 in UTC, taken as `read_moment` reads it."""
+    """A time: written as ISO 8601 in UTC, parsed by `read_moment`."""
 
-    def _serialize(self, value: datetime | None, attr: str | None, obj: Any, **kwargs: Any) -> str | None:  # noqa: ANN401 - the library's own type
+    def _serialize(self, value: datetime | None, attr: str | None, obj: Any, **kwargs: Any) -> str | None:  # noqa: ANN401 - the signature is marshmallow's
         del attr, obj, kwargs
         return None if value is None else value.astimezone(UTC).isoformat()
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> datetime:  # noqa: ANN401 - the library's own type
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> datetime:  # noqa: ANN401 - the signature is marshmallow's
         del attr, data, kwargs
         if not isinstance(value, str):
             raise self.make_error("invalid", input=value, obj_type=self.OBJ_TYPE)
@@ -40,15 +40,15 @@ class Moment(fields.AwareDateTime):
 
 
 def counted(least: int = 1, most: int = GREATEST, **options: Any) -> fields.Integer:  # noqa: ANN401 - marshmallow's options
-    """A whole number in an address, where everything is text."""
+    """An integer in a query string, where every value is text."""
     return fields.Integer(validate=validate.Range(least, most), **options)
 
 
 def whole(least: int = 0, most: int = GREATEST, **options: Any) -> fields.Integer:  # noqa: ANN401 - marshmallow's options
-    """A whole number, which neither “1” nor 1.0 nor true is."""
+    """An integer in JSON: “1”, 1.0 and true are rejected."""
     return fields.Integer(strict=True, validate=validate.Range(least, most), **options)
 
 
-def one_of(values: Iterable[str], **options: Any) -> fields.String:  # noqa: ANN401 - passed on as given
-    """One of these texts."""
+def one_of(values: Iterable[str], **options: Any) -> fields.String:  # noqa: ANN401 - marshmallow's options
+    """A string that must be one of these values."""
     return fields.String(validate=validate.OneOf(list(map(str, values))), **options)

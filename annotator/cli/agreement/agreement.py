@@ -1,4 +1,4 @@
-"""`annotator agreement`: how far the judges agree."""
+"""`annotator agreement`: inter-judge agreement."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from annotator.cli.site.tables import format_option, show_csv, show_json, show_t
 from annotator.evaluation.agreement.kappa import Weighting
 from annotator.workflows.agreement.agreement import AgreementReport, By, Choice, agreement_report
 
-# What a part is called in JSON.
+# The name of each part in JSON.
 PARTS = {
     By.ALL: "all",
     By.PAIR: "pairs",

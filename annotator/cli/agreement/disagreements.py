@@ -1,4 +1,4 @@
-"""`annotator disagreements` and `annotator adjudication`: documents whose judges differ, and what was decided."""
+"""`annotator disagreements` and `annotator adjudication`: documents whose judges differ, and their adjudication."""
 
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -80,7 +80,7 @@ def _row(row: Disagreement) -> Row:
 
 
 def _cell(word: JudgementShown) -> str:
-    """The judge with their grade; what decides has a sign of its own."""
+    """A judge's name and grade; a decisive judgement has its own mark."""
     said = "cannot judge" if word.decision.grade is None else str(word.decision.grade)
     return f"{word.judge}{'!' if word.adjudicates else ''}: {said}"
 

@@ -1,4 +1,4 @@
-"""`annotator agreement effect show`: whether it matters that judges differ."""
+"""`annotator agreement effect show`: the effect of judge disagreement on the ranking of runs."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -34,7 +34,7 @@ from annotator.workflows.agreement.judge_effect import (
 )
 
 ALIKE = ("tau", "tau_ap", "rbo", "swaps", REASONS)
-NAMES = 2  # two judges, or two policies
+NAMES = 2  # the leading columns name two judges or two policies
 
 
 @click.group("effect")
@@ -131,7 +131,7 @@ def _notes(found: JudgeEffect) -> Iterator[str]:
 
 
 def _as_json(found: JudgeEffect) -> dict[str, object]:
-    """Everything, with the reason beside what is missing."""
+    """All results; missing values come with a reason."""
     shown = asdict(found) | {"notices": list(map(str, found.notices))}
     comparisons = {
         "pairs": [pair.comparison for pair in found.pairs],
@@ -174,7 +174,7 @@ def _of_policies(found: JudgeEffect) -> Iterator[Row]:
         yield [found.own_policy, policy.policy, policy.differing, *_alike(policy.comparison)]
 
 
-# By what `--by` names: the headings and the rows.
+# Headings and rows by value of `--by`.
 TABLES: dict[str, tuple[tuple[str, ...], Callable[[JudgeEffect], Iterator[Row]]]] = {
     "run": (("run", "mean", "low", "high", "best_place", "worst_place"), _of_runs),
     "neighbours": (("upper", "lower", "swapped"), _of_neighbours),

@@ -1,4 +1,4 @@
-"""`annotator judges`: how each judge works, and for how many hours."""
+"""`annotator judges`: quality and working hours of each judge."""
 
 from datetime import date
 

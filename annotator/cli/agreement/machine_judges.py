@@ -1,4 +1,4 @@
-"""`annotator agreement machines show`: how labels of machines compare with people's grades."""
+"""`annotator agreement machines show`: labels of machine judges compared with people's grades."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -22,7 +22,7 @@ from annotator.evaluation.agreement.machine_agreement import MachineBeside
 from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.workflows.agreement.machine_judges import MachineReport, MachineReports, machine_reports
 
-SETTLED = "(settled)"  # no judge has this name, for names have no brackets around them
+SETTLED = "(settled)"  # cannot collide with an account, whose name has no brackets
 
 
 @click.group("machines")
@@ -162,7 +162,7 @@ BESIDE = (
     *("quadratic", "quadratic_low", "quadratic_high", "quadratic_analytic_low", "quadratic_analytic_high"),
     *("same", "more"),
 )
-# By what `--by` names: the headings and the rows.
+# Headings and rows by value of `--by`.
 TABLES: dict[str, tuple[tuple[str, ...], Callable[[MachineReports], Iterator[Row]]]] = {
     "machine": (("machine", "model", "labels", "outside", *BESIDE, "tau", "tau_ap", "rbo", REASONS), _of_machines),
     "judge": (("machine", "judge", *BESIDE, REASONS), _of_judges),

@@ -1,4 +1,4 @@
-"""`annotator collections export`, `import` and `copy`: a collection as one archive, and next year's."""
+"""`annotator collections export`, `import` and `copy`: a collection as one archive, and copies without results."""
 
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -134,7 +134,7 @@ def copy(
 
 
 def _qrels(session: Transaction, slug: str, now: datetime) -> dict[str, bytes]:
-    """The qrels of this moment, none when nothing is judged, and those that were kept, as files."""
+    """The live qrels, unless nothing is judged, and all stored versions, as files by name."""
     files = {}
     with suppress(AnnotatorError):
         files[QRELS] = export_qrels(session, slug, made_at=now).qrels
@@ -144,7 +144,7 @@ def _qrels(session: Transaction, slug: str, now: datetime) -> dict[str, bytes]:
 
 
 def _compare(session: Transaction, slug: str, fingerprint: object) -> None:
-    """Settle what came in; `ConflictError` when that gives other grades than it did where the archive was made."""
+    """Settle the imported grades; `ConflictError` when they differ from those recorded in the archive."""
     if fingerprint is None:
         return
     made = export_qrels(session, slug, made_at=datetime.now(UTC))

@@ -1,4 +1,4 @@
-"""`annotator audit list`: who did what, in a collection or on the whole site."""
+"""`annotator audit list`: the audit log of a collection or of the whole site."""
 
 import json
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""`annotator collections`: evaluation exercises."""
+"""`annotator collections`: create, list, show and change collections."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

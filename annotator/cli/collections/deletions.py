@@ -1,4 +1,4 @@
-"""`annotator deletions`, and the `remove` of topics, documents, pool, judgements and collections."""
+"""`annotator deletions`, and `remove` for topics, documents, the pool, judgements and collections."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -176,7 +176,7 @@ def restore_collection(installation: Installation, slug: str) -> None:
 
 
 def counted(counts: Mapping[str, int]) -> str:
-    """Counts as a line, such as “documents: 12, judgements: 3”."""
+    """Counts as one line, such as “documents: 12, judgements: 3”."""
     return ", ".join(f"{name}: {count}" for name, count in counts.items())
 
 

@@ -1,4 +1,4 @@
-"""`annotator guidelines`: what judges are to go by."""
+"""`annotator guidelines`: the instructions for judges."""
 
 from datetime import UTC, datetime
 

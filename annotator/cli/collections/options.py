@@ -1,4 +1,4 @@
-"""Options that say how judging is shared out and how several grades of a document become one."""
+"""Options for distributing judging work and for aggregating several grades of a document."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -82,16 +82,16 @@ QUEUE_OPTIONS = (
 
 
 def describes_queue(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command these options, and hand it what they say as `queue`."""
+    """Add these options to a command, which gets their values as `queue`."""
 
     @wraps(command)
     def with_queue(
-        *args: Any,  # noqa: ANN401 - whatever the command takes
+        *args: Any,  # noqa: ANN401 - the command's own
         mode: str | None,
         overlap: int | None,
         reshow: int | None,
         common: int | None,
-        **options: Any,  # noqa: ANN401 - passed on as given
+        **options: Any,  # noqa: ANN401 - passed on unchanged
     ) -> None:
         queue = QueueChange(None if mode is None else read_mode(mode), overlap, reshow, common)
         command(*args, queue=queue, **options)
@@ -103,16 +103,16 @@ def describes_queue(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def describes_consensus(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command these options, and hand it what they say as `consensus`."""
+    """Add these options to a command, which gets their values as `consensus`."""
 
     @wraps(command)
     def with_consensus(
-        *args: Any,  # noqa: ANN401 - whatever the command takes
+        *args: Any,  # noqa: ANN401 - the command's own
         consensus: str | None,
         disputed: bool | None,
         machines: bool | None,
         grades: bool | None,
-        **options: Any,  # noqa: ANN401 - passed on as given
+        **options: Any,  # noqa: ANN401 - passed on unchanged
     ) -> None:
         said = CollectionChange(
             consensus_policy=consensus,

@@ -1,4 +1,4 @@
-"""`annotator collections quality show`: whether the judgements are enough."""
+"""`annotator collections quality show`: completeness and reusability of the judgements."""
 
 from collections.abc import Iterator
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""`annotator rounds`: a second set of runs on the same topics, and what was judged before it."""
+"""`annotator rounds`: further rounds of runs on the same topics, and the judgements made before each."""
 
 from datetime import UTC, datetime
 

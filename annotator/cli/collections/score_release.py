@@ -1,4 +1,4 @@
-"""`annotator collections release` and `withhold`: which scores participants see, from when on, by which qrels."""
+"""`annotator collections release` and `withhold`: which scores participants see, from when, and by which qrels."""
 
 from datetime import UTC, datetime
 
@@ -91,7 +91,7 @@ def withhold(installation: Installation, slug: str) -> None:
 
 
 def _seen(row: CollectionView, at: datetime) -> str:
-    """What participants see and when, in a line."""
+    """One line on which scores participants see, and from when."""
     released = row.scores_released_at
     if released is None:
         return f"Participants of {row.slug} see no scores."
@@ -100,7 +100,7 @@ def _seen(row: CollectionView, at: datetime) -> str:
 
 
 def released_grades(row: CollectionView) -> str:
-    """Which grades released scores are computed from, in words."""
+    """A description of the grades that released scores are computed from."""
     version = row.released_version
     if version is None:
         return "the grades of the moment (live)"

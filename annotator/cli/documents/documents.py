@@ -1,4 +1,4 @@
-"""`annotator documents`: the texts to judge."""
+"""`annotator documents`: import, list and search the documents to judge."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""`annotator assignments`: which judge owns which topic."""
+"""`annotator assignments`: which judge is assigned which topic."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""`annotator judgements` and `annotator questions`: who gave which grade to what, and what judges ask."""
+"""`annotator judgements` and `annotator questions`: judgements by judge, and judges' questions to organisers."""
 
 from datetime import UTC, datetime
 

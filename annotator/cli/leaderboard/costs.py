@@ -1,4 +1,4 @@
-"""`annotator costs`: what each system costs, beside its scores; in the database, or on a site that --site names."""
+"""`annotator costs`: the costs of systems with their scores, from the database or from the site of --site."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -39,34 +39,34 @@ within_option = click.option(
 
 
 class StoredCosts:
-    """Costs in the database."""
+    """Costs in the local database."""
 
     def __init__(self, installation: Installation) -> None:
-        """Work on the database of the installation."""
+        """Use the database of the installation."""
         self._database = installation.database
 
     def reports(
         self, slug: str, measures: Sequence[str], cost: str | None, within: str
     ) -> Mapping[str, costs_text.ReportEntry]:
-        """The report by each measure; one alone while the runs cannot be scored."""
+        """The cost report by measure; a single one as long as the runs cannot be scored."""
         with self._database.reading() as session:
             boards = _boards(partial(build_leaderboard, session, slug), measures)
             found = [costs.build_costs(session, slug, board, Question(cost, within)) for board in boards]
         return {report["measure"] or "": report for report in map(costs_text.as_json, found)}
 
     def change(self, slug: str, tag: str, written: Mapping[str, str]) -> None:
-        """Store statements about a run; an empty one is withdrawn."""
+        """Store values of a run; an empty text removes the value."""
         with self._database.transaction() as session:
             run_costs.change_costs(session, slug, tag, written, at=datetime.now(UTC))
             note(session, "costs.set", slug, subject=tag, details={"facts": sorted(written)})
 
     def facts(self, slug: str) -> tuple[Sequence[str], Sequence[Row]]:
-        """Headings and rows of what may be stated."""
+        """Headings and rows of the available facts."""
         with self._database.reading() as session:
             return costs_text.facts_rows(run_costs.list_facts(session, slug))
 
     def add_column(self, slug: str, key: str, name: str, unit: str, better: str | None, *, words: bool) -> None:
-        """Add a fact that runs may state."""
+        """Add a fact that can be reported for runs."""
         kind = FactKind.WORDS if words else FactKind.NUMBER
         request = ColumnRequest(key, name or key, kind, unit, better or "")
         with self._database.transaction() as session:
@@ -74,50 +74,50 @@ class StoredCosts:
             note(session, "costs.add-column", slug, subject=request.key, details=vars(request))
 
     def remove_column(self, slug: str, key: str) -> None:
-        """Remove a fact that no run states."""
+        """Remove a fact that no run uses."""
         with self._database.transaction() as session:
             run_costs.remove_column(session, slug, key)
             note(session, "costs.remove-column", slug, subject=key)
 
 
 class SiteCosts:
-    """Costs on a site, through its API."""
+    """Costs on a remote site, through its API."""
 
     def __init__(self, site: Site) -> None:
-        """Call this site."""
+        """Use this site."""
         self._site = site
 
     def reports(
         self, slug: str, measures: Sequence[str], cost: str | None, within: str
     ) -> Mapping[str, costs_text.ReportEntry]:
-        """The report by each measure; one alone while the runs cannot be scored."""
+        """The cost report by measure; a single one as long as the runs cannot be scored."""
         reports: dict[str, costs_text.ReportEntry] = {}
         for measure in measures:
             report = self._site.get(f"/collections/{slug}/costs", m=measure, cost=cost, within=within)
             unscored = report.pop("unscored")
             reports[report["measure"] or ""] = report
-            if unscored is not None:  # the same by every measure
+            if unscored is not None:  # the same for every measure
                 click.echo(unscored, err=True)
                 break
         return reports
 
     def change(self, slug: str, tag: str, written: Mapping[str, str]) -> None:
-        """Store statements about a run; an empty one is withdrawn."""
+        """Store values of a run; an empty text removes the value."""
         statements = [{"fact": fact, "value": value} for fact, value in written.items()]
         self._site.patch(f"/collections/{slug}/run-costs/{in_path(tag)}", {"costs": statements})
 
     def facts(self, slug: str) -> tuple[Sequence[str], Sequence[Row]]:
-        """Headings and rows of what may be stated."""
+        """Headings and rows of the available facts."""
         facts = self._site.every(f"/collections/{slug}/cost-facts")
         return costs_text.FACT_HEADINGS, [[fact[name] for name in FACT_FIELDS] for fact in facts]
 
     def add_column(self, slug: str, key: str, name: str, unit: str, better: str | None, *, words: bool) -> None:
-        """Add a fact that runs may state."""
+        """Add a fact that can be reported for runs."""
         body = {"key": key, "name": name, "unit": unit, "kind": "words" if words else "number"}
         self._site.post(f"/collections/{slug}/cost-facts", body | ({} if better is None else {"better": better}))
 
     def remove_column(self, slug: str, key: str) -> None:
-        """Remove a fact that no run states."""
+        """Remove a fact that no run uses."""
         self._site.delete(f"/collections/{slug}/cost-facts/{in_path(key)}")
 
 
@@ -202,7 +202,7 @@ def remove_column(stated: Costs, slug: str, key: str) -> None:
 
 
 def show_cost_reports(format_: str, reports: Mapping[str, costs_text.ReportEntry]) -> None:
-    """Show what every run states, by measure."""
+    """Print the costs of every run, by measure."""
     show_by_measure(
         format_,
         reports,
@@ -215,7 +215,7 @@ def show_cost_reports(format_: str, reports: Mapping[str, costs_text.ReportEntry
 
 
 def read_statements(statements: Sequence[str]) -> dict[str, str]:
-    """Facts with what is to be stated of them, from `FACT=VALUE`; `UsageError` for what is not of this form."""
+    """Parse `FACT=VALUE` arguments; `UsageError` for any other form."""
     written = dict(map(_read, statements))
     if len(written) < len(statements):
         raise click.UsageError("A fact is given twice.")
@@ -230,7 +230,7 @@ def _read(statement: str) -> tuple[str, str]:
 
 
 def _notes(report: costs_text.ReportEntry) -> Iterator[str]:
-    """What the marks stand for, and what was left out."""
+    """Notes that explain the marks and list omitted runs."""
     if report["has_front"]:
         front = f"FRONT: nobody is better by {report['measure']} without being worse by {report['cost']}"
         yield f"{front}. Qrels: {report['qrels']}, fingerprint {report['fingerprint']}."
@@ -240,7 +240,7 @@ def _notes(report: costs_text.ReportEntry) -> Iterator[str]:
 
 
 def _boards(score: Callable[[list[str]], Leaderboard], measures: Sequence[str]) -> Sequence[Leaderboard | None]:
-    """The runs by each measure; one None while they cannot be scored, for costs are shown without scores as well."""
+    """The leaderboard by each measure; a single None as long as the runs cannot be scored (costs are shown anyway)."""
     try:
         return [score([measure]) for measure in measures]
     except ConflictError as refusal:

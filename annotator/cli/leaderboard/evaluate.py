@@ -1,4 +1,4 @@
-"""`annotator evaluate` and `annotator measures`: run files scored without a database, and what can be measured."""
+"""`annotator evaluate` and `annotator measures`: score run files without a database; list the measures."""
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,7 +31,7 @@ from annotator.workflows.leaderboard.scoring import (
     score_files,
 )
 
-ALL_TOPICS = "all"  # trec_eval's word for the mean
+ALL_TOPICS = "all"  # trec_eval's label for the mean
 STANDARD_INPUT = "-"
 
 
@@ -111,7 +111,7 @@ def command(
 
 
 def _file(path: str) -> File:
-    """A file under the name people know it by; standard input is read here, other files where they are needed."""
+    """A file under its given name; standard input is read now, other files on demand."""
     if path != STANDARD_INPUT:
         return click.format_filename(path), Path(path)
     if sys.stdin is None:
@@ -127,14 +127,14 @@ def _show_table(scored: ScoredRuns, *, per_topic: bool) -> None:
 
 
 def _source(scored: ScoredRuns, options: ScoringOptions) -> str:
-    """By what the runs were scored, and over which topics."""
+    """The qrels that the runs were scored by, and the topics."""
     qrels = "standard input" if scored.qrels == STANDARD_INPUT else scored.qrels
     as_before = " Scores and cutoffs as in trec_eval 9." if options.compat == "9" else ""
     return f"Over all topics of {qrels}, as trec_eval -c: {len(scored.topics)}.{as_before}"
 
 
 def _notes(scored: ScoredRuns, options: ScoringOptions) -> Iterator[str]:
-    """What a reader of the values must know beside them."""
+    """Notes on the values: what is missing or was assumed."""
     if scored.without_relevant:
         topics = _listed(scored.without_relevant)
         yield f"Topics without a document of grade {options.relevant_from} or better: {topics}."
@@ -149,7 +149,7 @@ def _listed(topics: Sequence[str], most: int = 10) -> str:
 
 
 def _topic_rows(scored: ScoredRuns) -> Iterator[Row]:
-    """A row a run and topic, and its mean under them, as trec_eval does."""
+    """One row per run and topic, followed by the mean of the run, as in trec_eval."""
     for run in scored.runs:
         for topic in scored.topics:
             yield [run.name, topic, *run.by_topic[topic]]
@@ -157,7 +157,7 @@ def _topic_rows(scored: ScoredRuns) -> Iterator[Row]:
 
 
 def _exact(scored: ScoredRuns, options: ScoringOptions, *, per_topic: bool) -> tuple[Sequence[str], Sequence[Row]]:
-    """Headings and rows with all digits; behind the values stands what they were made from."""
+    """Headings and rows with values in full precision, followed by the columns that describe the scoring."""
     if per_topic:
         return ["run", "topic", *scored.measures], list(_topic_rows(scored))
     counts = len(scored.topics), len(scored.without_relevant)

@@ -1,4 +1,4 @@
-"""`annotator leaderboard`: every run scored."""
+"""`annotator leaderboard`: the scores of every run."""
 
 import re
 from collections.abc import Sequence
@@ -136,7 +136,7 @@ def _show_table(board: Leaderboard, *, per_topic: bool) -> None:
 
 
 def _explanations(board: Leaderboard) -> list[str]:
-    """What intervals, stars, letters and marks are, as far as there are any."""
+    """Explanations of the intervals, stars, letters and marks that the leaderboard contains."""
     methods = {
         IntervalMethod.T: "by Student's t over topics",
         IntervalMethod.BOOTSTRAP: "by 10,000 bootstrap samples of topics",

@@ -1,4 +1,4 @@
-"""`annotator report export`: one page of HTML for an overview paper."""
+"""`annotator report export`: an HTML page for an overview paper."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""`annotator significance` and `annotator correlation`: differences beyond chance, and two rankings compared."""
+"""`annotator significance` and `annotator correlation`: significance tests between runs, and rank correlation."""
 
 from collections.abc import Iterator
 from dataclasses import asdict

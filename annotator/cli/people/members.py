@@ -1,4 +1,4 @@
-"""`annotator members` and `annotator invitations`: who takes part in a collection, and links that invite others."""
+"""`annotator members` and `annotator invitations`: members of a collection, and invitation links."""
 
 from datetime import UTC, datetime
 
@@ -92,7 +92,7 @@ def import_people(
     with installation.database.transaction() as session:
         added = members.add_people(session, slug, people, days=days, made_by_id=None, at=datetime.now(UTC))
         note(session, "members.import", slug, subject=people.name, details={"people": len(added)})
-    # The reader of a link can choose the password of its account.
+    # A person who can read the link can set the password of the account.
     write_or_print(output, members.links_csv(added, link_to(address, "")).encode(), private=True)
     click.echo(f"Roles given: {len(added)}; links: {sum(one.secret is not None for one in added)}.", err=True)
 

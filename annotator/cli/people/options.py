@@ -1,4 +1,4 @@
-"""Options about people and machines: the address that links begin with, and a machine's model and prompt."""
+"""Options for people and machines: the base address of links, and the model and prompt of a machine judge."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -37,12 +37,12 @@ at_address = click.option(
 
 
 def link_to(address: str, secret: str) -> str:
-    """The link of a secret."""
+    """The invitation link with this secret."""
     return address + JOIN + urlencode({"key": secret})
 
 
 def machine_options(command: Command) -> Command:
-    """Give a command `--model`, `--prompt` and `--date`."""
+    """Add `--model`, `--prompt` and `--date` to a command."""
     for option in (
         click.option(
             "--date", "labelled_on", type=click.DateTime(["%Y-%m-%d"]), metavar="DATE", help="When it made its labels."
@@ -55,6 +55,6 @@ def machine_options(command: Command) -> Command:
 
 
 def machine_facts(model: str, prompt_file: str | None, labelled_on: datetime | None) -> MachineFacts:
-    """Read what the options say."""
+    """Read the values of these options, and the prompt file."""
     prompt = "" if prompt_file is None else read_text(prompt_file)
     return MachineFacts(model.strip(), prompt, labelled_on.date() if labelled_on else None)

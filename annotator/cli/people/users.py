@@ -1,4 +1,4 @@
-"""`annotator users` and `annotator tokens`: accounts, and tokens by which programs act for them."""
+"""`annotator users` and `annotator tokens`: accounts and their API tokens."""
 
 import sys
 from datetime import UTC, datetime
@@ -147,7 +147,7 @@ def _set_password(installation: Installation, name: str, password_file: str | No
 
 
 def _mark(session: Transaction, name: str, facts: MachineFacts | None) -> None:
-    """As a machine with these facts, or as a person."""
+    """Mark an account as a machine with these facts, or as a person when there are none."""
     if facts is None:
         machine_judges.mark_person(session, name)
     else:
@@ -156,7 +156,7 @@ def _mark(session: Transaction, name: str, facts: MachineFacts | None) -> None:
 
 
 def _machine(user: accounts.AccountRow) -> str | None:
-    """What a machine is, None for a person."""
+    """The model of a machine account, “yes” if unknown; None for a person."""
     return user.machine if user.machine is None else user.machine or "yes"
 
 

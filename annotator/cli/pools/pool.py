@@ -1,4 +1,4 @@
-"""`annotator pool`: what is to be judged."""
+"""`annotator pool`: plan, build, show and export the pool."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""The options that describe a pool, whether it is planned or built."""
+"""The options that describe a pool, for planning and building."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from annotator.storage.pools.pools import PoolRequest
 from annotator.workflows.pools.pools import USUAL_STRATEGY, with_usual
 from annotator.workflows.runs import runs
 
-# What strategies can be told, by the parameter that it is; which of them takes what, the workflow knows.
+# Strategy parameters by name of their option; the workflow checks which strategy takes which.
 TOLD: Mapping[str, Callable[[Any], Any]] = {
     "depth": click.option("--depth", type=int, metavar="K", help="Use the first K documents of each ranked list."),
     "budget": click.option(
@@ -84,7 +84,7 @@ RUNS = (
 
 @dataclass(frozen=True)
 class Described:
-    """A pool as it was described by options."""
+    """A pool as described by the options."""
 
     strategy: str
     said: Mapping[str, str | int]
@@ -94,7 +94,7 @@ class Described:
     round_number: int | None
 
     def request(self, installation: Installation, slug: str) -> PoolRequest:
-        """Find the runs that were meant."""
+        """Resolve the run patterns to runs of the collection, and return the request."""
         tags = None
         if self.patterns:
             rows = installation.database.read(runs.list_runs, slug)
@@ -107,12 +107,12 @@ class Described:
 
 
 def describes_pool(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command these options; it gets them as one argument, `described`, and somebody has to say how."""
+    """Add these options to a command, which gets them as one argument `described`; a strategy is required."""
     return _describing(command, has_usual=False)
 
 
 def describes_plan(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command these options likewise, with usual values where nothing is said that has to be."""
+    """Add these options to a command with defaults, so that none is required."""
     return _describing(command, has_usual=True)
 
 
@@ -143,7 +143,7 @@ def _describing(command: Callable[..., None], *, has_usual: bool) -> Callable[..
 
 
 def _depth(written: str) -> tuple[str, int]:
-    """A run's own depth; a tag may itself have an equals sign."""
+    """The depth of one run, from `TAG=K`; the tag may contain an equals sign."""
     tag, _, depth = written.rpartition("=")
     if not tag or not (depth.isascii() and depth.isdecimal()):
         raise click.BadParameter(f"“{written}” is not TAG=K, such as bm25=20.", param_hint="--depth-of")
@@ -151,7 +151,7 @@ def _depth(written: str) -> tuple[str, int]:
 
 
 def _fitting(tags: Sequence[str], patterns: Sequence[str]) -> list[str]:
-    """The tags that are, or fit, one of the patterns; a pattern that fits none is taken for a mistake."""
+    """The tags that equal or match a pattern; a pattern without a match is an error."""
     for pattern in patterns:
         if not _fits_any(pattern, tags):
             raise NotFoundError("No run of this collection has a tag like “%(pattern)s”.", pattern=pattern)
@@ -159,5 +159,5 @@ def _fitting(tags: Sequence[str], patterns: Sequence[str]) -> list[str]:
 
 
 def _fits_any(pattern: str, tags: Sequence[str]) -> bool:
-    # A tag may itself hold the signs of a pattern.
+    # A tag may itself contain pattern characters.
     return any(tag == pattern or fnmatchcase(tag, pattern) for tag in tags)

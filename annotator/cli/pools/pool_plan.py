@@ -1,4 +1,4 @@
-"""The plan of a pool in a terminal, and the confirmation of the judging that it adds."""
+"""The plan of a pool at a terminal, and the confirmation of additional judging work."""
 
 import click
 
@@ -8,14 +8,14 @@ from annotator.cli.site.tables import CSV, Table, show_tables
 from annotator.storage.pools.pools import PoolRequest
 from annotator.workflows.pools.pool_planning import PoolGrowth, PoolPlan, foresee_growth
 
-# Amounts that are shown of a longer curve, beside the one asked for and the one that can be paid.
+# How many points of a long curve are shown, besides the requested and the affordable one.
 FINE, COARSE = 10, 10
-# An amount in words, by what it is of.
+# The label of an amount, by its unit.
 REACH = {"depth": "depth {}", "budget": "{} documents in total", "per_topic": "{} documents for each topic"}
 
 
 def show_plan(format_: str, plan: PoolPlan) -> None:
-    """Show the curve, then topics, runs and teams of the pool that was asked for."""
+    """Show the curve, then the topics, runs and teams of the requested pool."""
     at = plan.asked
     tables = [
         _curve(plan, every=format_ == CSV),
@@ -33,7 +33,7 @@ def show_plan(format_: str, plan: PoolPlan) -> None:
 
 
 def _curve(plan: PoolPlan, *, every: bool) -> Table:
-    """The growth of the pool; of a long one people see some amounts, and programs every one."""
+    """The growth of the pool; a long curve is abridged for people, complete for programs."""
     size, added = plan.total.size, plan.total.added
     return Table(
         "growth",
@@ -71,7 +71,7 @@ def _tell(plan: PoolPlan) -> None:
 def confirm_growth(
     installation: Installation, slug: str, request: PoolRequest, *, seed: int | None = None, yes: bool
 ) -> None:
-    """Ask at a terminal whether to go on, unless it is told already or no document would join the pool."""
+    """Ask for confirmation at a terminal, unless `yes` is given or no document would be added."""
     if yes or not at_terminal():
         return
     growth = installation.database.read(foresee_growth, slug, request, seed=seed)

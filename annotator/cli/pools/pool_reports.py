@@ -1,4 +1,4 @@
-"""`annotator pool holes`, `leave-out` and `near-duplicates`: what a pool lacks, repeats, and owes to each team."""
+"""`annotator pool holes`, `leave-out` and `near-duplicates`: unjudged documents, each team's share, duplicates."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""`annotator pool replay` and `annotator pool simulate`: whether choices hold, and what strategies would have found."""
+"""`annotator pool replay` and `annotator pool simulate`: replay adaptive choices, and simulate pooling strategies."""
 
 import sys
 from collections.abc import Sequence
@@ -169,7 +169,7 @@ def _drawn(simulation: Simulation) -> str:
     found = [Line(_name(one), [point.found for point in one.points]) for one in simulation.strategies]
     tau = [Line(_name(one), [point.tau for point in one.points]) for one in simulation.strategies]
     values = [value for line in tau for value in line.values if value is not None]
-    # In whole tenths, so that the marks of the axis are round.
+    # In whole tenths, so that the tick marks are round numbers.
     low = max(int(min(values, default=0.0) * 10) / 10, 0.0)
     return svg_of(
         [

@@ -1,4 +1,4 @@
-"""`annotator qrels`: the settled grades, and the versions of them that are kept."""
+"""`annotator qrels`: the settled grades, and their stored versions."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -52,7 +52,7 @@ version_help = (
 
 @dataclass(frozen=True)
 class GradesAsked:
-    """Which grades are to go out."""
+    """Which grades to export."""
 
     policy: str | None
     judge: str | None
@@ -64,16 +64,16 @@ NOTHING_ASKED = GradesAsked(None, None, None, with_unjudged=False)
 
 
 def asks_for_grades(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command these options, and hand it what they say as `grades`."""
+    """Add these options to a command, which gets their values as `grades`."""
 
     @wraps(command)
     def with_grades(
-        *args: Any,  # noqa: ANN401 - whatever the command takes
+        *args: Any,  # noqa: ANN401 - the command's own
         policy: str | None,
         judge: str | None,
         unjudged: str,
         at: datetime | None,
-        **options: Any,  # noqa: ANN401 - passed on as given
+        **options: Any,  # noqa: ANN401 - passed on unchanged
     ) -> None:
         if policy is not None and judge is not None:
             raise click.UsageError("Give --policy or --judge, not both.")
@@ -191,7 +191,7 @@ def compare(
         case "json":
             show_json_by_measure(by_measure, _as_json)
         case "csv":
-            # The grades are the same by every measure.
+            # The grades do not depend on the measure.
             click.echo(changes_csv(found[0]).encode(), nl=False)
         case _:
             _show_grades(found[0])
@@ -245,7 +245,7 @@ def _sample(
 
 
 def _write(output: str | None, manifest: str | None, qrels: bytes, about: str) -> None:
-    """Write the files that are asked for, both or none; what is none goes to standard output, or error."""
+    """Write both requested files or neither; by default qrels go to standard output, the manifest to standard error."""
     output = None if output == STANDARD_OUTPUT else output
     if manifest is None and output is not None:
         manifest = f"{output}.manifest.json"

@@ -1,1 +1,1 @@
-"""Commands that work on a site elsewhere, by its API: what participants and judges that are programs do."""
+"""Commands that work on a remote site through its API, for participants and for judges that are programs."""

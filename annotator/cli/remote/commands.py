@@ -1,4 +1,4 @@
-"""`annotator --site URL documents|runs|leaderboard|qrels|collections`: what a site takes, and what it gives out."""
+"""`annotator --site URL documents|runs|leaderboard|qrels|collections`: uploads to a site and downloads from it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -180,7 +180,7 @@ def export_run(site: Site, slug: str, tag: str, version: int | None, output: str
 def _checked(
     site: Site, slug: str, paths: Sequence[str], *, tag_from_file: bool, replaces: bool
 ) -> tuple[list[tuple[str, dict[str, Any]]], Problems]:
-    """What every file would become, by its name, and what is wrong with any of them."""
+    """The checked run of each file, by file name, and the problems of all files."""
     problems, checked = Problems(), []
     with watched(read_files(paths)) as files:
         for file in files:

@@ -1,4 +1,4 @@
-"""The address of a site and the commands that work on one; imported with the root, so it imports nothing heavy."""
+"""The address of a remote site, and the commands that work on one; imported with the root, so without heavy imports."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from importlib import import_module
 import click
 
 GIVEN = "annotator.cli.site"
-# The module, the name of the command in it, and the summary in the list of commands.
+# The module, the command's name in it, and its summary in the list of commands.
 NOUNS: Mapping[str, tuple[str, str, str]] = {
     "collections": ("annotator.cli.remote.commands", "collections", "Your collections, with your roles."),
     "guidelines": ("annotator.cli.remote.judge", "guidelines", "Guidelines for judges: show them, accept them."),
@@ -23,7 +23,7 @@ NOUNS: Mapping[str, tuple[str, str, str]] = {
         "Click logs: check them, compare variants of a search, add them to a collection.",
     ),
 }
-# It works only on a site, not on a local database.
+# Works only on a site, not on a local database.
 ONLY_ON_SITE = frozenset({"judge"})
 # These work on files and need neither site nor database.
 ANYWHERE = frozenset({"check", "compare", "evaluate", "interleave", "measures"})
@@ -38,7 +38,7 @@ class SiteGiven:
 
 
 def command_on_site(name: str) -> click.Command:
-    """The command of a noun on a site; `UsageError` for one that needs a local database."""
+    """The command of a noun for remote sites; `UsageError` for one that needs a local database."""
     if name not in NOUNS:
         raise click.UsageError(
             f"With --site, or ANNOTATOR_SITE, there is {', '.join(sorted({*NOUNS, *ANYWHERE}))}. “{name}” works on a "

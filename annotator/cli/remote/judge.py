@@ -1,4 +1,4 @@
-"""`annotator --site URL judge`: a judge that is a program draws documents and grades them."""
+"""`annotator --site URL judge`: draw documents and submit grades, for a judge that is a program."""
 
 import hashlib
 import json
@@ -119,7 +119,7 @@ def _lines(name: str, text: str) -> list[dict[str, Any]]:
 
 
 def _store(site: Site, slug: str, judgements: list[dict[str, Any]]) -> None:
-    """Send them by the hundred; what is refused is told, and the rest is stored."""
+    """Submit judgements by the hundred; rejected ones are reported, the others stored."""
     stored, refused = 0, []
     for first in range(0, len(judgements), AT_ONCE):
         some = [{"id": _id_of(one), **one} for one in judgements[first : first + AT_ONCE]]
@@ -138,6 +138,6 @@ def _store(site: Site, slug: str, judgements: list[dict[str, Any]]) -> None:
 
 
 def _id_of(judgement: dict[str, Any]) -> str:
-    """An id that the same judgement has whenever it is sent, and another one has not."""
+    """An id derived from the judgement, so that repeated submissions are recognised."""
     words = json.dumps(judgement, sort_keys=True).encode()
     return f"command-{hashlib.sha256(words).hexdigest()[:32]}"

@@ -1,4 +1,4 @@
-"""A site elsewhere: its address and a token, and what it refuses told as commands tell it."""
+"""HTTP client for a remote site, by address and token; its errors are shown like those of local commands."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
@@ -22,7 +22,7 @@ ACCEPTED = 202
 DONE = "done"
 FINISHED = (DONE, "failed", "cancelled")
 SECONDS_BETWEEN_LOOKS = 1.0
-SECONDS = 600.0  # a large run is read before it is answered
+SECONDS = 600.0  # a large run is read before the response comes
 TRIES = 3
 PAGE = 1_000
 NO_LINE = "%(said)s"
@@ -33,56 +33,56 @@ Remote = TypeVar("Remote")
 
 
 class SiteError(AnnotatorError):
-    """The site cannot be reached, or refused what was asked."""
+    """The site cannot be reached, or refused the request."""
 
 
 class Site:
-    """Calls one site; whatever it refuses is raised in its own words."""
+    """Client of one site; refusals are raised with the site's own message."""
 
     def __init__(self, client: httpx.Client) -> None:
-        """Call by this client, whose base is the root of the API."""
+        """Use this client, whose base URL is the root of the API."""
         self._client = client
 
     def get(self, path: str, **query: object) -> Any:  # noqa: ANN401 - JSON
-        """What the site has there, as JSON."""
+        """GET a resource as JSON."""
         return self._call("GET", path, query).json()
 
     def every(self, path: str, **query: object) -> list[Any]:
-        """A list from its first page to its last."""
+        """GET all pages of a list."""
         return [row for page in self._pages(path, query) for row in page]
 
     def content(self, path: str, **query: object) -> bytes:
-        """What the site has there, byte for byte."""
+        """GET a resource as bytes."""
         return self._call("GET", path, query).content
 
     def post(self, path: str, body: Mapping[str, object]) -> Any:  # noqa: ANN401 - JSON
-        """Send JSON; the answer, as JSON."""
+        """POST JSON and return the JSON response."""
         return self._call("POST", path, {}, json=body).json()
 
     def patch(self, path: str, body: Mapping[str, object]) -> Any:  # noqa: ANN401 - JSON
-        """Send JSON with what is to change; the answer, as JSON."""
+        """PATCH with JSON and return the JSON response."""
         return self._call("PATCH", path, {}, json=body).json()
 
     def send(self, path: str, file: InputFile, **query: object) -> Any:  # noqa: ANN401 - JSON
-        """Send a file as it is; the answer, as JSON, for which a job is waited for when the file is large."""
+        """POST a file as the body and return the JSON response; for a large file, wait for its job."""
         headers = {"Content-Type": OCTETS}
         named = {"name": file.name, **query}
         answer = self._call("POST", path, named, content=file.content, headers=headers)
         return self._finished(answer, file.name) if answer.status_code == ACCEPTED else answer.json()
 
     def send_form(self, path: str, files: Sequence[tuple[str, InputFile]], **query: object) -> Any:  # noqa: ANN401 - JSON
-        """Send files as the parts of a form; the answer, as JSON, for which a job is waited for when they are large."""
+        """POST files as parts of a form and return the JSON response; for large files, wait for their job."""
         parts = [(part, (file.name, file.content, OCTETS)) for part, file in files]
         answer = self._call("POST", path, query, files=parts)
         return self._finished(answer, files[0][1].name) if answer.status_code == ACCEPTED else answer.json()
 
     def delete(self, path: str) -> Any:  # noqa: ANN401 - JSON
-        """Take something away; the answer, as JSON."""
+        """DELETE a resource and return the JSON response."""
         return self._call("DELETE", path, {}).json()
 
     def _finished(self, accepted: httpx.Response, name: str) -> Any:  # noqa: ANN401 - JSON
-        """What came of a job, in the end; how far it is shows on a terminal."""
-        # The address is the site's own; behind a path of a proxy's only its end is known.
+        """Wait for a job and return its result; a terminal shows the progress."""
+        # The address is as the site sees it; when a proxy adds a path prefix, only its end is valid here.
         path = accepted.headers["Location"].partition(ROOT)[2]
         with progress_shown(f"{name}: the site is at work") as show:
             while (job := self.get(path))["state"] not in FINISHED:
@@ -120,7 +120,7 @@ class Site:
 
 
 def on_site(command: Callable[Concatenate[Site, Options], None]) -> Callable[Options, None]:
-    """Hand the site to a command as its first argument, and hang up behind it."""
+    """Pass the site to a command as its first argument, and close the client afterwards."""
 
     @wraps(command)
     def with_site(*args: Options.args, **options: Options.kwargs) -> None:
@@ -134,9 +134,9 @@ def on_site(command: Callable[Concatenate[Site, Options], None]) -> Callable[Opt
 def on_database_or_site(
     stored: Callable[[Installation], Stored], remote: Callable[[Site], Remote]
 ) -> Callable[[Callable[Concatenate[Stored | Remote, Options], None]], Callable[Options, None]]:
-    """Hand a command, as its first argument, what `remote` makes of the site that --site names, else of the database.
+    """Pass a command `remote(site)` if --site is given, otherwise `stored(installation)`, as its first argument.
 
-    Such a command has the same options and the same output on both.
+    The options and the output of such a command are the same for both.
     """
 
     def on_either(command: Callable[Concatenate[Stored | Remote, Options], None]) -> Callable[Options, None]:
@@ -159,7 +159,7 @@ def on_database_or_site(
 
 
 def in_path(text: str) -> str:
-    """A tag or docno as it stands in an address, where a slash of its own is no border."""
+    """A tag or docno escaped for a path, slashes included."""
     return quote(text, safe="")
 
 
@@ -186,7 +186,7 @@ def _client(given: SiteGiven) -> httpx.Client:
 
 
 def _written(value: object) -> Iterator[str]:
-    """A value as it stands in an address: not at all, once, or several times."""
+    """The value of a query parameter: absent, once, or repeated for a list."""
     if isinstance(value, list | tuple):
         yield from map(str, value)
     elif value is not None:
@@ -215,7 +215,7 @@ def _refused(problem: Mapping[str, Any]) -> AnnotatorError:
 
 
 def _details(problem: Mapping[str, Any]) -> str:
-    """The sentence, with what is wrong with each field."""
+    """The message of a problem with the errors of each field."""
     fields = [
         f"{name}: {' '.join(wrong) if isinstance(wrong, list) else wrong}"
         for part in (problem.get("errors") or {}).values()

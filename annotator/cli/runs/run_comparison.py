@@ -1,4 +1,4 @@
-"""`annotator compare` and `annotator runs compare`: two runs beside each other, from files or of a collection."""
+"""`annotator compare` and `annotator runs compare`: compare two runs, from files or of a collection."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -35,7 +35,7 @@ MOST_TOP = 1_000
 
 @dataclass(frozen=True)
 class Compared:
-    """Two runs, the docnos of documents, and what is to be said beside the tables."""
+    """Two compared runs, the docnos of their documents, and notes on the tables."""
 
     look: PairLook
     docnos: Mapping[int, str]
@@ -85,22 +85,22 @@ class Look:
 
 
 def _describes_look(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command these options, and hand it what they say as `look`."""
+    """Add these options to a command, which gets their values as `look`."""
 
     @wraps(command)
     def with_look(
-        *args: Any,  # noqa: ANN401 - whatever the command takes
+        *args: Any,  # noqa: ANN401 - the command's own
         measures: Sequence[str],
         by: str | None,
         topics: Sequence[str],
         top: int,
         seed: int,
         format_: str,
-        **options: Any,  # noqa: ANN401 - passed on as given
+        **options: Any,  # noqa: ANN401 - passed on unchanged
     ) -> None:
         if topics and by != "document":
             raise click.UsageError("--topic goes with --by document.")
-        # Documents are of all topics or of these; when none are asked for, the fewest are looked up.
+        # Documents of all topics or of these; when documents are not shown, as few as possible are looked up.
         looked_up = (topics or None) if by == "document" else ()
         command(*args, look=Look(measures or (USUAL_MEASURE,), by, looked_up, top, seed, format_), **options)
 
@@ -251,7 +251,7 @@ def _as_json(compared: Compared) -> dict[str, object]:
     return {**runs, **judged, **tables, "not_defined": why_not, "notes": compared.notes}
 
 
-# By what `--by` names: the headings and the rows.
+# Headings and rows by value of `--by`.
 TABLES: dict[str, tuple[tuple[str, ...], Callable[[Compared], Iterator[Row]]]] = {
     "test": (
         (

@@ -1,4 +1,4 @@
-"""`annotator runs`: what the systems found."""
+"""`annotator runs`: check, submit, list and download runs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -314,7 +314,7 @@ def check_files(
 
 
 def show_checked_runs(format_: str, checked: Sequence[CheckedRun | ReadRun], problems: Problems) -> None:
-    """Show what every file is, then refuse with what is wrong; csv has the files alone, json the rest as well."""
+    """Show the content of every file, then raise its problems; csv has the files alone, json everything."""
     rows: list[Row] = [
         [run.parsed.tag, len(run.parsed.topics), run.parsed.retrieved, len(run.warnings), run.file_name]
         for run in checked
@@ -335,14 +335,14 @@ def show_checked_runs(format_: str, checked: Sequence[CheckedRun | ReadRun], pro
 
 
 def show_warnings(checked: Iterable[CheckedRun | ReadRun]) -> None:
-    """Put the warnings on standard error, a line each."""
+    """Print warnings on standard error, one per line."""
     for run in checked:
         for warning in run.warnings:
             click.echo(f"{run.file_name}: warning: {warning}", err=True)
 
 
 def show_copies(receipts: Iterable[Receipt], same: Mapping[int, Sequence[str]]) -> None:
-    """Warn of stored runs whose ranking, by run id, other runs have as well."""
+    """Warn of stored runs whose ranking equals that of other runs (`same`, by run id)."""
     for receipt in receipts:
         if receipt.id in same:
             click.echo(f"warning: {receipt.tag} has the same ranking as {', '.join(same[receipt.id])}.", err=True)

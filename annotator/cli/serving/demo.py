@@ -1,4 +1,4 @@
-"""`annotator demo`: the demonstration."""
+"""`annotator demo`: serve a demonstration site."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""The metrics endpoint for Prometheus; imported once the environment names the folder in which processes count."""
+"""The metrics endpoint for Prometheus; imported once the environment names the folder for multiprocess metrics."""
 
 from collections.abc import Iterable
 from threading import Thread
@@ -14,14 +14,14 @@ from annotator.workflows.site.jobs import count_jobs
 
 
 class JobsCollector(Collector):
-    """Counts the jobs when it is asked."""
+    """Counts the jobs at each scrape."""
 
     def __init__(self, database: Database) -> None:
-        """Remember where they are."""
+        """Keep the database for later scrapes."""
         self._database = database
 
     def collect(self) -> Iterable[Metric]:
-        """How many jobs there are in each state."""
+        """The number of jobs in each state."""
         jobs = GaugeMetricFamily("annotator_jobs", "Jobs by state.", labels=["state"])
         with self._database.reading() as session:
             for state, count in count_jobs(session).items():
@@ -30,8 +30,8 @@ class JobsCollector(Collector):
 
 
 def serve(host: str, port: int, database: Database) -> tuple[WSGIServer, Thread]:
-    """Serve the figures in a thread; `OSError` when the address cannot be had."""
+    """Serve the metrics in a thread; `OSError` when the address is not available."""
     registry = CollectorRegistry()
-    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]  # it ships no types for this
+    MultiProcessCollector(registry)  # it has no type annotations
     registry.register(JobsCollector(database))
     return start_http_server(port, host, registry)

@@ -1,4 +1,4 @@
-"""`annotator serve`: the pages."""
+"""`annotator serve`: serve the web pages and the API."""
 
 from dataclasses import replace
 
@@ -43,7 +43,7 @@ def command(
     other machines reach it: with a --host that is not local, or behind a --proxy. Options that are not given are taken
     from the settings, from the environment or from the file that ANNOTATOR_SETTINGS names.
     """
-    # The processes that answer must not inherit an open connection.
+    # Server processes must not inherit an open connection.
     installation.database.close()
     present = installation.settings
     settings = replace(
@@ -54,7 +54,7 @@ def command(
         proxies=present.proxies if proxies is None else proxies,
         log_format=log_format or present.log_format,
         metrics_port=present.metrics_port if metrics_port is None else metrics_port,
-        # Behind a proxy the pages are on a network, where a cookie without HTTPS is anybody's.
+        # Behind a proxy the pages are on a network, where a cookie without HTTPS can be read by anyone.
         secure_cookies=present.secure_cookies or bool(proxies),
     )
     serve_pages(

@@ -1,4 +1,4 @@
-"""Serving the pages: the socket, the processes that answer, the workers beside them and the metrics for Prometheus."""
+"""Serves the site: the socket, server processes, workers and Prometheus metrics."""
 
 import gc
 import os
@@ -24,31 +24,31 @@ from annotator.storage import Database
 SECONDS_TO_END = 10
 SECONDS_BEFORE_AGAIN = 3.0
 
-# The options of each: one takes any job, the other only short ones, which so do not wait while a long one runs.
+# Options of the two workers: one takes any job; the other only short ones, which need not wait for long ones.
 WORKERS: Final = ((), ("--short",))
-# The library looks for it when it is first imported; each process keeps its counts in a file there.
+# Read by prometheus_client on import; each process keeps its metrics in a file in that folder.
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-# Imported by name: no command imports the pages.
+# Imported by name: commands do not import the web pages.
 APPLICATION = "annotator.app"
 GATEWAY = "annotator.web.serving.gateway"
 CONNECTIONS = "annotator.web.serving.connections"
-DATABASE = "annotator.database"  # where the pages keep theirs
+DATABASE = "annotator.database"  # the key of the application's database
 GARBAGE_BEFORE_A_LOOK = 10_000  # objects
 WAITING_CONNECTIONS = 2_048
-# A judgement waits for Python's lock after each of its statements while a page is computed beside it: at Python's usual
-# 5 ms a judge's p95 is half as long again.
+# After each statement a judgement waits for the GIL while a page is computed: with Python's default
+# switch interval of 5 ms the p95 of judgements is half as long again.
 SECONDS_BETWEEN_THREADS = 0.0005
 
 
 class AddressNotFreeError(AnnotatorError):
-    """Nothing can be served there."""
+    """The address cannot be bound."""
 
 
 def serve_pages(settings: Settings, *, with_worker: bool = True, when_listening: Callable[[str], None]) -> None:
-    """Serve until SIGINT or SIGTERM; `when_listening` is told the address once, when the first process answers.
+    """Serve until SIGINT or SIGTERM; `when_listening` is called with the address once the first process answers.
 
-    Raises `InvalidValueError` without a secret key that nobody guesses, with one port for two things, and when other
-    machines reach a site that no setting names; `AddressNotFreeError` when the address cannot be had, and
+    Raises `InvalidValueError` without a strong secret key, with one port for two things, and when other machines
+    reach a site without a configured name; `AddressNotFreeError` when the address cannot be bound, and
     `NothingAnswersError` when no process can answer.
     """
     refuse_weak_key(settings)
@@ -57,9 +57,9 @@ def serve_pages(settings: Settings, *, with_worker: bool = True, when_listening:
     host, port = settings.host, settings.port
     address = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
     with _listening(host, port) as listener:
-        # The processes that answer, and the workers, read the settings again.
+        # Server processes and workers read the settings again.
         os.environ.update(settings.to_environment())
-        # NumPy's threads would only wait for each other while the processes use every core.
+        # NumPy's threads would only contend while the processes use every core.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         write_log(settings.log_format)
         with figures_served(settings), ExitStack() as beside:
@@ -67,7 +67,7 @@ def serve_pages(settings: Settings, *, with_worker: bool = True, when_listening:
 
             def begin_beside() -> None:
                 when_listening(address)
-                # Not before: they would take the processor from the first answer.
+                # Started afterwards, so that workers do not delay the first response.
                 if with_worker:
                     beside.enter_context(workers_beside())
 
@@ -75,28 +75,28 @@ def serve_pages(settings: Settings, *, with_worker: bool = True, when_listening:
 
 
 def _loaded_pages() -> Any:  # noqa: ANN401 - of modules that no command imports
-    """The pages, which the processes that answer share; nothing is open in them yet."""
-    gc.disable()  # until all of it is there, nothing of it is garbage
+    """The modules of the web pages, loaded once and shared by the server processes; no connection is open yet."""
+    gc.disable()  # nothing loaded here is garbage
     pages = import_module(APPLICATION).wsgi()
     for module in (GATEWAY, CONNECTIONS):
         import_module(module)
     gc.enable()
-    # What is there now stays: to look through it for garbage, again and again, took a tenth of the time.
+    # Move all objects loaded so far out of garbage collection: scanning them took a tenth of the time.
     gc.collect()
     gc.freeze()
     return pages
 
 
 class _Pages:
-    """What a process runs that answers."""
+    """The work of a server process."""
 
-    def __init__(self, settings: Settings, listener: socket.socket, pages: Any) -> None:  # noqa: ANN401 - the library's own type
+    def __init__(self, settings: Settings, listener: socket.socket, pages: Any) -> None:  # noqa: ANN401 - the Flask application, which no command imports
         self._settings = settings
         self._listener = listener
         self._pages = pages
 
     def __call__(self, beats: Beats) -> None:
-        """Answer until SIGTERM."""
+        """Answer requests until SIGTERM."""
         gc.set_threshold(GARBAGE_BEFORE_A_LOOK, *gc.get_threshold()[1:])
         sys.setswitchinterval(SECONDS_BETWEEN_THREADS)
         config = Config(
@@ -106,34 +106,34 @@ class _Pages:
             lifespan="off",
             interface="asgi3",
             log_config=None,
-            log_level="error",  # no line for each request that is none
+            log_level="error",  # no line for each malformed request
             access_log=False,
-            proxy_headers=False,  # believed where the settings say so, in the pages
+            proxy_headers=False,  # proxy headers are handled by the application, as configured
             server_header=False,
             timeout_graceful_shutdown=int(SECONDS_TO_FINISH_REQUESTS),
             **import_module(CONNECTIONS).connection_options(self._settings.connections_per_address),
         )
-        # The server handles it while it runs, and sends it to this process once more at its end.
+        # The server handles SIGTERM while it runs, and raises it again in this process when it ends.
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         _BeatingServer(config, beats).run(sockets=[self._listener])
         self._pages.extensions[DATABASE].close()
 
 
 class _BeatingServer(Server):
-    """A server that tells of each turn of its event loop, some ten a second."""
+    """A uvicorn server that reports each turn of its event loop, about ten per second."""
 
     def __init__(self, config: Config, beats: Beats) -> None:
         super().__init__(config)
         self._beats = beats
 
     async def on_tick(self, counter: int) -> bool:
-        """Do what is due between requests."""
+        """Report a turn of the event loop; the periodic task of uvicorn."""
         self._beats.turn()
         return await super().on_tick(counter)
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """The socket at which all processes take connections, each when it is free to."""
+    """The listening socket, shared by all processes."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, socket.SOCK_STREAM)
@@ -155,12 +155,12 @@ def _listening(host: str, port: int) -> socket.socket:
 
 
 class MetricsAddressError(AnnotatorError):
-    """The figures cannot be served there."""
+    """The metrics cannot be served at that address."""
 
 
 @contextmanager
 def figures_served(settings: Settings) -> Iterator[None]:
-    """Serve the figures while the block lasts, if they are to be; what begins in it finds where to count."""
+    """Serve the metrics during the block, if configured, with the environment set for processes started in it."""
     if not settings.metrics_port:
         yield
         return
@@ -187,7 +187,7 @@ def figures_served(settings: Settings) -> Iterator[None]:
 
 @contextmanager
 def workers_beside() -> Iterator[None]:
-    """Keep the workers running while the block lasts; they read their settings from this process's environment."""
+    """Keep the workers running during the block; they read their settings from this process's environment."""
     all_beside = [_Beside(options) for options in WORKERS]
     keeping = [threading.Thread(target=beside.keep, daemon=True) for beside in all_beside]
     for thread in keeping:
@@ -204,7 +204,7 @@ def workers_beside() -> Iterator[None]:
 
 
 class _Beside:
-    """One worker at a time."""
+    """Keeps one worker process running."""
 
     def __init__(self, options: Sequence[str]) -> None:
         self._options = options
@@ -213,20 +213,20 @@ class _Beside:
         self._process: subprocess.Popen[bytes] | None = None
 
     def keep(self) -> None:
-        """Begin a worker, and another when one ends that was not asked to."""
+        """Start a worker, and another one whenever it ends unexpectedly."""
         while (process := self._begin()) is not None:
             process.wait()
             self._ending.wait(SECONDS_BEFORE_AGAIN)
 
     def ask_to_end(self) -> None:
-        """Tell the worker to end, which leaves what it has in hand to the next one; none is begun any more."""
+        """Terminate the worker, whose job goes to the next one; no further worker is started."""
         with self._beginning:
             self._ending.set()
         if self._process is not None:
             self._process.terminate()
 
     def wait(self) -> None:
-        """Wait until the worker has ended, for a while; then kill it."""
+        """Wait some time for the worker to end; then kill it."""
         if self._process is None:
             return
         try:
@@ -239,6 +239,6 @@ class _Beside:
             if self._ending.is_set():
                 return None
             command = [sys.executable, "-m", "annotator", "worker", "--parent", str(os.getpid()), *self._options]
-            # In a session of its own Ctrl-C does not reach it, and it ends once, by `end`.
+            # In a session of its own it does not get Ctrl-C, and it ends once, by `end`.
             self._process = subprocess.Popen(command, start_new_session=True)  # noqa: S603 - our own command
             return self._process

@@ -1,8 +1,8 @@
-"""Processes that answer: begun from one that has everything loaded, watched, and replaced when they end or hang.
+"""Server processes: forked from a parent with everything loaded, watched, and replaced when they end or hang.
 
-They share a listening socket, so that a process that hangs takes no further connection, and each shows twice that it
-lives: a thread beats while the process runs at all, and the event loop while it takes turns. What the processes need is
-imported once, before the first of them begins.
+They share a listening socket, so that a hanging process accepts no further connections. Each reports two heartbeats:
+a thread beats while the process runs at all, the event loop at each turn. All modules are imported once, before the
+first fork.
 """
 
 import logging
@@ -20,59 +20,59 @@ from annotator.errors import AnnotatorError
 
 SECONDS_BETWEEN_LOOKS = 0.25
 SECONDS_BETWEEN_BEATS = 0.5
-# A process that runs beats within a second even on a machine that is busy; one that is stopped or swapped out does not.
+# A running process beats within a second even on a busy machine; a stopped or swapped-out one does not.
 SECONDS_WITHOUT_A_BEAT = 3.0
-# The loop takes no turn while one request is answered in it, or while much is read in one piece.
+# The event loop does not turn while it answers one request, or reads a large amount at once.
 SECONDS_WITHOUT_A_TURN = 60.0
 SECONDS_TO_BEGIN = 60.0
 SECONDS_TO_FINISH_REQUESTS = 10.0
-# A process that ends within a minute is replaced after a pause, each time a longer one.
+# A process that ends within a minute is replaced after a pause that grows each time.
 SECONDS_OF_HEALTH = 60.0
 SHORTEST_PAUSE = 0.25
 LONGEST_PAUSE = 30.0
-# So many that never answered, and nothing was ever answered: the installation cannot work.
+# After so many processes of which none ever answered, the installation cannot work.
 MOST_VAIN = 5
 MOMENT = Struct("dd")
 LOG = logging.getLogger("annotator.server")
 
 
 class NothingAnswersError(AnnotatorError):
-    """No process that was begun could answer."""
+    """No server process could answer requests."""
 
 
 class Beats:
-    """What a process tells of its life, in memory that it shares with the one that watches it."""
+    """The heartbeats of a process, in memory shared with its parent."""
 
     def __init__(self) -> None:
-        """Begin with no beat and no turn."""
+        """Start without a beat or turn."""
         self._memory = mmap(-1, MOMENT.size)
 
     def beat(self) -> None:
-        """Note that the process runs."""
+        """Record that the process runs."""
         self._memory[:8] = MOMENT.pack(time.monotonic(), 0)[:8]
 
     def turn(self) -> None:
-        """Note that the event loop takes turns: it answers."""
+        """Record that the event loop turns, so that requests are answered."""
         self._memory[8:] = MOMENT.pack(0, time.monotonic())[8:]
 
     def last(self) -> tuple[float, float]:
-        """When the last beat and the last turn were, by the monotonic clock; 0 for none yet."""
+        """Times of the last beat and the last turn by the monotonic clock; 0 for none yet."""
         beat, turn = MOMENT.unpack(self._memory[:])
         return beat, turn
 
 
 @dataclass
 class Child:
-    """One process that answers, or the pause before the next one."""
+    """A server process, or the pause before its replacement."""
 
     pid: int = 0
     begun_at: float = 0.0
-    begins_at: float = 0.0  # when there is none
+    begins_at: float = 0.0  # when there is no process
     ends_in_a_row: int = 0
     beats: Beats = field(default_factory=Beats)
 
     def is_hanging(self, now: float) -> bool:
-        """Whether it shows too little life."""
+        """Whether a heartbeat is overdue."""
         beat, turn = self.beats.last()
         if not turn:
             return now - self.begun_at > SECONDS_TO_BEGIN
@@ -80,12 +80,12 @@ class Child:
 
 
 class Supervisor:
-    """Keeps so many processes answering."""
+    """Keeps a number of server processes running."""
 
     def __init__(self, count: int, answer: Callable[[Beats], None], when_answering: Callable[[], None]) -> None:
-        """Run `answer` in each process, until it is asked to end; call `when_answering` once, when the first one does.
+        """Run `answer` in each process until it is terminated; call `when_answering` once, when the first one answers.
 
-        `answer` tells its first turn when it can take requests.
+        `answer` reports its first turn when it can take requests.
         """
         self._children = [Child() for _ in range(count)]
         self._answer = answer
@@ -95,7 +95,7 @@ class Supervisor:
         self._ending = threading.Event()
 
     def run(self) -> None:
-        """Keep them until SIGINT or SIGTERM; raises `NothingAnswersError`."""
+        """Keep the processes running until SIGINT or SIGTERM; raises `NothingAnswersError`."""
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: self._ending.set())
         try:
@@ -110,7 +110,7 @@ class Supervisor:
             if child.pid and self._has_ended(child):
                 self._plan_next(child, now)
             elif child.pid and child.is_hanging(now):
-                # It is gone by the next look.
+                # It is reaped at the next check.
                 LOG.warning("Process %d does not answer any more and is replaced.", child.pid)
                 _send(child.pid, signal.SIGKILL)
             if not child.pid and now >= child.begins_at:
@@ -140,13 +140,13 @@ class Supervisor:
         if self._vain >= MOST_VAIN and not self._answers:
             raise NothingAnswersError("The pages cannot be served: no process that was begun could answer.")
         child.ends_in_a_row = 1 if now - child.begun_at > SECONDS_OF_HEALTH else child.ends_in_a_row + 1
-        # The first time at once: judges wait.
+        # The first replacement is immediate: judges are waiting.
         pause = 0.0 if child.ends_in_a_row == 1 else SHORTEST_PAUSE * 2 ** (child.ends_in_a_row - 2)
         child.pid = 0
         child.begins_at = now + min(pause, LONGEST_PAUSE)
 
     def _end_all(self) -> None:
-        """Let the processes finish what they answer, for a while."""
+        """Let the processes finish their current requests, within a time limit."""
         left = [child.pid for child in self._children if child.pid]
         for pid in left:
             _send(pid, signal.SIGTERM)
@@ -160,24 +160,24 @@ class Supervisor:
 
 
 def _be_child(answer: Callable[[Beats], None], beats: Beats) -> None:
-    """Answer, in a process that has just begun, and end it: nothing of its parent's stack is gone back to."""
+    """Run `answer` in a forked process and exit it, without returning to the parent's stack."""
     code = 1
     try:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # of Ctrl-C, which the parent gets as well
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # for Ctrl-C, which the parent gets as well
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         threading.Thread(target=_beat, args=(beats, os.getppid()), daemon=True).start()
         answer(beats)
         code = 0
-    except BaseException as error:  # noqa: BLE001 - told here, since nobody above may see it
+    except BaseException as error:  # noqa: BLE001 - reported here, as no caller sees it
         sys.excepthook(type(error), error, error.__traceback__)
     finally:
         sys.stderr.flush()
-        # To take Python down would end threads in the middle of their work.
+        # A regular shutdown of Python would stop threads in the middle of their work.
         os._exit(code)
 
 
 def _beat(beats: Beats, parent: int) -> None:
-    """Beat while the parent lives; without it nobody would end this process, and it would keep the port."""
+    """Beat while the parent lives, then end this process, which would otherwise keep the port."""
     while os.getppid() == parent:
         beats.beat()
         time.sleep(SECONDS_BETWEEN_BEATS)

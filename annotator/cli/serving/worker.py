@@ -1,4 +1,4 @@
-"""`annotator worker`: what takes long, done beside the pages."""
+"""`annotator worker`: run background jobs."""
 
 import os
 from importlib import import_module
@@ -22,7 +22,7 @@ def command(installation: Installation, parent: int | None, *, once: bool, short
     work at the same time, also on other machines that reach the database.
     """
     installation.database.close()
-    # NumPy's threads would take what the pages need; it looks when it is imported.
+    # NumPy's threads would compete with the web pages; it reads this on import.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     working = import_module("annotator.worker.working")
     working.run_worker(installation.settings, only_what_waits=once, only_short=short, parent=parent)

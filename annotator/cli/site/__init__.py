@@ -1,1 +1,1 @@
-"""What all commands share: options, output, progress; and commands of the database and the settings."""
+"""Code shared by all commands: options, output, progress; and the commands for the database and the settings."""

@@ -1,4 +1,4 @@
-"""`annotator database`: the tables, copies of all that is in them, and whether it is in order."""
+"""`annotator database`: create, upgrade, back up, restore and check the database."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -71,7 +71,7 @@ def restore(settings: Settings, file: str, *, replace: bool) -> None:
     """Replace the database by the backup FILE, after checking it. Stop the server first."""
     with _opened(settings) as database:
         kept = restore_backup(database, Path(file), replace=replace, now=datetime.now(UTC))
-        # One of an earlier version has perhaps no log yet: its upgrade comes next, and leaves a line.
+        # A backup of an earlier version may lack the audit log: its upgrade comes next and adds an entry.
         if version_of(database) == newest_version():
             _note(database, "database.restore", subject=Path(file).name)
     click.echo(f"The database is that of {file}.", err=True)
@@ -133,7 +133,7 @@ def copy(from_url: str, to_url: str) -> None:
 
 
 def _note(database: Database, action: str, *, subject: str = "", details: Mapping[str, object] | None = None) -> None:
-    """Add a line to the log of what is now the site."""
+    """Add an entry to the audit log of the site."""
     with database.transaction() as session:
         note(session, action, subject=subject, details=details)
 
@@ -152,7 +152,7 @@ def _refuse(examination: Examination, lost: list[str], *, strict: bool) -> None:
 
 @contextmanager
 def _opened(settings: Settings) -> Iterator[Database]:
-    """The database as it is: none of its tables are made."""
+    """Open the database without creating tables."""
     database = Database(settings.database_url)
     try:
         yield database

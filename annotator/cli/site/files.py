@@ -14,19 +14,19 @@ import click
 from annotator.errors import AnnotatorError, InvalidValueError, NotFoundError, Problems
 from annotator.files import InputFile, create_for_owner
 
-# A path need not be text; errors about the file are reported when it is read or written.
+# A path need not be valid text; errors about the file are reported when it is read or written.
 FILE = click.Path(readable=False)
 STANDARD_INPUT = STANDARD_OUTPUT = "-"
 
 
 def read_files(paths: Sequence[str]) -> list[InputFile]:
-    """Read files whole; `FileRefusedError` names every one that cannot be read."""
+    """Read whole files; `FileRefusedError` names every one that cannot be read."""
     if list(paths).count(STANDARD_INPUT) > 1:
         raise click.UsageError("Standard input (-) can be given once.")
     problems = Problems()
     files: list[InputFile] = []
     for path in paths:
-        # A path need not be text; its name as stored and shown is.
+        # A path need not be valid text, but the name that is stored and shown is.
         name = click.format_filename(path)
         try:
             files.append(InputFile(name, _content(path)))
@@ -37,12 +37,12 @@ def read_files(paths: Sequence[str]) -> list[InputFile]:
 
 
 def read_file(path: str) -> InputFile:
-    """Read one file."""
+    """Read one file; `FileRefusedError` when that fails."""
     return read_files([path])[0]
 
 
 def read_text(path: str) -> str:
-    """Read a file of UTF-8 text, without its byte order mark; `InvalidValueError` when it is something else."""
+    """Read a UTF-8 text file, without its byte order mark; `InvalidValueError` for other content."""
     file = read_file(path)
     try:
         return file.content.decode("utf-8-sig")
@@ -52,7 +52,7 @@ def read_text(path: str) -> str:
 
 @contextmanager
 def opened_for_seeking(path: str) -> Iterator[BinaryIO]:
-    """A file of which any part can be read; what comes on standard input is first put into a temporary file."""
+    """A seekable file; standard input is first copied to a temporary file."""
     with ExitStack() as opened:
         stream: BinaryIO
         if path == STANDARD_INPUT:
@@ -76,11 +76,11 @@ def _content(path: str) -> bytes:
 
 
 class FileNotWrittenError(AnnotatorError):
-    """A file could not be written; what was there before is still there."""
+    """A file could not be written; an existing file is unchanged."""
 
 
 def write_or_print(path: str | None, content: bytes, *, private: bool = False) -> None:
-    """Write a file, or standard output when there is no path or it is `-`; a private one only its owner can read."""
+    """Write a file, or standard output without a path or for `-`; a `private` file is readable by its owner only."""
     if path in {None, STANDARD_OUTPUT}:
         click.echo(content, nl=False)
     else:
@@ -89,9 +89,9 @@ def write_or_print(path: str | None, content: bytes, *, private: bool = False) -
 
 @contextmanager
 def written_whole(path: str) -> Iterator[BinaryIO]:
-    """A file that is large and its owner's own: it goes where it is wanted once the block has ended without error.
+    """A large file, readable by its owner only, that appears at its path when the block has ended without error.
 
-    Raises `FileNotWrittenError` when it cannot be written there; what was there before is still there.
+    Raises `FileNotWrittenError` when it cannot be written; an existing file is unchanged.
     """
     if path == STANDARD_OUTPUT:
         with TemporaryFile() as file:
@@ -113,16 +113,16 @@ def written_whole(path: str) -> Iterator[BinaryIO]:
 
 
 def write_together(contents: Mapping[str, bytes], *, private: bool = False) -> None:
-    """Write files by path, all of them or none: they are written aside first and then renamed.
+    """Write all files, by path, or none: they are written to temporary files first and then renamed.
 
-    Private ones only their owner can read, also where they replace a file that others could read.
-    Raises `FileNotWrittenError`, after every file that was renamed already has been put back as it was.
+    Files that are `private` are readable by their owner only, also where they replace one that others could read.
+    Raises `FileNotWrittenError`, after restoring every file that was already replaced.
     """
     with ExitStack() as undo:
         renames = [(_written_aside(undo, path, content, private=private), path) for path, content in contents.items()]
         for aside, path in renames:
             _rename(undo, aside, path)
-        # Nothing is left aside and nothing needs putting back.
+        # Needs neither a temporary file nor a way back.
         undo.pop_all()
 
 
@@ -150,7 +150,7 @@ def _rename(undo: ExitStack, aside: Path, path: str) -> None:
 
 
 def _target(path: str) -> Path:
-    """Where to write: behind a link, and never in place of a device, a pipe or a folder."""
+    """The file to write, with links resolved; devices, pipes and folders are not replaced."""
     target = Path(path).resolve()
     if target.exists() and not target.is_file():
         raise FileNotWrittenError(
@@ -164,7 +164,7 @@ def _aside(target: Path) -> Path:
 
 
 def _finish(file: BinaryIO, aside: Path | None, target: Path) -> None:
-    """Have the disk keep it; what is written `aside` gets the mode of the file that it replaces."""
+    """Sync a file to disk; a temporary file `aside` gets the mode of the file that it replaces."""
     file.flush()
     os.fsync(file.fileno())
     if aside is not None and target.exists():

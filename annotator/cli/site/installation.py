@@ -1,4 +1,4 @@
-"""What a command works on: the settings and the open database."""
+"""The settings and the open database that a command works on."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,24 +20,24 @@ from annotator.storage.tables.collections import Door
 
 Options = ParamSpec("Options")
 
-# They begin a site. Every other command needs one, and a name that was mistyped makes none.
+# Commands that create a site. Every other one needs a database, so that a mistyped name does not create one.
 MAKERS = ("users add", "collections add", "collections import", "serve")
-# This one does so as well, and is told first; it does not work on an `Installation`.
+# Also creates a site, and is suggested first; it does not use `Installation`.
 UPGRADE = "database upgrade"
 
 
 @dataclass(frozen=True)
 class Installation:
-    """The settings and the database they name, its tables made."""
+    """The settings and the database, with its tables."""
 
     settings: Settings
     database: Database
 
 
 def on_installation(command: Callable[Concatenate[Installation, Options], None]) -> Callable[Options, None]:
-    """Hand the installation to a command as its first argument and close the database behind it.
+    """Pass the installation to a command as its first argument, and close the database afterwards.
 
-    What the database could not store is refused before it is opened.
+    Arguments that the database cannot store are rejected before it is opened.
     """
 
     @wraps(command)
@@ -65,7 +65,7 @@ def _opened(settings: Settings, *, makes: bool) -> Iterator[Installation]:
 
 
 def refuse_without_tables(database: Database) -> None:
-    """Raise `NotFoundError` when the database is not there or is empty; nothing is made of it."""
+    """Raise `NotFoundError` when the database does not exist or is empty; it is not created."""
     if not has_tables(database):
         raise NotFoundError(
             "There is no database of annotator at “%(place)s”. If that is its name, one of these commands makes it: "
@@ -76,7 +76,7 @@ def refuse_without_tables(database: Database) -> None:
 
 
 def words_of(context: click.Context) -> str:
-    """The words of the command that runs, after the program's name."""
+    """The words of the running command, without the program name."""
     words: list[str] = []
     while context.parent is not None:
         words.insert(0, context.info_name or "")
@@ -85,7 +85,7 @@ def words_of(context: click.Context) -> str:
 
 
 def refuse_what_is_no_text(context: click.Context) -> None:
-    """Raise `BadParameter` for a text that is not Unicode: Python hands its stray bytes on as lone surrogates."""
+    """Raise `BadParameter` for an argument that is not valid Unicode, in which Python keeps lone surrogates."""
     for parameter in context.command.params:
         given = context.params.get(parameter.name or "")
         texts = [given] if isinstance(given, str) else given
@@ -98,7 +98,7 @@ def _is_text(word: str) -> bool:
 
 
 def actor() -> Actor:
-    """Whom the system knows by this name, for a workflow that adds lines itself."""
+    """The operating system's user, for workflows that add audit entries themselves."""
     return Actor(Door.COMMAND, _system_name())
 
 
@@ -110,7 +110,7 @@ def note(
     subject: object = "",
     details: Mapping[str, Any] | None = None,
 ) -> None:
-    """Add a line: whom the system knows by this name did this to the collection, or to the site when none is named."""
+    """Add an audit entry for the collection, or for the site without a `slug`, with the system's user as the actor."""
     record_in(session, actor(), action, slug, at=datetime.now(UTC), subject=subject, details=details)
 
 
@@ -122,7 +122,7 @@ def note_export(
     subject: object = "",
     details: Mapping[str, Any] | None = None,
 ) -> None:
-    """The same of what is handed out, in a transaction of its own: what cannot be noted is not handed out."""
+    """Add an audit entry for an export in a transaction of its own; when that fails, nothing is exported."""
     with installation.database.transaction() as session:
         note(session, action, slug, subject=subject, details=details)
 
@@ -130,5 +130,5 @@ def note_export(
 def _system_name() -> str:
     try:
         return getuser()
-    except (KeyError, OSError):  # nobody in particular, such as in a container
+    except (KeyError, OSError):  # no user name, such as in a container
         return ""

@@ -1,10 +1,10 @@
-"""Charts of lines as SVG files, for papers and slides: told apart by colour, dash and mark, and without any script."""
+"""Line charts as SVG files for papers and slides; lines differ by colour, dash and marker; no scripts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-# Okabe and Ito's colours, which people with any colour vision tell apart; yellow is left out on white.
+# Okabe and Ito's palette, safe for colour-blind readers; without yellow, which is illegible on white.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
 DASHES = ("", "6 3", "2 2")
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM, KEY = 440, 360, 70, 50, 50, 220
@@ -14,7 +14,7 @@ LINES_OF_GRID = 5
 
 @dataclass(frozen=True)
 class Line:
-    """One line: a value for each place on the horizontal axis, None where there is none."""
+    """A line: a value for each position on the horizontal axis, None where it has none."""
 
     name: str
     values: Sequence[float | None]
@@ -22,7 +22,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Chart:
-    """Lines over one axis, whose marks are written under it; values lie between `low` and 1."""
+    """Lines over one axis with tick labels; values lie between `low` and 1."""
 
     title: str
     axis: str
@@ -31,16 +31,16 @@ class Chart:
     low: float = 0.0
 
     def x(self, mark: float) -> float:
-        """How far to the right."""
+        """The horizontal coordinate of a position."""
         return LEFT + WIDTH * mark / max(self.marks)
 
     def y(self, value: float) -> float:
-        """How far down."""
+        """The vertical coordinate of a value."""
         return TOP + HEIGHT * (1 - value) / (1 - self.low)
 
 
 def svg_of(charts: Sequence[Chart], description: str) -> str:
-    """Draw charts with the same lines beside each other, with one key for all."""
+    """Draw charts with the same lines side by side, with one legend."""
     step = LEFT + WIDTH + GAP
     width, height = step * len(charts) + KEY, TOP + HEIGHT + BOTTOM
     names = [line.name for line in charts[0].lines]

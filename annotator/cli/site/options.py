@@ -1,4 +1,4 @@
-"""Options that several commands share, and the question before what cannot be taken back easily."""
+"""Options that several commands share, and the confirmation of effects that are hard to undo."""
 
 import sys
 from collections.abc import Callable
@@ -12,15 +12,15 @@ from annotator.moments import read_day, read_moment
 
 
 class MomentType(click.ParamType[Any]):
-    """What one of the functions of `annotator.moments` reads."""
+    """A parameter type for the parsers of `annotator.moments`."""
 
     def __init__(self, name: str, read: Callable[[str], date | datetime]) -> None:
-        """Keep how it is called in the help, and what reads it."""
+        """Keep the name for the help and the parser."""
         self.name = name
         self.read = read
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - the signature is click's
-        """Read what was written; what is no moment is wrong usage."""
+        """Parse the text; a usage error if it is not a valid time."""
         if not isinstance(value, str):
             return value
         try:
@@ -81,14 +81,14 @@ unjudged_option = click.option(
 
 
 def is_residual(round_number: int | None, *, residual: bool | None) -> bool:
-    """Whether a round is scored on the residual collection; `UsageError` for the choice without a round."""
+    """Whether a round is scored on the residual collection; `UsageError` for the option without a round."""
     if residual is not None and round_number is None:
         raise click.UsageError("--residual and --whole are for the runs of one round: give --round N, too.")
     return round_number is not None and residual is not False
 
 
 def show_outcome(counts: str, *, dry_run: bool) -> None:
-    """Print what an import came to, or would come to, on standard error."""
+    """Print the outcome of an import, or of its dry run, on standard error."""
     click.echo(f"Nothing was stored. The import would give: {counts}" if dry_run else counts, err=True)
 
 
@@ -99,19 +99,19 @@ yes_at_terminal = click.option("--yes", is_flag=True, help="Do not ask for confi
 
 
 def at_terminal() -> bool:
-    """Whether a person types what the command reads."""
+    """Whether standard input is a terminal."""
     return sys.stdin.isatty()
 
 
 def is_asked(*, yes: bool) -> bool:
-    """Whether a person at a terminal confirms first; scripts are never asked, nor is a person who gave `--yes`."""
+    """Whether to ask for confirmation: only at a terminal and without `--yes`."""
     return not yes and at_terminal()
 
 
 def confirm(effect: str, *, yes: bool) -> None:
-    """State the effect and ask whether to go on; without a terminal `--yes` has to say so.
+    """Show the effect and ask for confirmation; without a terminal `--yes` is required.
 
-    Raises `ConflictError` when nobody can be asked, and `click.Abort` when the answer is no.
+    Raises `ConflictError` when it is missing there, and `click.Abort` when the answer is no.
     """
     click.echo(effect, err=True)
     if yes:
@@ -122,9 +122,9 @@ def confirm(effect: str, *, yes: bool) -> None:
 
 
 def typed_text(effect: str, wanted: str, given: str | None) -> str:
-    """What was typed to confirm an effect: `given` by an option, or asked for at a terminal.
+    """The text that confirms an effect: `given` by an option, or typed at a terminal.
 
-    Raises `ConflictError` when nobody can be asked.
+    Raises `ConflictError` without either.
     """
     click.echo(effect, err=True)
     if given is not None:

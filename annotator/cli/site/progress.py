@@ -1,4 +1,4 @@
-"""Progress bars on standard error for people at a terminal, and SIGTERM treated like Ctrl-C while long work runs."""
+"""Progress bars on standard error at a terminal; SIGTERM handled like Ctrl-C during long work."""
 
 import signal
 import sys
@@ -13,15 +13,15 @@ from annotator.files import InputFile
 
 
 class Advance(Protocol):
-    """Called when further steps are done."""
+    """Called with the number of further steps done."""
 
     def __call__(self, more: int = 1, /) -> None:
-        """Let the bar grow by so many steps."""
+        """Advance the bar by `more` steps."""
 
 
 @contextmanager
 def progress_shown(title: str, steps: int | None = None) -> Iterator[Callable[[int, int], None] | None]:
-    """Yield a function that shows how many steps are done, and of how many; None where there is no terminal."""
+    """Yield a function that shows the steps done and in total; None without a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -31,7 +31,7 @@ def progress_shown(title: str, steps: int | None = None) -> Iterator[Callable[[i
 
 @contextmanager
 def steps_shown(title: str, steps: int) -> Iterator[Advance]:
-    """Yield a function that adds steps to the bar; it does nothing where there is no terminal."""
+    """Yield a function that adds steps to the bar; without a terminal it does nothing."""
     done = 0
     with progress_shown(title, steps) as show:
 
@@ -45,19 +45,19 @@ def steps_shown(title: str, steps: int) -> Iterator[Advance]:
 
 
 def watch(title: str) -> Callable[[int], AbstractContextManager[Advance]]:
-    """Return what opens a bar with this title once the number of steps is known."""
+    """Return a function that opens a bar with this title once the number of steps is known."""
     return partial(steps_shown, title)
 
 
 @contextmanager
 def watched(files: Sequence[InputFile]) -> Iterator[Sequence[InputFile]]:
-    """Yield the files again; a bar grows as they are iterated over."""
+    """Yield the files; a bar advances as they are iterated over."""
     with steps_shown("Reading", len(files)) as advance:
         yield _Counted(files, advance)
 
 
 class _Counted(list[InputFile]):
-    """Files that count a step when one has been read and the next is asked for."""
+    """A list of files that counts a step when the next one is requested."""
 
     def __init__(self, files: Sequence[InputFile], advance: Advance) -> None:
         super().__init__(files)
@@ -71,7 +71,7 @@ class _Counted(list[InputFile]):
 
 @contextmanager
 def ended_like_ctrl_c() -> Iterator[None]:
-    """Let SIGTERM, which timers and shutdowns send, end the block as Ctrl-C does: it can clean up."""
+    """Treat SIGTERM, as sent by timers and shutdowns, like Ctrl-C, so that the block can clean up."""
     before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Tables on standard output in every --format: framed or plain text, CSV, JSON; by one measure or by several."""
+"""Tables on standard output in every --format: framed or plain text, CSV, JSON; by one or several measures."""
 
 import json
 import sys
@@ -14,8 +14,8 @@ from annotator.errors import Sentence
 from annotator.spreadsheets import csv_text
 
 TABLE, CSV, JSON = FORMATS = ("table", "csv", "json")
-MEASURE = "measure"  # the column that a file by several measures has
-REASONS = "reasons"  # the last heading of a row whose values may be missing
+MEASURE = "measure"  # the extra column in a file by several measures
+REASONS = "reasons"  # the last column of rows with missing values
 
 Cell = str | bool | int | float | datetime | None
 Row = Sequence[Cell]
@@ -24,7 +24,7 @@ Report = TypeVar("Report")
 
 
 def show_table(headings: Sequence[str], rows: Sequence[Row]) -> None:
-    """Show a table to a person in a terminal; elsewhere in plain columns that are never wrapped or cut."""
+    """Show a table: framed at a terminal, elsewhere plain columns that are never wrapped or cut."""
     shown = [[_shown(cell) for cell in row] for row in rows]
     to_the_right = [_is_of_numbers([row[column] for row in rows]) for column in range(len(headings))]
     if sys.stdout is not None and sys.stdout.isatty():
@@ -34,17 +34,17 @@ def show_table(headings: Sequence[str], rows: Sequence[Row]) -> None:
 
 
 def show_csv(headings: Sequence[str], rows: Sequence[Row]) -> None:
-    """Put rows on standard output as CSV, numbers exactly, in UTF-8 whatever the terminal's language."""
+    """Print rows as CSV in UTF-8, whatever the locale, with numbers in full precision."""
     click.echo(csv_text([headings, *rows]).encode(), nl=False)
 
 
 def show_tsv(headings: Sequence[str], rows: Sequence[Row]) -> None:
-    """The same separated by tabs."""
+    """Print rows as tab-separated values, like `show_csv`."""
     click.echo(csv_text([headings, *rows], separator="\t").encode(), nl=False)
 
 
 def show_json(value: object) -> None:
-    """Put a value on standard output as JSON, numbers exactly, in UTF-8 whatever the terminal's language."""
+    """Print a value as JSON in UTF-8, whatever the locale, with numbers in full precision."""
     click.echo(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2).encode())
 
 
@@ -69,14 +69,14 @@ def _is_of_numbers(cells: Sequence[Cell]) -> bool:
 
 
 def _shown(cell: Cell) -> str:
-    """A cell on one line and without signs that would steer the terminal; values with four decimals, as trec_eval."""
+    """A cell on one line without terminal control characters; scores have four decimals, as in trec_eval."""
     match cell:
         case None:
             return "-"
         case bool():
             return "yes" if cell else "no"
         case float():
-            return f"{cell:z.4f}"  # without the sign of a zero
+            return f"{cell:z.4f}"  # z: no negative zero
         case datetime():
             return cell.astimezone(UTC).strftime("%Y-%m-%dT%H:%MZ")
         case _:
@@ -84,7 +84,7 @@ def _shown(cell: Cell) -> str:
 
 
 def format_option(*further: str) -> Callable[[Decorated], Decorated]:
-    """The option, for a command with an argument `format_`; a few commands have further formats."""
+    """Add `--format` to a command, as argument `format_`; `further` formats are optional."""
     return click.option(
         "--format",
         "format_",
@@ -97,7 +97,7 @@ def format_option(*further: str) -> Callable[[Decorated], Decorated]:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under headings in capitals; what JSON calls them when there are several tables."""
+    """Rows under headings in capitals, with the name that JSON uses when there are several tables."""
 
     name: str
     headings: Sequence[str]
@@ -105,7 +105,7 @@ class Table:
 
 
 def show_rows(format_: str, headings: Sequence[str], rows: Sequence[Row]) -> None:
-    """Show one table; JSON is a list with an object for each row, and its keys are the headings of the CSV."""
+    """Show one table; JSON is a list of objects, whose keys are the headings of the CSV."""
     match format_:
         case "json":
             show_json(_objects(headings, rows))
@@ -116,7 +116,7 @@ def show_rows(format_: str, headings: Sequence[str], rows: Sequence[Row]) -> Non
 
 
 def show_tables(format_: str, *tables: Table) -> None:
-    """Show several tables, one below the other; CSV has the first of them, JSON all, by their names."""
+    """Show several tables one below the other; CSV has only the first, JSON all, by name."""
     match format_:
         case "json":
             show_json({table.name: _objects(table.headings, table.rows) for table in tables})
@@ -130,7 +130,7 @@ def show_tables(format_: str, *tables: Table) -> None:
 
 
 def show_values(format_: str, headings: tuple[str, str], values: Mapping[str, Cell | list[str]]) -> None:
-    """Show names with their values, a line each; of a list, such as of warnings, each entry has a line of its own."""
+    """Show names with their values, one per line; each entry of a list has its own line."""
     if format_ == JSON:
         keys = _keys(list(values))
         show_json(dict(zip(keys, map(_json_cell, values.values()), strict=True)))
@@ -166,12 +166,12 @@ def _written(moment: datetime) -> str:
 
 
 def reasons_of(missing: Mapping[str, Sentence | None]) -> dict[str, str]:
-    """The names of values that are missing with the reason of each; None is of one that is not."""
+    """The reason for each missing value, by name; names whose reason is None are omitted."""
     return {name: str(reason) for name, reason in missing.items() if reason is not None}
 
 
 def in_one_cell(reasons: Mapping[str, str]) -> str:
-    """Every reason once, after the names of the values that it is of."""
+    """Each distinct reason once, after the names of its values, as one text."""
     names: dict[str, list[str]] = {}
     for name, reason in reasons.items():
         names.setdefault(reason, []).append(name)
@@ -179,7 +179,7 @@ def in_one_cell(reasons: Mapping[str, str]) -> str:
 
 
 def show_rows_with_reasons(headings: Sequence[str], rows: Sequence[Row], *, names: int) -> None:
-    """Show rows; the last cell may be the reasons, and the first `names` cells say which row such a line is about."""
+    """Show rows whose last cell may contain reasons, printed below with the first `names` cells of the row."""
     if headings[-1] != REASONS:
         show_table([heading.upper() for heading in headings], rows)
         return
@@ -190,7 +190,7 @@ def show_rows_with_reasons(headings: Sequence[str], rows: Sequence[Row], *, name
 
 
 def by_measures(usual: str, help_text: str) -> Callable[[Decorated], Decorated]:
-    """The option, for a command with an argument `measures` that shows the same by each of them."""
+    """Add the option for measures, as argument `measures`, to a command that reports by each of them."""
     return click.option(
         "-m",
         "--measure",
@@ -211,7 +211,7 @@ def show_by_measure(
     as_csv: Callable[[Report], tuple[Sequence[str], Sequence[Row]]],
     tables: Callable[[Report], None],
 ) -> None:
-    """Show a report by its measure; one alone is neither in a list nor under a line that names the measure."""
+    """Show a report for each measure; a single one without a list or a heading that names the measure."""
     match format_:
         case "json":
             show_json_by_measure(reports, as_json)
@@ -227,13 +227,13 @@ def show_by_measure(
 
 
 def show_json_by_measure(reports: Mapping[str, Report], as_json: Callable[[Report], Mapping[str, object]]) -> None:
-    """Put the object of one report on standard output, or a list with an object of each."""
+    """Print one report as a JSON object, several as a list of objects."""
     objects = [{MEASURE: measure, **as_json(report)} for measure, report in reports.items()]
     show_json(objects if len(objects) > 1 else as_json(*reports.values()))
 
 
 def say_by_measure(lines: Mapping[str, Iterable[str]]) -> None:
-    """Put the lines about each report on standard error; what holds for all measures once, without their names."""
+    """Print the notes of each report on standard error; those common to all measures once, without a measure."""
     listed = {measure: list(of_measure) for measure, of_measure in lines.items()}
     common = [
         line for line in next(iter(listed.values()), []) if all(line in of_measure for of_measure in listed.values())
@@ -247,7 +247,7 @@ def say_by_measure(lines: Mapping[str, Iterable[str]]) -> None:
 
 
 def _joined(files: Mapping[str, tuple[Sequence[str], Sequence[Row]]]) -> tuple[Sequence[str], Sequence[Row]]:
-    """The rows of all files below each other, each with its measure, which some files name themselves."""
+    """The rows of all files, each with its measure; some files name the measure themselves."""
     headings = next(headings for headings, _ in files.values())
     if len(files) == 1 or MEASURE in headings:
         return headings, [row for _, rows in files.values() for row in rows]

@@ -10,14 +10,14 @@ from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
-NARROWEST_TEXT = 12  # a column of texts is folded to no less
+NARROWEST_TEXT = 12  # minimum width of a folded text column
 BETWEEN_COLUMNS = 3
 
 
 def show_framed(headings: Sequence[str], rows: Sequence[Sequence[str]], to_the_right: Sequence[bool]) -> None:
-    """Show a table as wide as the terminal; columns `to_the_right` are of numbers, which are never folded.
+    """Show a table within the width of the terminal; numeric columns (`to_the_right`) are never folded.
 
-    Columns that do not fit stand in further tables below, each beginning with the texts in front of the first number.
+    Columns that do not fit go into further tables below, each starting with the text columns before the first number.
     """
     console = Console()
     for columns in _tables(headings, rows, to_the_right, console.width):
@@ -31,14 +31,14 @@ def show_framed(headings: Sequence[str], rows: Sequence[Sequence[str]], to_the_r
 
 
 def width(text: str) -> int:
-    """How many columns a terminal gives a text; signs of East Asian scripts take two."""
+    """The width of a text in terminal columns; East Asian wide characters take two."""
     return cell_len(text)
 
 
 def _tables(
     headings: Sequence[str], rows: Sequence[Sequence[str]], to_the_right: Sequence[bool], room: int
 ) -> Iterator[list[int]]:
-    """The columns of each table, by number."""
+    """The column numbers of each table."""
     needed = [
         max(width(line[column]) for line in (headings, *rows)) + BETWEEN_COLUMNS for column in range(len(headings))
     ]
@@ -58,7 +58,7 @@ def _tables(
 
 @contextmanager
 def bar_to(title: str, steps: int | None = None) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar on standard error until the block ends; yield a function that takes steps done and steps in all."""
+    """Show a bar on standard error during the block; yield a function that takes the steps done and in total."""
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=steps)
         yield lambda done, steps: bar.update(task, completed=done, total=steps)

@@ -1,4 +1,4 @@
-"""`annotator topics`: what is searched for."""
+"""`annotator topics`: import, list, accept, drop and restore topics."""
 
 from collections.abc import Sequence
 
@@ -204,7 +204,7 @@ def list_flags(
 def _effects(
     installation: Installation, slug: str, measures: Sequence[str], numbers: Sequence[str], *, only_if_any: bool
 ) -> dict[str, DroppingEffect]:
-    """The effect of dropping; where nobody has asked for these topics, why there is none is no refusal."""
+    """The effect of dropping these topics; with `only_if_any`, topics without an effect to show raise no error."""
     try:
         with installation.database.reading() as session:
             boards = [leaderboard.build_leaderboard(session, slug, [measure]) for measure in measures]

@@ -1,6 +1,6 @@
-"""The judging screen for adjudicators: documents whose judges differ, without who they are, to be decided.
+"""The judging screen for adjudicators: documents with differing judgements to decide, without the judges' names.
 
-What organisers see of it is in `disagreements`.
+The organisers' view of adjudication is in `disagreements`.
 """
 
 from flask import Blueprint, render_template
@@ -34,7 +34,7 @@ from annotator.workflows.judging.judging_turn import submit
 
 blueprint = Blueprint("adjudicating", __name__)
 blueprint.after_request(compressed)
-# What the screen's script calls: as for judges, less what strategies choose.
+# The addresses called by the screen's script: as for judges, except for adaptive pools.
 protocol = Blueprint("adjudicating_protocol", __name__)
 install(protocol)
 for_adjudicators = let_in(Role.ADJUDICATOR)
@@ -43,7 +43,7 @@ for_adjudicators = let_in(Role.ADJUDICATOR)
 @blueprint.get("/collections/<slug>/adjudicate")
 @collection_page(Role.ADJUDICATOR)
 def topics(slug: str) -> ResponseReturnValue:
-    """The topics with what is in dispute, and what this adjudicator has decided."""
+    """The topics, with the disputed documents and this adjudicator's decisions."""
     with database().transaction() as session:
         adjudication.give_back_leases(session, now=now())
     with database().reading() as session:
@@ -55,7 +55,7 @@ def topics(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/adjudicate/topics/<path:number>")
 @collection_page(Role.ADJUDICATOR)
 def next_document(slug: str, number: str) -> ResponseReturnValue:
-    """The next document of a topic, or the news that none waits; `?part=2` and so on of a long one."""
+    """The next document of a topic, or a notice that there is none; `?part=2` etc. for a long document."""
     task = database().attempt(
         lambda session: judging.next_task(session, slug, number, the_person().id, now=now(), queue=Queue.ADJUDICATION)
     )
@@ -67,7 +67,7 @@ def next_document(slug: str, number: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/adjudicate/assignments/<row:assignment_id>")
 @collection_page(Role.ADJUDICATOR)
 def show(slug: str, assignment_id: int) -> ResponseReturnValue:
-    """One of the documents that this adjudicator has or had to decide."""
+    """A document assigned to this adjudicator, before or after the decision."""
     task = opened(slug, assignment_id, Queue.ADJUDICATION)
     return screen(slug, task, blank_form(task), queue=Queue.ADJUDICATION)
 
@@ -75,14 +75,14 @@ def show(slug: str, assignment_id: int) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/adjudicate/assignments/<row:assignment_id>")
 @collection_page(Role.ADJUDICATOR)
 def record(slug: str, assignment_id: int) -> ResponseReturnValue:
-    """Store a decision and go on to the next document. What was typed is never lost on the way."""
+    """Store a decision and go on to the next document; after an error the form keeps its input."""
     return recorded(slug, assignment_id, queue=Queue.ADJUDICATION)
 
 
 @protocol.post("/collections/<slug>/adjudicate/topics/<path:number>/acts")
 @for_adjudicators
 def acts(judge: JudgeHere, slug: str, number: str) -> ResponseReturnValue:
-    """Store what the adjudicator did, each act by itself, and send documents when few are left in the browser."""
+    """Store the adjudicator's acts, each independently, and return documents when the browser has few left."""
     sent = read_sent(sent_json())
     at = now()
     holds = sent.holds if sent.draws and len(sent.holds) < REFILLED_BELOW else None
@@ -107,22 +107,22 @@ def acts(judge: JudgeHere, slug: str, number: str) -> ResponseReturnValue:
     except NotFoundError as no_topic:
         if not turn.recorded.acknowledged:
             raise
-        # What is stored is acknowledged, whatever else went wrong.
+        # Stored acts are acknowledged even when another step failed.
         return answer(judge, sent, turn.recorded, (), None, say(no_topic.sentence))
     return answer(judge, sent, turn.recorded, documents, counted, stopped)
 
 
 @protocol.get("/collections/<slug>/adjudicate/session")
 @for_adjudicators
-def session_now(judge: JudgeHere, slug: str) -> ResponseReturnValue:  # noqa: ARG001 - the guard has used it
-    """Who is signed in, with a token for what is sent next."""
+def session_now(judge: JudgeHere, slug: str) -> ResponseReturnValue:  # noqa: ARG001 - used by the guard
+    """The signed-in person and a CSRF token for the next requests."""
     return who(judge)
 
 
 @protocol.get("/collections/<slug>/adjudicate/assignments/<row:assignment_id>.json")
 @for_adjudicators
 def document(judge: JudgeHere, slug: str, assignment_id: int) -> ResponseReturnValue:
-    """A document that the adjudicator has or had to decide, and the one decided before it."""
+    """A document assigned to this adjudicator, and the one decided before it."""
     with database().reading() as session:
         shown, previous = judging.open_document(session, slug, assignment_id, judge.id, queue=Queue.ADJUDICATION)
     return as_json(document_json(shown, previous))
@@ -131,7 +131,7 @@ def document(judge: JudgeHere, slug: str, assignment_id: int) -> ResponseReturnV
 @protocol.get("/collections/<slug>/adjudicate/assignments/<row:assignment_id>/parts/<row:part>")
 @for_adjudicators
 def document_part(judge: JudgeHere, slug: str, assignment_id: int, part: int) -> ResponseReturnValue:
-    """A part of one of them, from 1."""
+    """One part of such a document, counted from 1."""
     with database().reading() as session:
         shown, _ = judging.open_document(session, slug, assignment_id, judge.id, queue=Queue.ADJUDICATION)
     return one_part(shown, part)

@@ -1,4 +1,4 @@
-"""How far the judges agree: the whole report, two judges in full, and the documents behind each of their numbers."""
+"""Inter-judge agreement: the full report, one pair of judges, and the documents behind each of their numbers."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -28,9 +28,9 @@ from annotator.workflows.agreement.agreement import By, Choice, Pair, PairAgreem
 
 blueprint = Blueprint("agreement", __name__)
 
-# With fewer documents in common a kappa says little.
+# With fewer documents in common a kappa is not informative.
 FEW_DOCUMENTS = 30
-# More cannot be taken in on a page: the file has all of them, and each judge has their own.
+# A page cannot show more clearly; the file has all pairs, and each judge has a page.
 MOST_PAIRS_SHOWN = 50
 MOST_JUDGES_IN_MATRIX = 20
 DOCUMENTS_A_PAGE = 100
@@ -45,20 +45,20 @@ WEIGHTS: Mapping[Weighting, str] = {
 
 @dataclass(frozen=True)
 class Matrix:
-    """Some judges, and the pairs of them, in the order of their names."""
+    """A set of judges ordered by name, and their pairs."""
 
     judges: Sequence[str]
     pairs: Mapping[Pair, PairAgreement]
 
     def between(self, one: str, other: str) -> PairAgreement:
-        """The pair of two judges, in whichever order."""
+        """The pair of two judges, in either order."""
         return self.pairs[min(one, other), max(one, other)]
 
 
 @blueprint.get("/collections/<slug>/agreement")
 @collection_page(*READERS)
 def show(slug: str) -> ResponseReturnValue:
-    """The whole report; `?judge=ana` shows that judge's pairs only. To observers no judge is named."""
+    """The full report; `?judge=ana` restricts it to that judge's pairs. Observers do not see judges' names."""
     refused, choice = None, Choice()
     judge = request.args.get("judge", "") if the_place().organises else ""
     choose = partial(_pairs_to_show, judge)
@@ -89,7 +89,7 @@ def show(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/agreement.csv")
 @collection_page(*READERS)
 def as_csv(slug: str) -> ResponseReturnValue:
-    """One part of the report as a file: `?by=topic`."""
+    """One part of the report as CSV: `?by=topic`."""
     by = part_of_report(By, request.args.get("by", By.PAIR))
     if by in NAMING_JUDGES and not the_place().organises:
         raise NotAllowedError("Only organisers can see agreement by judge.")
@@ -102,7 +102,7 @@ def as_csv(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/agreement/pair")
 @collection_page(Role.ORGANISER)
 def pair(slug: str) -> ResponseReturnValue:
-    """Two judges in full: `?first=ana&second=ben`."""
+    """The agreement of two judges in detail: `?first=ana&second=ben`."""
     choice = _choice()
     first, second = request.args.get("first", ""), request.args.get("second", "")
     report = database().read(agreement.pair_report, slug, first, second, choice=choice, memory=grades_memory())
@@ -112,7 +112,7 @@ def pair(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/agreement/documents")
 @collection_page(Role.ORGANISER)
 def documents(slug: str) -> ResponseReturnValue:
-    """What two judges both graded, or graded just so: `?first=ana&second=ben&one=0&other=2&page=2`."""
+    """The documents that two judges both graded, or graded this way: `?first=ana&second=ben&one=0&other=2&page=2`."""
     choice = _choice()
     judges = (request.args.get("first", ""), request.args.get("second", ""))
     grades = (number_given("one"), number_given("other"))
@@ -144,7 +144,7 @@ def _words() -> dict[str, object]:
 
 
 def _choice() -> Choice:
-    """What the address asks for: `?weights=quadratic&topics=1,2`."""
+    """The weights and topics in the query string: `?weights=quadratic&topics=1,2`."""
     written = request.args.get("weights", Weighting.NONE)
     try:
         weighting = Weighting(written)
@@ -154,25 +154,25 @@ def _choice() -> Choice:
 
 
 def _asked(choice: Choice) -> dict[str, object]:
-    """The choice for a template, also as what an address carries on."""
+    """The choice for a template, also as query string arguments."""
     weights = {} if choice.weighting is Weighting.NONE else {"weights": str(choice.weighting)}
     return {"choice": choice, "same": weights | ({"topics": ",".join(choice.topics)} if choice.topics else {})}
 
 
 def _pairs_to_show(judge: str, in_common: Mapping[Pair, int]) -> set[Pair]:
-    """What is listed, and what stands in the matrix: a hundred judges make thousands of pairs, too many to measure."""
+    """The pairs to list and to show in the matrix: a hundred judges form thousands of pairs, too many to compute."""
     listed = _most_documents({pair: count for pair, count in in_common.items() if judge == "" or judge in pair})
     return {*listed, *combinations(_judges_in_matrix(in_common), 2)}
 
 
 def _most_documents(in_common: Mapping[Pair, int]) -> list[Pair]:
-    """The pairs with most documents in common, and any at all."""
+    """The pairs with the most documents in common, among those with any."""
     pairs = sorted((-count, pair) for pair, count in in_common.items() if count)
     return [pair for _, pair in pairs[:MOST_PAIRS_SHOWN]]
 
 
 def _judges_in_matrix(in_common: Mapping[Pair, int]) -> list[str]:
-    """The judges who can be compared most, in the order of their names."""
+    """The judges with the most documents in common with others, ordered by name."""
     compared: Counter[str] = Counter()
     for pair, count in in_common.items():
         compared.update(dict.fromkeys(pair, count))
@@ -180,8 +180,8 @@ def _judges_in_matrix(in_common: Mapping[Pair, int]) -> list[str]:
 
 
 def of_hundred(share: float) -> str:
-    """A share as a number of a hundred, never 0 or 100 for what only comes near."""
+    """A share in percent, never rounded to 0 or 100."""
     whole = round(share * 100)
     if share > 0 and whole == 0:
         return "<1"
-    return ">99" if share < 1 and whole == 100 else f"{whole}"  # noqa: PLR2004 - a hundred
+    return ">99" if share < 1 and whole == 100 else f"{whole}"  # noqa: PLR2004 - a percentage

@@ -1,4 +1,4 @@
-"""Documents whose judges differ, worst first: found by topic, by judges and by how far apart; their adjudication."""
+"""Documents with differing judgements, largest difference first, filtered by topic, judges and difference."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ def show(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/disagreements.csv")
 @collection_page(Role.ORGANISER)
 def as_csv(slug: str) -> ResponseReturnValue:
-    """The same, one line a document and person."""
+    """The same documents as CSV, one line per document and person."""
     rows = database().read(disagreements.list_disagreements, slug, _wanted())
     return download(disagreements.disagreements_csv(rows), f"{slug}-disagreements.csv", CSV)
 
@@ -54,13 +54,13 @@ def as_csv(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/disagreements.json")
 @collection_page(Role.ORGANISER)
 def as_json(slug: str) -> ResponseReturnValue:
-    """The same, an object a document."""
+    """The same documents as JSON, one object per document."""
     rows = database().read(disagreements.list_disagreements, slug, _wanted())
     return download(disagreements.disagreements_json(rows), f"{slug}-disagreements.json", JSON)
 
 
 def _wanted() -> DisagreementFilter:
-    """What the address asks for; a judge twice is one, and what is no number narrows nothing."""
+    """The filter in the query string; a judge given twice counts once, and malformed numbers are ignored."""
     judges = dict.fromkeys(request.args.get(name, "") for name in ("judge", "other"))
     return DisagreementFilter(
         topics=tuple(filter(None, request.args.getlist("topic"))),
@@ -72,7 +72,7 @@ def _wanted() -> DisagreementFilter:
 
 
 def _address(wanted: DisagreementFilter) -> dict[str, Any]:
-    """The same for an address, without what narrows nothing."""
+    """The filter as query string arguments, without defaults."""
     asked = {
         "topic": wanted.topics or None,
         **dict(zip(("judge", "other"), wanted.judges, strict=False)),
@@ -86,7 +86,7 @@ def _address(wanted: DisagreementFilter) -> dict[str, Any]:
 @blueprint.get("/collections/<slug>/adjudication")
 @collection_page(Role.ORGANISER)
 def show_adjudication(slug: str) -> str:
-    """By topic, and by judge."""
+    """Adjudication by topic and by judge."""
     with database().reading() as session:
         report = adjudication.show_adjudication(session, slug, now=now())
         roles = {member.role for member in members.list_members(session, slug)}

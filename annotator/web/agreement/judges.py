@@ -1,4 +1,4 @@
-"""The judges, for organisers: how they work, their hours, what their differences do to the ranking, and machines."""
+"""The judges, for organisers: quality, hours, effect of their disagreement on the ranking, and machine judges."""
 
 from datetime import date
 from typing import Any
@@ -35,14 +35,14 @@ from annotator.workflows.agreement.machine_judges import machine_reports
 
 blueprint = Blueprint("judges", __name__)
 
-DIGITS = 4  # of what a very fast streak is
+DIGITS = 4  # accepted in the definition of a very fast streak
 MOST_LABELS_LISTED = 200  # of machines, outside the scale; the command lists all
 
 
 @blueprint.get("/collections/<slug>/judges")
 @collection_page(Role.ORGANISER)
 def show(slug: str) -> ResponseReturnValue:
-    """Every judge; a very fast streak is `?streak=` documents, each in `?percent=` of the median time."""
+    """All judges; a very fast streak is `?streak=` documents, each judged in `?percent=` of the median time."""
     try:
         fast, refused = _fast(), None
     except InvalidValueError as refusal:
@@ -55,7 +55,7 @@ def show(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/judges/judge")
 @collection_page(Role.ORGANISER)
 def one(slug: str) -> ResponseReturnValue:
-    """The judge of `?name=`, in words and over time; the same says what a very fast streak is."""
+    """The judge of `?name=`: summary and history, with the same definition of a very fast streak."""
     fast = _fast()
     report = database().read(judge_quality.report_quality, slug, fast)
     judge = report.of(request.args.get("name", ""))
@@ -65,7 +65,7 @@ def one(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/judges.csv")
 @collection_page(Role.ORGANISER)
 def as_csv(slug: str) -> ResponseReturnValue:
-    """Every judge, one line each."""
+    """All judges as CSV, one per line."""
     with database().reading() as session:
         table = judge_quality.quality_table(judge_quality.report_quality(session, slug, _fast()))
     return download(csv_text([table.headings, *table.rows]), f"{slug}-judges.csv", CSV)
@@ -76,14 +76,14 @@ def _fast() -> Fast:
 
 
 def _address(fast: Fast) -> dict[str, Any]:
-    """What a very fast streak is, for an address; nothing when it is what it usually is."""
+    """The definition of a very fast streak as query string arguments; empty for the default."""
     return {} if fast == Fast() else {"streak": fast.streak, "percent": fast.percent}
 
 
 @blueprint.get("/collections/<slug>/judges/hours")
 @collection_page(Role.ORGANISER)
 def hours(slug: str) -> ResponseReturnValue:
-    """By month, or `?by=` day, week or all; `?from=` and `?to=` are the first and the last day that count."""
+    """Judging hours by month, or by `?by=` day, week or all; `?from=` and `?to=` are the first and last day counted."""
     wanted, refused = HoursWanted(), None
     try:
         wanted = _hours_wanted()
@@ -104,7 +104,7 @@ def hours(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/judges/hours.csv")
 @collection_page(Role.ORGANISER)
 def hours_file(slug: str) -> ResponseReturnValue:
-    """The same, a line a judge and period."""
+    """The same hours as CSV, one line per judge and period."""
     rows = database().read(judge_hours, slug, _hours_wanted())
     note_export("hours.export", slug, details={**_hours_address(), "by": _hours_wanted().by})
     return download(hours_csv(rows), f"{slug}-hours.csv", CSV)
@@ -116,12 +116,12 @@ def _hours_wanted() -> HoursWanted:
 
 
 def _hours_address() -> dict[str, Any]:
-    """What the address asks for."""
+    """The query string arguments that are not empty."""
     return {name: request.args[name] for name in ("from", "to", "by") if request.args.get(name)}
 
 
 def _day(name: str) -> date | None:
-    """A day of the address; raises `InvalidValueError` for what is none."""
+    """A day in the query string; raises `InvalidValueError` for malformed input."""
     text = request.args.get(name, "").strip()
     return read_day(text) if text else None
 
@@ -130,7 +130,7 @@ def _day(name: str) -> date | None:
 @collection_page(Role.ORGANISER)
 @long_page("judge_effect.show")
 def effect(slug: str) -> ResponseReturnValue:
-    """The effect by a measure, run by run for two judges: `?m=AP&topics=401,402&draws=1000&seed=1&first=A&second=B`."""
+    """The effect on a measure, by run for two judges: `?m=AP&topics=401,402&draws=1000&seed=1&first=A&second=B`."""
     found, refused = None, None
     try:
         wanted = _effect_wanted()
@@ -161,7 +161,7 @@ def _effect_wanted() -> EffectRequest:
 
 
 def _pair_asked(found: JudgeEffect) -> PairEffect | None:
-    """The two judges who were asked for by name, None without any such."""
+    """The two requested judges, None if none are named."""
     asked = (request.args.get("first"), request.args.get("second"))
     return next((pair for pair in found.pairs if (pair.first, pair.second) == asked), None)
 
@@ -169,7 +169,7 @@ def _pair_asked(found: JudgeEffect) -> PairEffect | None:
 @blueprint.get("/collections/<slug>/agreement/machines")
 @collection_page(Role.ORGANISER)
 def machines(slug: str) -> ResponseReturnValue:
-    """Every machine beside people: `?m=AP&topics=401,402&shared=1`."""
+    """All machine judges compared with people: `?m=AP&topics=401,402&shared=1`."""
     found, refused = None, None
     measure, only_shared = asked_word("m", USUAL_MEASURE), "shared" in request.args
     topics = asked_list("topics")

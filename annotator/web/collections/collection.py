@@ -1,4 +1,4 @@
-"""Collections: the list, one at a glance, its settings."""
+"""The list of collections, the overview of one, and its settings."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ FIRST_SCALE = lazy_gettext("0=Not relevant\n1=Relevant\n2=Highly relevant")
 
 
 class CollectionFields(Form):
-    """What a collection begins with and what an organiser may change of it."""
+    """The fields of a new collection that organisers may change later."""
 
     title = StringField(lazy_gettext("Title"), [InputRequired()])
     scale = TextAreaField(
@@ -73,7 +73,7 @@ class CollectionFields(Form):
 
 
 class SettingsForm(CollectionFields):
-    """What is decided later."""
+    """The settings of an existing collection."""
 
     consensus_policy = RadioField(
         lazy_gettext("Consensus policy"),
@@ -118,7 +118,7 @@ class SettingsForm(CollectionFields):
 
 
 class CollectionForm(CollectionFields):
-    """A new collection."""
+    """The form for a new collection."""
 
     slug = StringField(
         lazy_gettext("Short name"),
@@ -132,21 +132,21 @@ class CollectionForm(CollectionFields):
 
 @blueprint.get("/")
 def home() -> ResponseReturnValue:
-    """Everybody begins with the collections they take part in."""
+    """Redirect to the list of the person's collections."""
     return redirect(url_for(".list_all"), 303)
 
 
 @blueprint.get("/collections")
 @signed_in_page
 def list_all() -> ResponseReturnValue:
-    """The collections this person takes part in; all of them for an administrator."""
+    """The person's collections; all of them for an administrator."""
     return _list()
 
 
 @blueprint.post("/collections")
 @administrator_page
 def add() -> ResponseReturnValue:
-    """Begin a collection; whoever adds it is its first organiser."""
+    """Create a collection, with its creator as first organiser."""
     form = CollectionForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
@@ -170,21 +170,21 @@ def add() -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>")
 @collection_page()
 def show(slug: str) -> ResponseReturnValue:
-    """A collection at a glance: for an organiser what is done and what comes next, for others their part of it."""
+    """The overview of a collection: progress and next steps for organisers, their own part for others."""
     return _organisers_view(slug) if the_place().organises else _members_view(slug)
 
 
 @blueprint.get("/collections/<slug>/settings")
 @collection_page(Role.ORGANISER)
 def settings(_slug: str) -> ResponseReturnValue:
-    """What can be changed of a collection."""
+    """The form with the settings of a collection."""
     return render_template("collections/collection/settings.html", form=_filled_form())
 
 
 @blueprint.post("/collections/<slug>/settings")
 @collection_page(Role.ORGANISER)
 def change(slug: str) -> ResponseReturnValue:
-    """Change the settings, once it is confirmed where judges get more to do; only what differs is touched."""
+    """Store changed settings, after confirmation if they add judging work."""
     form = SettingsForm()
     if form.validate():
         with form.guard():
@@ -202,7 +202,7 @@ def change(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/close")
 @collection_page(Role.ORGANISER)
 def close(slug: str) -> ResponseReturnValue:
-    """End imports and judging."""
+    """Close the collection for imports and judging."""
     with database().transaction() as session:
         collection.close_collection(session, slug)
         note(session, "collections.close", slug)
@@ -212,7 +212,7 @@ def close(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/reopen")
 @collection_page(Role.ORGANISER)
 def reopen(slug: str) -> ResponseReturnValue:
-    """Take imports and judgements again."""
+    """Reopen the collection for imports and judging."""
     with database().transaction() as session:
         collection.reopen_collection(session, slug)
         note(session, "collections.reopen", slug)
@@ -257,7 +257,7 @@ def _members_view(slug: str) -> str:
     work, answers = [], 0
     if the_place().judges:
         to_come = choices_to_come(slug)
-        with database().transaction() as session:  # leases that ran out are given back on the way
+        with database().transaction() as session:  # a transaction, because expired leases are released here
             work = judging.topics_to_judge(session, slug, the_person().id, now=now(), to_come=to_come)
         answers = database().read(questions.count_new_answers, slug, the_person().id)
     sends = the_place().participates and not the_place().collection.closed
@@ -283,7 +283,7 @@ def _filled_form() -> SettingsForm:
 
 
 def _change(present: CollectionView, form: SettingsForm) -> CollectionChange:
-    """What differs: a scale or a number that stays is not written anew over a whole pool."""
+    """The changed settings only: an unchanged scale or number must not be rewritten for the whole pool."""
     scale = collection.read_scale(form.scale.data)
     wanted = form.judgements_wanted.data
     policy = policy_of(form.consensus_policy.data, adjudicated=form.adjudicated.data, judge=form.one_judge.data or "")
@@ -302,7 +302,7 @@ def _change(present: CollectionView, form: SettingsForm) -> CollectionChange:
 
 @dataclass(frozen=True)
 class Step:
-    """One step, the page where it is done, and whether it is the first that is still open."""
+    """A step of the checklist, its page, and whether it is the first open one."""
 
     words: str
     endpoint: str
@@ -319,9 +319,9 @@ def checklist(
     missing: int,
     has_deadline: bool,
 ) -> list[Step]:
-    """The steps from an empty collection to judged ones, in order.
+    """The steps from an empty collection to a fully judged one, in order.
 
-    `missing` documents of the pool have no text; `has_deadline` once it is said until when participants send runs.
+    `missing` documents of the pool have no text; `has_deadline` is whether there is a deadline for runs.
     """
     items = sum(topic.items for topic in progress)
     complete = sum(topic.complete for topic in progress)

@@ -1,4 +1,4 @@
-"""What can be deleted in a collection and what was: a confirmation with numbers, and restoring."""
+"""Deleting data of a collection after a confirmation with counts, and restoring deleted data."""
 
 from datetime import datetime
 
@@ -35,31 +35,31 @@ COUNTS = {
 
 
 class DeletionForm(Form):
-    """What is to be deleted; `confirmed` once the numbers were shown."""
+    """The data to delete; `confirmed` after the counts were shown."""
 
     kind = StringField(validators=[AnyOf([kind.value for kind in DeletedKind])])
-    # A number, or docnos separated by blanks or line ends.
+    # A number, or docnos separated by white space.
     subject = StringField()
     typed = StringField()
     confirmed = BooleanField()
 
     @property
     def subjects(self) -> list[str]:
-        """What was named, each once."""
+        """The named topics or documents, without duplicates."""
         return list(dict.fromkeys((self.subject.data or "").split()))
 
 
 @blueprint.get("/collections/<slug>/deletions")
 @collection_page(Role.ORGANISER)
 def show(slug: str) -> ResponseReturnValue:
-    """What can be restored, and what can be deleted."""
+    """What can be restored and what can be deleted."""
     return _page(slug, DeletionForm(formdata=None))
 
 
 @blueprint.post("/collections/<slug>/deletions")
 @collection_page(Role.ORGANISER)
 def delete(slug: str) -> ResponseReturnValue:
-    """Show what a deletion takes away, and delete it once that is confirmed."""
+    """Show the counts of a deletion, and delete after confirmation."""
     form = DeletionForm()
     if not form.validate():
         return _page(slug, form), form.status
@@ -86,7 +86,7 @@ def _deleted(slug: str, form: DeletionForm, foreseen: Foreseen, at: datetime) ->
 @blueprint.post("/collections/<slug>/deletions/<row:number>/restore")
 @collection_page(Role.ORGANISER)
 def restore(slug: str, number: int) -> ResponseReturnValue:
-    """Put back what was deleted."""
+    """Restore a deletion."""
     form = DeletionForm(formdata=None)
     with form.guard(), database().transaction() as session:
         kind = restoring.restore_deletion(session, slug, number, at=now())
@@ -99,7 +99,7 @@ def restore(slug: str, number: int) -> ResponseReturnValue:
 @blueprint.post("/deleted-collections/<slug>/restore")
 @signed_in_page
 def restore_collection(slug: str) -> ResponseReturnValue:
-    """Put a deleted collection back, for those who organise it and for administrators."""
+    """Restore a deleted collection, for its organisers and for administrators."""
     person = the_person()
     with database().transaction() as session:
         restoring.restore_collection(session, slug, at=now(), organised_by=None if person.administrator else person.id)

@@ -1,4 +1,4 @@
-"""The guidelines for judges: to read, and for organisers to write."""
+"""The judging guidelines: judges read and accept them, organisers edit them."""
 
 from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
@@ -32,7 +32,7 @@ class GuidelinesForm(Form):
 
 
 class AcceptanceForm(Form):
-    """Which version a judge has read."""
+    """The version that a judge accepts."""
 
     number = IntegerField(validators=[InputRequired(), NumberRange(1, MOST_VERSIONS)])
 
@@ -40,14 +40,14 @@ class AcceptanceForm(Form):
 @blueprint.get("/collections/<slug>/guidelines")
 @collection_page()
 def show(slug: str) -> ResponseReturnValue:
-    """The guidelines in force; a judge accepts them here, and an organiser sees who has."""
+    """The current guidelines; judges accept them here, and organisers see who has."""
     return _page(slug, AcceptanceForm(formdata=None))
 
 
 @blueprint.post("/collections/<slug>/guidelines")
 @collection_page(Role.JUDGE)
 def accept(slug: str) -> ResponseReturnValue:
-    """Accept the version that was read, and go on to the training, when one is to be passed, or to the topics."""
+    """Accept the displayed version, and go on to a required training, or else to the topics."""
     form = AcceptanceForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
@@ -63,7 +63,7 @@ def accept(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/guidelines/edit")
 @collection_page(Role.ORGANISER)
 def edit(slug: str) -> ResponseReturnValue:
-    """The guidelines to be changed."""
+    """The form for editing the guidelines."""
     present = database().read(collection.show_guidelines, slug)
     return render_template("collections/guidelines/edit.html", form=GuidelinesForm(text=present.text))
 
@@ -71,7 +71,7 @@ def edit(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/guidelines/edit")
 @collection_page(Role.ORGANISER)
 def store(slug: str) -> ResponseReturnValue:
-    """Put a new version in force."""
+    """Store a new version."""
     form = GuidelinesForm()
     if form.validate():
         with form.guard(), database().transaction() as session:

@@ -1,4 +1,4 @@
-"""How much judging something costs, as the pages that ask for a confirmation show it."""
+"""The cost in judging hours shown on confirmation pages."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ from annotator.workflows.pools.pool_planning import PoolGrowth
 
 
 def judging_figures(judgements: int, effort: Effort) -> Mapping[str, str]:
-    """So many judgements and the hours they take."""
+    """The number of judgements and their estimated hours, by label."""
     hours = effort.hours(judgements)
     return {
         gettext("Judgements required"): format_number(judgements),
@@ -24,7 +24,7 @@ def judging_figures(judgements: int, effort: Effort) -> Mapping[str, str]:
 
 
 def pace_note(effort: Effort) -> str:
-    """Where the hours come from."""
+    """The basis of the estimated hours."""
     seconds = format_number(effort.seconds, 1)
     if effort.is_measured:
         return gettext(
@@ -37,7 +37,7 @@ def pace_note(effort: Effort) -> str:
 
 
 def growth_confirmation(growth: PoolGrowth, *, back: str) -> str:
-    """The page between the form of a pool and its building."""
+    """The confirmation page between the pool form and building the pool."""
     figures = {
         gettext("Documents that join the pool"): format_number(growth.documents),
         gettext("Topics with new documents"): format_number(growth.topics),
@@ -57,7 +57,7 @@ def growth_confirmation(growth: PoolGrowth, *, back: str) -> str:
 
 
 def more_judging(slug: str, change: CollectionChange | QueueChange) -> MoreJudging | None:
-    """What a change of settings adds to the work of judges, by trying it out; None when that is nothing."""
+    """The judging work that a change of settings adds, found by a trial run; None when it adds none."""
     if isinstance(change, CollectionChange) and change.judgements_wanted is None:
         return None
     with database().transaction(keep=False) as session:
@@ -66,7 +66,7 @@ def more_judging(slug: str, change: CollectionChange | QueueChange) -> MoreJudgi
 
 
 def settings_confirmation(more: MoreJudging) -> str:
-    """The page between settings and their change, when judges get more to do."""
+    """The confirmation page for settings that add judging work."""
     return confirmation(
         gettext("Give judges more to judge?"),
         figures=judging_figures(more.judgements, more.effort),

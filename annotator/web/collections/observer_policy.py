@@ -1,4 +1,4 @@
-"""What observers and participants read of the results: by which grades, and without the names of judges."""
+"""How observers and participants see the results: which grades they are based on, without judges' names."""
 
 from dataclasses import replace
 
@@ -15,22 +15,22 @@ from annotator.workflows.leaderboard.grade_sources import LIVE, GradesFrom
 
 ONE_JUDGE = "judge:"
 
-A_JUDGE = "judge"  # which one stands in a field of its own
+A_JUDGE = "judge"  # the judge is selected in another field
 
 
-# Who reads results; what more of them is for organisers, views and pages say.
+# Roles that read results; the views restrict the rest to organisers.
 READERS = (Role.ORGANISER, Role.OBSERVER)
 
 
 def policy_shown(policy: str) -> str:
-    """A policy as whoever asks may know it: only organisers are told whose grades alone count."""
+    """A policy as the reader may know it: only organisers see the name of the judge whose grades are used."""
     return A_JUDGE if judge_of(policy) and not the_place().organises else policy
 
 
 def released_grades(round_number: int | None = None, *, residual: bool = False) -> GradesFrom:
-    """What released scores are computed from: the version they were released by, on its own scale, or live grades.
+    """The grades for released scores: those of the release's qrels version, on its own scale, or live grades.
 
-    With a round only its runs are scored, by what is left when it is residual.
+    With a round, only its runs are scored, on the residual collection if `residual`.
     """
     version = the_place().scored_by
     by = LIVE if version is None else GradesFrom(version=version.number, as_kept=True)
@@ -38,7 +38,7 @@ def released_grades(round_number: int | None = None, *, residual: bool = False) 
 
 
 def rule_choices() -> list[SelectChoice]:
-    """Every policy but those by which adjudicators decide, with its name and the sentence that explains it."""
+    """Every consensus policy except adjudicated ones, with its name and explanation."""
     return [
         SelectChoice(name, f"{POLICIES.get(name, name)}: {say(sentence)}")
         for name, sentence in consensus_policies().items()
@@ -47,12 +47,12 @@ def rule_choices() -> list[SelectChoice]:
 
 
 def rule_or_judge_choices() -> list[SelectChoice]:
-    """The same, and one judge's grades alone."""
+    """The same choices, and the grades of a single judge."""
     return [*rule_choices(), SelectChoice(A_JUDGE, gettext("one judge: only the grades of the judge named below."))]
 
 
 def policy_of(rule: str, *, adjudicated: bool, judge: str) -> str:
-    """A policy as it is stored, from the parts of a form."""
+    """The stored form of a policy, from the fields of a form."""
     if rule == A_JUDGE:
         return ONE_JUDGE + judge.strip()
     return ADJUDICATED_ELSE + rule if adjudicated else rule
@@ -64,10 +64,10 @@ def rule_of(policy: str) -> str:
 
 
 def judge_of(policy: str) -> str:
-    """The judge whom a stored policy names, or nothing."""
+    """The judge named by a stored policy, or an empty string."""
     return policy.removeprefix(ONE_JUDGE) if policy.startswith(ONE_JUDGE) else ""
 
 
 def is_adjudicated(policy: str) -> bool:
-    """Whether by a stored policy adjudicators decide."""
+    """Whether a stored policy uses adjudicated grades."""
     return policy.startswith(ADJUDICATED_ELSE)

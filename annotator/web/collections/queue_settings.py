@@ -1,4 +1,4 @@
-"""How the work of judging is shared out: the settings, and what they cost."""
+"""Settings for distributing judging work, and their cost in judgements."""
 
 from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
@@ -24,7 +24,7 @@ a_share = [InputRequired(), NumberRange(0, WHOLE, lazy_gettext("Write a number f
 
 
 def mode_choices() -> list[SelectChoice]:
-    """Both ways of sharing out the work, each with what it does."""
+    """Both modes of distributing the work, with explanations."""
     does = {
         JudgingMode.SHARED: gettext(
             "Any judge draws from any topic, a few documents at a time, until every document has enough "
@@ -39,7 +39,7 @@ def mode_choices() -> list[SelectChoice]:
 
 
 class QueueForm(Form):
-    """Mode and shares."""
+    """The mode and the shares of double judging."""
 
     judging_mode = RadioField(lazy_gettext("Distribution of topics"), [InputRequired()], choices=mode_choices)
     overlap_share = WholeNumberField(
@@ -72,7 +72,7 @@ class QueueForm(Form):
     )
 
     def change(self) -> QueueChange:
-        """What was entered."""
+        """The change that was entered."""
         return QueueChange(
             queue_settings.read_mode(self.judging_mode.data),
             self.overlap_share.data,
@@ -84,7 +84,7 @@ class QueueForm(Form):
 @blueprint.get("/collections/<slug>/settings/queue")
 @collection_page(Role.ORGANISER)
 def show(slug: str) -> ResponseReturnValue:
-    """The settings of the queue, and what they come to."""
+    """The settings of the queue and the resulting work."""
     present = the_place().collection
     form = QueueForm(
         judging_mode=present.judging_mode.value,
@@ -98,7 +98,7 @@ def show(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/settings/queue")
 @collection_page(Role.ORGANISER)
 def change(slug: str) -> ResponseReturnValue:
-    """Change them, once it is confirmed where judges get more to do."""
+    """Store changed settings, after confirmation if they add judging work."""
     form = QueueForm()
     if form.validate():
         with form.guard():

@@ -1,4 +1,4 @@
-"""Which round's runs an address asks for, and whether what was judged before is taken out."""
+"""The round requested in the query string, and whether its scores are residual."""
 
 from dataclasses import dataclass
 
@@ -12,14 +12,14 @@ WHOLE = "n"
 
 @dataclass(frozen=True)
 class RoundWanted:
-    """`number` None asks for the runs of every round, and `residual` then says nothing."""
+    """A requested round; with `number` None, the runs of all rounds, and `residual` has no meaning."""
 
     number: int | None = None
     residual: bool = False
 
     @classmethod
     def of_request(cls) -> "RoundWanted":
-        """Read `?round=2&residual=n`; `InvalidValueError` for what is no number."""
+        """Read `?round=2&residual=n`; `InvalidValueError` for malformed numbers."""
         written = request.args.get("round", "").strip()
         if not written:
             return cls()
@@ -29,14 +29,14 @@ class RoundWanted:
 
     @property
     def query(self) -> dict[str, object]:
-        """The same as arguments of an address."""
+        """The choice as query string arguments."""
         if self.number is None:
             return {}
         return {"round": self.number} if self.residual else {"round": self.number, "residual": WHOLE}
 
     @classmethod
     def of_form(cls) -> "RoundWanted":
-        """What the form of a page shows as chosen: every round where the address names none as it should."""
+        """The choice to show in the form of a page: all rounds if the query string is invalid."""
         try:
             return cls.of_request()
         except InvalidValueError:

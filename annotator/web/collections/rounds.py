@@ -1,4 +1,4 @@
-"""Rounds of runs: which there are, closing the one that is open, opening the next."""
+"""Rounds of runs: list them, close the open one, open the next."""
 
 from flask import Blueprint, render_template, url_for
 from flask.typing import ResponseReturnValue
@@ -20,7 +20,7 @@ blueprint = Blueprint("rounds", __name__)
 
 
 class RoundForm(Form):
-    """What the next round is called."""
+    """The name of the next round."""
 
     name = StringField(
         lazy_gettext("Name"),
@@ -32,17 +32,17 @@ class RoundForm(Form):
 @blueprint.get("/collections/<slug>/rounds")
 @collection_page(Role.ORGANISER)
 def show(slug: str) -> ResponseReturnValue:
-    """Every round, with the qrels that were kept when it was closed."""
+    """Every round, with the qrels version stored when it was closed."""
     return _page(slug, RoundForm(formdata=None))
 
 
 @blueprint.post("/collections/<slug>/rounds/close")
 @collection_page(Role.ORGANISER)
 def close(slug: str) -> ResponseReturnValue:
-    """Keep the settled grades of this moment and close the round that is open, once that is confirmed."""
+    """Store the settled grades and close the open round, after confirmation."""
     form, at = RoundForm(), now()
     with form.guard():
-        # Settling takes a while, in which others shall not wait to write.
+        # Settling takes a while and must not block other writers.
         made = database().read(qrels.export_qrels, slug, made_at=at)
         if made.grades and not is_confirmed():
             return _closing_page(slug, grades=len(made.grades))
@@ -83,7 +83,7 @@ def open_next(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/rounds.csv")
 @collection_page(Role.ORGANISER)
 def as_csv(slug: str) -> ResponseReturnValue:
-    """The same, comma-separated."""
+    """The rounds as CSV."""
     rows = database().read(rounds.list_rounds, slug)
     return download(rounds.rounds_csv(rows), f"{slug}-rounds.csv", CSV)
 

@@ -1,4 +1,4 @@
-"""Documents of any length in parts that a browser lays out at once; made once, and kept while there is room."""
+"""Splits long documents into parts small enough for browsers, with a bounded cache."""
 
 import re
 from collections import OrderedDict
@@ -11,19 +11,19 @@ from markupsafe import Markup, escape
 
 from annotator.web.site.safe_html import is_shown_as_html, sanitised
 
-# Characters of a part, about; a little more when there is no good place to cut.
+# Characters per part, approximately; slightly more when there is no good place to cut.
 PART = 64_000
 LONGEST_PART = 96_000
-# Characters that a process keeps of documents in several parts.
+# Characters of multi-part documents cached per process.
 MOST_KEPT = 32_000_000
 
-# As nh3 writes it: attributes in double quotes, in which a “>” may stand.
+# As nh3 writes it: attributes in double quotes, which may contain “>”.
 TAG = re.compile(r'<(/?)([a-z][a-z0-9]*)(?:\s+[a-z-]+="[^"]*")*\s*>')
 WITHOUT_END = {"br", "hr"}
-# Attributes of the document's own; the others are those that each link is given.
+# Attributes from the document; the others are those that nh3 adds to each link.
 OWN_ATTRIBUTE = re.compile(r' (?!target=|rel=)[a-z]+="[^"]*"')
 LONGEST_ENTITY = len("&nbsp;")
-# A cut before one of these leaves no sentence in two.
+# A cut before one of these does not split a sentence.
 BLOCKS = {
     *("p", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "dl", "dt", "dd", "blockquote", "pre"),
     *("table", "tbody", "thead", "tr", "div", "figure"),
@@ -33,7 +33,7 @@ CUTS = ("\n\n", "\n", " ")
 
 
 class Element(NamedTuple):
-    """An open element, with the one round it: a place keeps what is open there without a copy."""
+    """An open element and its parent, so that a place refers to all open elements without a copy."""
 
     name: str
     tag: str
@@ -41,7 +41,7 @@ class Element(NamedTuple):
 
 
 class Cut(IntEnum):
-    """How good a place between two tags is to cut at."""
+    """The quality of a place between two tags as a cut."""
 
     WITHIN_A_LINE = 0
     AFTER_A_LINE = 1
@@ -49,7 +49,7 @@ class Cut(IntEnum):
 
 
 class Place(NamedTuple):
-    """A place in HTML where it can be cut, and the innermost element that is open there."""
+    """A possible cut in HTML, and the innermost element open there."""
 
     at: int
     opened: Element | None
@@ -57,16 +57,16 @@ class Place(NamedTuple):
 
 
 class Parts:
-    """The parts of long documents, those asked for last; all together at most `MOST_KEPT` characters."""
+    """An LRU cache of the parts of long documents, with at most `MOST_KEPT` characters in total."""
 
     def __init__(self, most: int = MOST_KEPT) -> None:
-        """Keep nothing yet."""
+        """Create an empty cache."""
         self._most = most
         self._kept: OrderedDict[object, tuple[Markup, ...]] = OrderedDict()
         self._size = 0
 
     def of(self, key: object, body: str) -> tuple[Markup, ...]:
-        """The parts of a body; the same key stands for the same body."""
+        """The parts of a body; a key must always denote the same body."""
         if len(body) <= PART:
             return document_parts(body)
         parts = self._kept.pop(key, None)
@@ -81,7 +81,7 @@ class Parts:
 
 
 def document_parts(body: str) -> tuple[Markup, ...]:
-    """A document's body as safe HTML, cut between paragraphs; each part can be shown without the others."""
+    """A document's body as safe HTML, cut between paragraphs; each part can be rendered on its own."""
     if is_shown_as_html(body):
         return tuple(Markup('<div class="rich">{}</div>').format(part) for part in _cut_html(str(sanitised(body))))
     return tuple(Markup('<div class="plain">{}</div>').format(escape(part)) for part in _cut_text(body))
@@ -109,18 +109,18 @@ def _end_of_part(body: str, start: int) -> int:
 
 
 def _cut_html(html: str) -> Iterator[Markup]:
-    """What is open where a part ends is closed there, and opened again in the next."""
+    """Close the open elements at the end of each part, and reopen them in the next."""
     start, before = 0, ""
     for place in _places_to_cut(html):
         yield _part(before, html[start : place.at], place.opened)
         start, before = place.at, _beginnings(place.opened)
         if place.opened and place.opened.name == "pre" and html.startswith("\n", start):
-            before += "\n"  # the first line break in a pre is not shown
+            before += "\n"  # HTML ignores the first line break in a pre
     yield _part(before, html[start:], None)
 
 
 def _places_to_cut(html: str) -> Iterator[Place]:
-    """Between two tags or within a text, never within a tag: the best place in the second half of each part."""
+    """The best cut in the second half of each part: between two tags or within a text, never within a tag."""
     start = text = 0
     best: Place | None = None
     opened: Element | None = None
@@ -139,7 +139,7 @@ def _places_to_cut(html: str) -> Iterator[Place]:
 
 
 def _passed(tag: re.Match[str], opened: Element | None) -> tuple[Place | None, Element | None]:
-    """The place to cut at this tag, if there is one, and what is open after it."""
+    """The cut at this tag, if allowed, and the element open after it."""
     name = tag[2]
     if tag[1]:
         return None, opened.outer if opened else None
@@ -150,7 +150,7 @@ def _passed(tag: re.Match[str], opened: Element | None) -> tuple[Place | None, E
 
 
 def _place_before(html: str, limit: int, text: int, opened: Element | None, best: Place | None) -> Place:
-    """Where to cut before a limit that lies in the text (or the tag before it) that begins at `text`."""
+    """The best cut before a limit in the text starting at `text`, or in the tag before it."""
     if best and best.cut > Cut.WITHIN_A_LINE:
         return best
     for cut in CUTS:
@@ -172,11 +172,11 @@ def _elements(opened: Element | None) -> Iterator[Element]:
 
 
 def _beginnings(opened: Element | None) -> str:
-    """What opens the elements again; without their attributes where these would fill the part."""
+    """The start tags that reopen the elements; without attributes when these would fill the part."""
     whole = "".join(element.tag for element in reversed(list(_elements(opened))))
     return whole if len(whole) <= PART // 2 else OWN_ATTRIBUTE.sub("", whole)
 
 
 def _part(before: str, text: str, opened: Element | None) -> Markup:
     ends = "".join(f"</{element.name}>" for element in _elements(opened))
-    return Markup(f"{before}{text}{ends}")  # noqa: S704 - tags and texts are those that nh3 has written
+    return Markup(f"{before}{text}{ends}")  # noqa: S704 - tags and texts were written by nh3

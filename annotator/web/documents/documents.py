@@ -1,4 +1,4 @@
-"""The documents of a collection: their import, which lack their text, which changed, which repeat each other."""
+"""The documents of a collection: import, missing texts, changed texts, near-duplicates."""
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -28,16 +28,16 @@ REQUEUE = "requeue"
 MOST_PAIRS_SHOWN = 200  # of near-duplicates
 
 
-# That takes about two seconds, for which nobody should wait longer; the command compares any number.
+# That takes about two seconds, the most a reader should wait; the command compares any number.
 MOST_CHARACTERS = 4_000_000
 
 
-# Texts from one template are all similar, and as many pairs as there can be: comparing these takes a second.
+# Texts from one template are all similar, which gives the largest number of pairs: comparing these takes a second.
 MOST_COMPARED = 50_000
 
 
 class DocumentsForm(Form):
-    """Files of documents."""
+    """The form for uploading documents."""
 
     files = MultipleFileField(
         lazy_gettext("Files of documents"),
@@ -57,7 +57,7 @@ class DocumentsForm(Form):
 @blueprint.get("/collections/<slug>/documents")
 @collection_page(Role.ORGANISER)
 def show(slug: str) -> ResponseReturnValue:
-    """How many documents there are, and the form for more."""
+    """The number of documents, and the form for importing more."""
     return _page(slug, DocumentsForm())
 
 
@@ -73,7 +73,7 @@ def add(slug: str) -> ResponseReturnValue:
             files = input_files(form.files.data)
             read = documents.read_documents(files, fields=fields, unpacked_limit=settings().unpacked_limit)
             with database().transaction() as session:
-                # A worker that answers this indexes them next.
+                # The worker that answers this indexes them next.
                 at_once = work() is None
                 stored = documents.import_documents(session, slug, read, at=now(), index_at_once=at_once)
                 note(session, "documents.import", slug, subject=names_of(form.files.data), details=vars(stored))
@@ -85,7 +85,7 @@ def add(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/documents/missing")
 @collection_page(Role.ORGANISER)
 def missing(slug: str) -> ResponseReturnValue:
-    """The documents of the pool that have no text."""
+    """The pooled documents without a text."""
     rows = database().read(documents.missing_documents, slug)
     return render_template("documents/missing.html", rows=rows[:MISSING_SHOWN], total=len(rows))
 
@@ -93,7 +93,7 @@ def missing(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/documents/missing.txt")
 @collection_page(Role.ORGANISER)
 def missing_file(slug: str) -> ResponseReturnValue:
-    """Their docnos, one a line."""
+    """Docnos of the pooled documents without a text, one per line."""
     rows = database().read(documents.missing_documents, slug)
     return download("".join(f"{row.docno}\n" for row in rows), f"{slug}-missing.txt", PLAIN)
 
@@ -118,14 +118,14 @@ def _outcome(stored: DocumentImport) -> str:
 @blueprint.get("/collections/<slug>/documents/changed")
 @collection_page(Role.ORGANISER)
 def changed(slug: str) -> ResponseReturnValue:
-    """Which they are, and who said what of the old text."""
+    """Documents whose text changed after they were judged, with the judgements of the old text."""
     return _changed_page(slug, Form(formdata=None))
 
 
 @blueprint.post("/collections/<slug>/documents/changed")
 @collection_page(Role.ORGANISER)
 def decide_changed(slug: str) -> ResponseReturnValue:
-    """Put the ticked ones back into the queue, or let their grades stand (`act=requeue`, else the other)."""
+    """Requeue the selected documents, or keep their grades (`act=requeue`, otherwise keep)."""
     form, docnos = Form(), request.form.getlist("docnos")
     is_requeue = request.form.get("act") == REQUEUE
     with form.guard(), database().transaction() as session:
@@ -146,7 +146,7 @@ def decide_changed(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/documents/changed.csv")
 @collection_page(Role.ORGANISER)
 def changed_csv(slug: str) -> ResponseReturnValue:
-    """The same, comma-separated, a line a judgement."""
+    """The changed documents as CSV, one line per judgement."""
     changed = database().read(documents.changed_documents, slug)
     return download(documents.changed_csv(changed), f"{slug}-changed-documents.csv", CSV)
 
@@ -159,7 +159,7 @@ def _changed_page(slug: str, form: Form) -> str:
 @blueprint.get("/collections/<slug>/pool/near-duplicates")
 @collection_page(Role.ORGANISER)
 def show_near_duplicates(slug: str) -> ResponseReturnValue:
-    """What repeats what in one topic, from a similarity on: `?topic=401&at_least=0.9`."""
+    """Near-duplicates within a topic above a similarity: `?topic=401&at_least=0.9`."""
     number, wanted = request.args.get("topic", ""), request.args.get("at_least", str(USUALLY_AT_LEAST))
     found, refused = None, None
     with database().reading() as session:

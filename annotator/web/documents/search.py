@@ -1,4 +1,4 @@
-"""Searching the corpus for a topic: organisers add what they find to the pool, judges judge it."""
+"""Full-text search for a topic: organisers add results to the pool, judges judge them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +27,7 @@ SEARCHERS = (Role.ORGANISER, Role.JUDGE)
 
 @dataclass(frozen=True)
 class Asked:
-    """What the address asks for; pages count from 1."""
+    """The search in the query string; pages count from 1."""
 
     query: str
     topic: str
@@ -35,14 +35,14 @@ class Asked:
 
     @classmethod
     def of_request(cls) -> "Asked":
-        """Read it from the query string or from a form that the page itself has filled in."""
+        """Read it from the query string or from the hidden fields of a form."""
         page = request.values.get("page", "1")
         number = int(page) if page.isascii() and page.isdecimal() else 1
         return cls(request.values.get("q", "").strip(), request.values.get("topic", ""), min(max(number, 1), LAST_PAGE))
 
     @property
     def address(self) -> dict[str, Any]:
-        """The same for an address, without what says nothing."""
+        """The search as query string arguments, without defaults."""
         return {
             name: value
             for name, value in (("topic", self.topic), ("q", self.query), ("page", self.page))
@@ -53,14 +53,14 @@ class Asked:
 @blueprint.get("/collections/<slug>/search")
 @collection_page(*SEARCHERS)
 def show(slug: str) -> ResponseReturnValue:
-    """What `?q=` finds, for the topic of `?topic=`."""
+    """The results of `?q=` for the topic of `?topic=`."""
     return _page(slug, Asked.of_request())
 
 
 @blueprint.get("/collections/<slug>/search/document")
 @collection_page(*SEARCHERS)
 def document(slug: str) -> ResponseReturnValue:
-    """The document of `?docno=`, and the way back to the search it was found by."""
+    """The document of `?docno=`, with a link back to its search."""
     asked = Asked.of_request()
     _refuse_unless_open()
     opened = database().read(search.open_document, slug, request.args.get("docno", ""))
@@ -72,7 +72,7 @@ def document(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/search/add")
 @collection_page(Role.ORGANISER)
 def add(slug: str) -> ResponseReturnValue:
-    """Pool the documents that were ticked."""
+    """Add the selected documents to the pool."""
     asked = Asked.of_request()
     try:
         with database().transaction() as session:
@@ -102,7 +102,7 @@ def add(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/search/judge")
 @collection_page(Role.JUDGE)
 def judge(slug: str) -> ResponseReturnValue:
-    """Take a document and open it on the judging screen, from where the judge comes back to what they found."""
+    """Assign a document to the judge and open it on the judging screen, with a link back to the results."""
     asked = Asked.of_request()
     search.refuse_judges_unless(judges_search=the_place().collection.judges_search)
     with database().transaction() as session:
@@ -124,7 +124,7 @@ def _page(slug: str, asked: Asked, refusal: AnnotatorError | None = None) -> Res
     _refuse_unless_open()
     offered = _topics(slug)
     if not the_place().organises and not asked.topic and offered:
-        # A judge searches for a topic, the first one until they choose.
+        # A judge searches for a topic: the first one by default.
         asked = Asked(asked.query, offered[0].number, asked.page)
     found: SearchPage | JudgesSearchPage | None = None
     try:
@@ -160,7 +160,7 @@ def _not_indexed(slug: str) -> int:
 
 
 def _topics(slug: str) -> list[TopicRow]:
-    """The topics a person may search for: organisers try drafts, too."""
+    """The topics available for search; organisers also see drafts."""
     rows = database().read(topics.list_topics, slug)
     wanted = {TopicState.ACCEPTED, TopicState.DRAFT} if the_place().organises else {TopicState.ACCEPTED}
     return [row for row in rows if row.state in wanted]

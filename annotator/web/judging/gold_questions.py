@@ -1,4 +1,4 @@
-"""Test questions: make documents some, and see how judges answered them. Never for a judge's eyes."""
+"""Test questions: documents of known grade, and how judges answered them. Never shown to judges."""
 
 from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
@@ -27,7 +27,7 @@ def grade_choices() -> list[SelectChoice]:
 
 
 class QuestionForm(Form):
-    """One document with its grade."""
+    """A document with its correct grade."""
 
     topic = StringField(lazy_gettext("Topic number"), [InputRequired()], render_kw=NO_COMPLETION)
     docno = StringField(
@@ -40,7 +40,7 @@ class QuestionForm(Form):
 
 
 class QuestionsForm(Form):
-    """A file of them."""
+    """A file of test questions."""
 
     file = FileField(
         lazy_gettext("File of test questions"),
@@ -50,7 +50,7 @@ class QuestionsForm(Form):
 
 
 class RemovalForm(Form):
-    """Which one is to be like other documents again."""
+    """The document that is no longer to be a test question."""
 
     topic = StringField(validators=[InputRequired()])
     docno = StringField(validators=[InputRequired()])
@@ -59,7 +59,7 @@ class RemovalForm(Form):
 @blueprint.get("/collections/<slug>/test-questions")
 @collection_page(Role.ORGANISER)
 def show(slug: str) -> ResponseReturnValue:
-    """The test questions with how the grades fell, and how each judge answered."""
+    """The test questions with the distribution of grades, and each judge's results."""
     return _page(slug, QuestionForm(), QuestionsForm())
 
 
@@ -84,7 +84,7 @@ def add(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/test-questions/file")
 @collection_page(Role.ORGANISER)
 def import_file(slug: str) -> ResponseReturnValue:
-    """Make the documents of a file test questions."""
+    """Import test questions from a file."""
     form = QuestionsForm()
     if form.validate():
         with form.guard():
@@ -106,7 +106,7 @@ def import_file(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/test-questions/remove")
 @collection_page(Role.ORGANISER)
 def remove(slug: str) -> ResponseReturnValue:
-    """Let a document be like others again."""
+    """Remove a test question; its document remains in the pool."""
     form = RemovalForm()
     if form.validate():
         with form.guard(), database().transaction() as session:

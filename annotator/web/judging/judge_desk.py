@@ -1,4 +1,4 @@
-"""A judge's note and words of a topic, for the judging screen's script and as a page; and all notes, for organisers."""
+"""A judge's note and marked words for a topic, as JSON and as a page; and all notes, for organisers."""
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -21,7 +21,7 @@ SAVED = {"saved": True}
 
 
 class DeskForm(Form):
-    """What a judge writes beside a topic."""
+    """The note and the marked words."""
 
     note = TextAreaField(
         lazy_gettext("Your note"),
@@ -43,14 +43,14 @@ class DeskForm(Form):
 @blueprint.get("/collections/<slug>/judge/notes/<path:number>")
 @collection_page(Role.JUDGE, Role.ADJUDICATOR)
 def show(slug: str, number: str) -> ResponseReturnValue:
-    """The judge's own note and words of a topic; `?queue=adjudication` leads back to where they adjudicate."""
+    """The judge's note and marked words for a topic; `?queue=adjudication` leads back to adjudicating."""
     return _page(slug, number, None)
 
 
 @blueprint.post("/collections/<slug>/judge/notes/<path:number>")
 @collection_page(Role.JUDGE, Role.ADJUDICATOR)
 def change(slug: str, number: str) -> ResponseReturnValue:
-    """Keep both, and go on judging or adjudicating the topic."""
+    """Store both, and return to judging or adjudicating the topic."""
     form = DeskForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
@@ -73,7 +73,7 @@ def change(slug: str, number: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/judge/topics/<path:number>/note")
 @collection_page(Role.JUDGE, Role.ADJUDICATOR)
 def save_note(slug: str, number: str) -> ResponseReturnValue:
-    """Keep the note that a script sends: `{"text"}`."""
+    """Store the note sent by a script: `{"text"}`."""
     text = json_answers.text_in(json_answers.json_body(), "text")
     judge_id = the_person().id
     database().attempt(lambda session: judge_desk.save_note(session, slug, number, judge_id, text, changed_at=now()))
@@ -83,7 +83,7 @@ def save_note(slug: str, number: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/judge/topics/<path:number>/marks")
 @collection_page(Role.JUDGE, Role.ADJUDICATOR)
 def save_marks(slug: str, number: str) -> ResponseReturnValue:
-    """Keep the words that a script sends: `{"words": […]}`."""
+    """Store the marked words sent by a script: `{"words": […]}`."""
     words = json_answers.texts_in(json_answers.json_body(), "words")
     judge_id = the_person().id
     database().attempt(lambda session: judge_desk.save_marks(session, slug, number, judge_id, words))
@@ -93,7 +93,7 @@ def save_marks(slug: str, number: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/notes")
 @collection_page(Role.ORGANISER)
 def notes(slug: str) -> ResponseReturnValue:
-    """What the judges decided counts as relevant, topic by topic."""
+    """The judges' notes on relevance, by topic."""
     with database().reading() as session:
         rows = judge_desk.list_notes(session, slug)
     return render_template("judging/questions/notes.html", rows=rows)
@@ -111,7 +111,7 @@ def _page(slug: str, number: str, form: DeskForm | None) -> str:
 
 
 def _queue_of(form: DeskForm) -> Queue:
-    """Where the note was written; who judges and adjudicates could have come from either."""
+    """The queue from which the page was opened; a person may both judge and adjudicate."""
     place = the_place()
     if place.judges and place.adjudicates:
         return Queue.ADJUDICATION if form.queue.data == Queue.ADJUDICATION else Queue.JUDGING

@@ -1,4 +1,4 @@
-"""What a judge judged or an adjudicator decided, to be found and changed, and what they put off."""
+"""A judge's or adjudicator's own judgements, to search and change, and their deferred documents."""
 
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -19,7 +19,7 @@ GREATEST_GRADE = 9
 @blueprint.get("/collections/<slug>/judge/judged")
 @collection_page(Role.JUDGE, Role.ADJUDICATOR)
 def show(slug: str) -> ResponseReturnValue:
-    """What this judge has judged, newest first: all, or by `?q=`, `?grade=` (or “cannot”), `?topic=`; `?page=`."""
+    """The judge's own judgements, newest first, filtered by `?q=`, `?grade=` (or “cannot”), `?topic=`; `?page=`."""
     wanted = _wanted()
     with database().reading() as session:
         found = judge_history.list_judged(session, slug, the_person().id, wanted)
@@ -29,7 +29,7 @@ def show(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/judge/put-off")
 @collection_page(Role.JUDGE, Role.ADJUDICATOR)
 def put_off(slug: str) -> ResponseReturnValue:
-    """What this judge has put off."""
+    """The judge's deferred documents."""
     with database().reading() as session:
         rows = put_off_by(session, slug, the_person().id)
     return render_template("judging/put_off.html", rows=rows)
@@ -38,14 +38,14 @@ def put_off(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/judge/put-off/<row:assignment_id>")
 @collection_page(Role.JUDGE)
 def take_up(slug: str, assignment_id: int) -> ResponseReturnValue:
-    """Take a document up again that was put off, and open it."""
+    """Take a deferred document back and open it."""
     judge_id = the_person().id
     held = database().attempt(lambda session: take_up_again(session, slug, assignment_id, judge_id, now=now()))
     return redirect(url_for("judging.show", slug=slug, assignment_id=held), 303)
 
 
 def _wanted() -> HistoryFilter:
-    """What the address asks for; what makes no sense there narrows nothing."""
+    """The filter in the query string; malformed values are ignored."""
     grade = request.args.get("grade", "")
     page = request.args.get("page", "")
     return HistoryFilter(

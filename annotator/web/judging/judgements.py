@@ -1,4 +1,4 @@
-"""Judgements: labels from elsewhere are imported, all judgements exported."""
+"""Importing labels as judgements, and exporting all judgements."""
 
 import hashlib
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ blueprint = Blueprint("judgements", __name__)
 
 @dataclass(frozen=True)
 class ForeseenLabels:
-    """What importing a file would come to, and whether it would make the judge's account."""
+    """The effect of importing a file, and whether it would create the judge's account."""
 
     stored: JudgementImport
     is_new: bool
@@ -61,11 +61,11 @@ class LabelsForm(MachineFields):
             "but not counted."
         ),
     )
-    # Of what was checked: only that is imported.
+    # Identifies the checked file and fields: only those are imported.
     confirmed = HiddenField()
 
     def checked_value(self, checksum: str) -> str:
-        """What `confirmed` must be for a file of this checksum and the rest of what was entered."""
+        """The value of `confirmed` for a file with this checksum and the other fields as entered."""
         entered = (checksum, self.judge.data, self.add_to_pool.data, self.machine.data, self.facts)
         return hashlib.sha256(repr(entered).encode()).hexdigest()
 
@@ -73,7 +73,7 @@ class LabelsForm(MachineFields):
 @blueprint.get("/collections/<slug>/judgements")
 @collection_page(Role.ORGANISER)
 def show(slug: str) -> ResponseReturnValue:
-    """How many judgements there are, the form for more, and the exports."""
+    """The number of judgements, the import form and the exports."""
     return _page(slug, LabelsForm())
 
 
@@ -81,7 +81,7 @@ def show(slug: str) -> ResponseReturnValue:
 @collection_page(Role.ORGANISER)
 @long_form("judgements.add")
 def add(slug: str) -> ResponseReturnValue:
-    """Import labels as the judgements of one judge, once it was shown what that comes to."""
+    """Import labels as the judgements of one judge, after a confirmation that shows the effect."""
     form = LabelsForm()
     if form.validate():
         with form.guard():
@@ -121,7 +121,7 @@ def add(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/judgements.csv")
 @collection_page(Role.ORGANISER)
 def as_csv(slug: str) -> ResponseReturnValue:
-    """Every judgement, comma-separated."""
+    """Every judgement as CSV."""
     with database().reading() as session:
         file = written(judgement_export.judgements_csv(judgement_export.export_judgements(session, slug)))
     note_export("judgements.export", slug)
@@ -131,7 +131,7 @@ def as_csv(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/judgements.jsonl")
 @collection_page(Role.ORGANISER)
 def as_jsonl(slug: str) -> ResponseReturnValue:
-    """Every judgement, a JSON object a line."""
+    """Every judgement as JSON Lines."""
     with database().reading() as session:
         file = written(judgement_export.judgements_jsonl(judgement_export.export_judgements(session, slug)))
     note_export("judgements.export", slug)

@@ -1,4 +1,4 @@
-"""The judging screen. No run, rank, score or other judge's grade comes near these pages."""
+"""The judging screen, which shows no run, rank, score or other judge's grade."""
 
 import math
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ from annotator.workflows.judging.judging import JudgingTask, NotPreparedError
 blueprint = Blueprint("judging", __name__)
 blueprint.after_request(compressed)
 
-# Where a judge does what comes before the judging.
+# The pages for what a judge must complete before judging.
 PREPARATIONS = {Preparation.GUIDELINES: "guidelines.show", Preparation.TRAINING: "training.show"}
 
 GREATEST_GRADE = 9
@@ -39,7 +39,7 @@ MOST_VERSIONS = 1_000_000
 
 @dataclass(frozen=True)
 class Part:
-    """One of the parts of a document, from 1, as safe HTML; empty for a document without a text."""
+    """A part of a document, numbered from 1, as safe HTML; empty for a document without a text."""
 
     number: int
     of: int
@@ -47,12 +47,12 @@ class Part:
 
 
 def reason_choices() -> list[SelectChoice]:
-    """Why a document could not be judged."""
+    """The reasons why a document could not be judged."""
     return [SelectChoice(reason.value, words) for reason, words in CANNOT_JUDGE.items()]
 
 
 class JudgementForm(Form):
-    """A grade, or why there is none; which of the two the workflow checks."""
+    """A grade, or a reason why there is none; the workflow validates the combination."""
 
     grade = IntegerField(
         lazy_gettext("Grade"),
@@ -68,7 +68,7 @@ class JudgementForm(Form):
     later = HiddenField()
 
     def decision(self) -> Decision | None:
-        """What the judge decided, None when they put the document off."""
+        """The judge's decision, None when they deferred the document."""
         if self.later.data:
             return None
         reason = CannotJudge(self.cannot_judge.data) if self.cannot_judge.data else None
@@ -78,9 +78,9 @@ class JudgementForm(Form):
 @blueprint.get("/collections/<slug>/judge")
 @collection_page(Role.JUDGE)
 def topics(slug: str) -> ResponseReturnValue:
-    """The topics with what this judge has judged and what waits for them."""
+    """The topics, with this judge's judgements and remaining documents."""
     to_come = choices_to_come(slug, the_person().id)
-    with database().transaction() as session:  # leases that ran out are given back on the way
+    with database().transaction() as session:  # a transaction, because expired leases are released here
         work = judging.topics_to_judge(session, slug, the_person().id, now=now(), to_come=to_come)
     with database().reading() as session:
         answers = questions.count_new_answers(session, slug, the_person().id)
@@ -90,7 +90,7 @@ def topics(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/judge/topics/<path:number>")
 @collection_page(Role.JUDGE)
 def next_document(slug: str, number: str) -> ResponseReturnValue:
-    """The next document of a topic, or the news that none waits; `?part=2` and so on of a long one."""
+    """The next document of a topic, or a notice that there is none; `?part=2` etc. for a long document."""
     try:
         task = _drawn(slug, number)
     except NotPreparedError as refusal:
@@ -103,7 +103,7 @@ def next_document(slug: str, number: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/judge/assignments/<row:assignment_id>")
 @collection_page(Role.JUDGE)
 def show(slug: str, assignment_id: int) -> ResponseReturnValue:
-    """One of the judge's own documents, with the grade they gave it; `?back=` is the search it was found by."""
+    """A document assigned to this judge, with their grade; `?back=` is the search that led to it."""
     task = opened(slug, assignment_id)
     return screen(slug, task, blank_form(task), back=_search_left(slug))
 
@@ -111,9 +111,9 @@ def show(slug: str, assignment_id: int) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/judge/assignments/<row:assignment_id>")
 @collection_page(Role.JUDGE)
 def record(slug: str, assignment_id: int) -> ResponseReturnValue:
-    """Store a judgement and go on to the next document, or back to the search that `?back=` names.
+    """Store a judgement and go on to the next document, or back to the search of `?back=`.
 
-    What was typed is never lost on the way.
+    After an error the form keeps its input.
     """
     return recorded(slug, assignment_id, back=_search_left(slug))
 
@@ -121,7 +121,7 @@ def record(slug: str, assignment_id: int) -> ResponseReturnValue:
 def recorded(
     slug: str, assignment_id: int, *, back: str | None = None, queue: Queue = Queue.JUDGING
 ) -> ResponseReturnValue:
-    """Store what the form says and go on, or show it again with what is wrong."""
+    """Store the submitted form and go on, or show it again with its errors."""
     form = JudgementForm()
     if form.validate():
         with form.guard():
@@ -144,15 +144,15 @@ def recorded(
 
 
 def to_preparation(slug: str, refusal: NotPreparedError) -> ResponseReturnValue:
-    """Send a judge to what they have to do first."""
+    """Redirect a judge to the page of what they must complete first."""
     return redirect(url_for(PREPARATIONS[refusal.preparation], slug=slug), 303)
 
 
 def _drawn(slug: str, number: str) -> JudgingTask | None:
     """Draw the next documents, after an adaptive strategy has chosen some if few are left.
 
-    Others may be quicker, at adding or at drawing what was added: then it chooses again, so that nobody is sent away
-    while there is something to choose.
+    Concurrent requests may add or draw documents first: then it chooses again, so that no judge gets a notice that
+    nothing is left while there are candidates.
     """
     while True:
         has_chosen = choose_if_few(slug, number, the_person().id)
@@ -162,20 +162,20 @@ def _drawn(slug: str, number: str) -> JudgingTask | None:
 
 
 def opened(slug: str, assignment_id: int, queue: Queue = Queue.JUDGING) -> JudgingTask:
-    """One of a person's own documents, of one of their queues."""
+    """An assigned document of this person in one of their queues."""
     with database().reading() as session:
         return judging.open_task(session, slug, assignment_id, the_person().id, now=now(), queue=queue)
 
 
 def blank_form(task: JudgingTask) -> JudgementForm:
-    """A form with an id of its own, in which the note of an earlier judgement can be kept."""
+    """A form with a new id, and the note of an earlier judgement."""
     return JudgementForm(formdata=None, client_id=uuid4().hex, note=task.decision.note if task.decision else "")
 
 
 def screen(
     slug: str, task: JudgingTask, form: JudgementForm, *, back: str | None = None, queue: Queue = Queue.JUDGING
 ) -> ResponseReturnValue:
-    """A document beside its topic, and all that the screen's script needs to begin."""
+    """A document with its topic, and the initial data for the screen's script."""
     with database().reading() as session:
         beside = judge_desk.show_beside(session, slug, task.topic_number, the_person().id)
     to_come = choices_to_come(slug, the_person().id).get(task.topic_number, 0) if queue == Queue.JUDGING else 0
@@ -192,26 +192,26 @@ def screen(
         decides=queue == Queue.ADJUDICATION,
     )
     response = make_response(page, form.status if form.refused else 200)
-    # Kept by the browser, so that its back button shows the document before; asked for anew when opened anew.
+    # Cached for the browser's back button; revalidated when opened again.
     response.headers["Cache-Control"] = "private, no-cache"
     return response
 
 
 def _part(task: JudgingTask) -> Part:
-    """The part of the document that `?part=` asks for."""
+    """The part of the document given by `?part=`."""
     parts = parts_of(task.documents[0])
     number = min(max(request.args.get("part", 1, type=int), 1), max(len(parts), 1))
     return Part(number, max(len(parts), 1), parts[number - 1] if parts else Markup())
 
 
 def _search_left(slug: str) -> str | None:
-    """The address of the search that the judge left for this document; None when `?back=` is no such address."""
+    """The address of the search of `?back=`; None when that is not a search of this collection."""
     address = local_path(request.args.get("back"))
     return address if address and urlsplit(address).path == url_for("search.show", slug=slug) else None
 
 
 def _seconds(text: str | None) -> float | None:
-    """The seconds a page counted; nonsense is no reason to refuse a judgement."""
+    """The seconds measured by the page; malformed values do not invalidate a judgement."""
     try:
         seconds = float(text or "")
     except ValueError:

@@ -1,4 +1,4 @@
-"""Reading what the judging screen's script sends: each act is read or refused by itself."""
+"""Parses requests of the judging screen's script; each act is accepted or rejected independently."""
 
 import math
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from annotator.storage.judging.judgement_writing import Passage
 from annotator.storage.judging.leases import Decision
 from annotator.workflows.judging.act_decisions import Act, check_id
 
-# What every database can keep in a column of whole numbers.
+# The range of an integer column in every database.
 GREATEST = 2**31 - 1
 MOST_HELD = 1_000
 NAMELESS = ""
@@ -17,7 +17,7 @@ NAMELESS = ""
 
 @dataclass(frozen=True)
 class Sent:
-    """What came from one tab: acts, those that are none with their ids, and the assignments that it shows."""
+    """A request from one tab: acts, malformed acts by id, and the assignments on screen."""
 
     acts: tuple[Act, ...]
     refused: tuple[tuple[str, AnnotatorError], ...]
@@ -26,7 +26,7 @@ class Sent:
 
 
 def read_sent(body: object) -> Sent:
-    """Read `{"tab", "holds", "draw", "acts"}`; `InvalidValueError` when it is nothing of that kind."""
+    """Parse `{"tab", "holds", "draw", "acts"}`; `InvalidValueError` for any other structure."""
     if not isinstance(body, dict) or not isinstance(body.get("acts", []), list):
         raise InvalidValueError("This address takes a JSON object with a list “acts”.")
     tab, holds = body.get("tab", ""), body.get("holds", [])
@@ -97,7 +97,7 @@ def _whole(value: object, name: str) -> int:
 
 
 def _seconds(value: object) -> float | None:
-    """Seconds that a page counted; nonsense is no reason to refuse a judgement."""
+    """Seconds measured by the page; malformed values do not invalidate a judgement."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None
     try:
@@ -108,6 +108,6 @@ def _seconds(value: object) -> float | None:
 
 
 def _id(act: object) -> str:
-    """The id of an act that cannot be read, so that its sender knows which it is."""
+    """The id of a malformed act, so that the script can match the error to it."""
     id_ = act.get("id") if isinstance(act, dict) else None
     return id_[:64] if isinstance(id_, str) and id_.isascii() else NAMELESS

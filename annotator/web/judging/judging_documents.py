@@ -1,4 +1,4 @@
-"""Documents and topics as the judging screen's script gets them; no runs, no purposes, no other judges."""
+"""Documents and topics as JSON for the judging screen; no runs, sampling reasons or other judges."""
 
 from typing import Any
 
@@ -15,17 +15,17 @@ from annotator.web.site.context import the_person, the_place
 from annotator.workflows.judging.judge_desk import Beside
 from annotator.workflows.judging.judging import JudgingTask
 
-# The pages of each queue, and what their script calls; both have views of the same names.
+# The pages of each queue and the addresses for its script; both queues have views of the same names.
 ENDPOINTS = {
     Queue.JUDGING: ("judging", "judging_protocol"),
     Queue.ADJUDICATION: ("adjudicating", "adjudicating_protocol"),
 }
-# What this process keeps of long documents.
+# The cache of long documents of this process.
 PARTS = Parts()
 
 
 def document_json(document: ShownDocument, previous: int | None = None) -> dict[str, Any]:
-    """A document with the first of its parts, and the judge's own judgement of it; `previous` was judged before it."""
+    """A document with its first part and the judge's own judgement; `previous` is the assignment judged before it."""
     parts = parts_of(document)
     given = {"given": list(document.given)} if document.given else {}
     return {
@@ -45,7 +45,7 @@ def document_json(document: ShownDocument, previous: int | None = None) -> dict[
 
 
 def parts_of(document: ShownDocument) -> tuple[Markup, ...]:
-    """The document's text as safe HTML; nothing for one without a text."""
+    """The document's text as safe HTML, in parts; empty for a document without a text."""
     return PARTS.of(document.text_hash or document.body, document.body) if document.body else ()
 
 
@@ -58,7 +58,7 @@ def batch_json(
     back: str | None = None,
     queue: Queue = Queue.JUDGING,
 ) -> dict[str, Any]:
-    """All that the screen needs to begin: topic, scale, documents at hand, and where to send judgements."""
+    """The initial data of the screen: topic, scale, assigned documents, and addresses."""
     person, collection = the_person(), the_place().collection
     documents = [document_json(document) for document in task.documents]
     documents[0]["previous"] = task.previous_assignment_id
@@ -87,7 +87,7 @@ def batch_json(
 
 
 def _urls(slug: str, number: str, back: str | None, queue: Queue) -> dict[str, str | None]:
-    """Where the script asks and goes; `assignments` goes on with a number and `.json` or `/parts/2`."""
+    """The addresses for the script; `assignments` is extended by a number and `.json` or `/parts/2`."""
     pages, protocol = ENDPOINTS[queue]
     return {
         "acts": url_for(f"{protocol}.acts", slug=slug, number=number),

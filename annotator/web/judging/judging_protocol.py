@@ -1,4 +1,4 @@
-"""What the judging screen's script calls: acts go in, documents come out; every answer is JSON, refusals too."""
+"""The endpoints of the judging screen's script: acts in, documents out; every response is JSON, errors included."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -32,20 +32,20 @@ from annotator.workflows.judging.recording import Recorded
 
 blueprint = Blueprint("judging_protocol", __name__)
 
-# Documents are sent when the browser has fewer left, so that one answer in four brings some.
+# Documents are sent when the browser has fewer left, so that one response in four has some.
 REFILLED_BELOW = 5
-# What this process has counted.
+# The cached counts of this process.
 COUNTS: WeakKeyDictionary[Database, judging_turn.Memory] = WeakKeyDictionary()
 
 JsonView = Callable[..., ResponseReturnValue]
 
 
 def let_in(role: Role) -> Callable[[JsonView], JsonView]:
-    """Let those with a role in the collection in, as the view's first argument; others are refused in JSON."""
+    """Admit members with a role, and pass the judge to the view as its first argument; errors are JSON."""
 
     def decorate(view: JsonView) -> JsonView:
         @wraps(view)
-        def guarded(slug: str, **values: Any) -> ResponseReturnValue:  # noqa: ANN401 - whatever the address holds
+        def guarded(slug: str, **values: Any) -> ResponseReturnValue:  # noqa: ANN401 - path parameters
             account = signed_in_as()
             judge = None
             if account is not None:
@@ -64,7 +64,7 @@ for_judges = let_in(Role.JUDGE)
 @blueprint.post("/collections/<slug>/judge/topics/<path:number>/acts")
 @for_judges
 def acts(judge: JudgeHere, slug: str, number: str) -> ResponseReturnValue:
-    """Store what the judge did, each act by itself, and send documents when few are left in the browser."""
+    """Store the judge's acts, each independently, and return documents when the browser has few left."""
     sent = read_sent(sent_json())
     at = now()
     known = _memory().of(slug, number, judge.id, at)
@@ -77,28 +77,28 @@ def acts(judge: JudgeHere, slug: str, number: str) -> ResponseReturnValue:
     try:
         documents, stopped = _chosen(judge, slug, number, sent) if draws and judge.is_adaptive else drawn(turn, sent)
         if counted is None or counted.counts.put_off:
-            # Documents that were put off may have come back.
+            # Deferred documents may be due again.
             counted = _count(judge, slug, number, at)
         _memory().keep(slug, number, judge.id, counted)
     except NotFoundError as no_topic:
         if not stored.acknowledged:
             raise
-        # What is stored is acknowledged, whatever else went wrong.
+        # Stored acts are acknowledged even when another step failed.
         documents, stopped, counted = [], say(no_topic.sentence), None
     return answer(judge, sent, stored, documents, counted, stopped)
 
 
 @blueprint.get("/collections/<slug>/judge/session")
 @for_judges
-def session_now(judge: JudgeHere, slug: str) -> ResponseReturnValue:  # noqa: ARG001 - the guard has used it
-    """Who is signed in, with a token for what is sent next."""
+def session_now(judge: JudgeHere, slug: str) -> ResponseReturnValue:  # noqa: ARG001 - used by the guard
+    """The signed-in person and a CSRF token for the next requests."""
     return who(judge)
 
 
 @blueprint.get("/collections/<slug>/judge/assignments/<row:assignment_id>.json")
 @for_judges
 def document(judge: JudgeHere, slug: str, assignment_id: int) -> ResponseReturnValue:
-    """One of the judge's own documents, with their judgement of it and the assignment judged before it."""
+    """A document assigned to this judge, with their judgement and the assignment judged before it."""
     with database().reading() as session:
         shown, previous = judging.open_document(session, slug, assignment_id, judge.id)
     return as_json(document_json(shown, previous))
@@ -107,31 +107,31 @@ def document(judge: JudgeHere, slug: str, assignment_id: int) -> ResponseReturnV
 @blueprint.get("/collections/<slug>/judge/assignments/<row:assignment_id>/parts/<row:part>")
 @for_judges
 def document_part(judge: JudgeHere, slug: str, assignment_id: int, part: int) -> ResponseReturnValue:
-    """A part of one of the judge's own documents, from 1."""
+    """One part of a document assigned to this judge, counted from 1."""
     with database().reading() as session:
         shown, _ = judging.open_document(session, slug, assignment_id, judge.id)
     return one_part(shown, part)
 
 
 def refuse(error: AnnotatorError) -> ResponseReturnValue:
-    """What a workflow refuses."""
+    """The JSON response to an application error."""
     return refusal(error_pages.status_of(error), say(error.sentence))
 
 
 def refuse_token(error: CSRFError) -> ResponseReturnValue:
-    """A POST without the token of this session; who has signed out has none, and gets that answer."""
+    """The response to a missing or invalid CSRF token, or to a request after signing out."""
     return signed_out() if signed_in_as() is None else refuse_http(error)
 
 
 def refuse_http(error: HTTPException) -> ResponseReturnValue:
-    """What the framework refuses, and faults."""
+    """The JSON response to HTTP errors of the framework, and to server errors."""
     status = error.code or 500
     words = error_pages.EXPLANATIONS.get(status) or error_pages.TITLES.get(status) or error.name
     return refusal(status, str(words))
 
 
 def signed_out() -> ResponseReturnValue:
-    """The refusal for guests: nothing is lost, it is sent when they have signed in."""
+    """The response to guests; the script keeps unsent acts and sends them after signing in."""
     return refusal(SIGNED_OUT, gettext("You are signed out. Sign in again to go on."))
 
 
@@ -143,7 +143,7 @@ def answer(
     counted: Counted | None,
     stopped: str | None,
 ) -> Response:
-    """What the script gets for its acts."""
+    """The response to a request with acts."""
     refused = [*sent.refused, *((one.id, one.error) for one in stored.refused)]
     answered = {
         "person": judge.id,
@@ -159,12 +159,12 @@ def answer(
 
 
 def who(judge: JudgeHere) -> dict[str, object]:
-    """A person for the script, with a token for what is sent next."""
+    """The signed-in person and a CSRF token, as JSON values."""
     return {"person": judge.id, "name": judge.name, "csrf": generate_csrf()}
 
 
 def one_part(document: ShownDocument, part: int) -> Response:
-    """A part of a document, from 1."""
+    """One part of a document, counted from 1."""
     parts = parts_of(document)
     if not 1 <= part <= len(parts):
         raise NotFoundError("This document has no part %(part)d.", part=part)
@@ -172,19 +172,19 @@ def one_part(document: ShownDocument, part: int) -> Response:
 
 
 def drawn(turn: Turn, sent: Sent) -> tuple[Sequence[ShownDocument], str | None]:
-    """The documents of a turn, and why there are none when something stands against it."""
+    """The documents of a turn, and the reason when there can be none."""
     if isinstance(turn.stopped, NotFoundError) or (isinstance(turn.stopped, BusyError) and not sent.holds):
         raise turn.stopped
     if isinstance(turn.stopped, ConflictError):
         return [], say(turn.stopped.sentence)
-    # When the database was busy, the next answer brings them.
+    # When the database was busy, the next response has them.
     return turn.documents, None
 
 
 def _chosen(judge: JudgeHere, slug: str, number: str, sent: Sent) -> tuple[Sequence[ShownDocument], str | None]:
-    """Draw where a strategy chooses by the judgements, those of this request included.
+    """Draw documents of an adaptive pool, chosen by all judgements including those of this request.
 
-    The judgements are stored already, and stay so whatever happens here.
+    The judgements are stored already, whatever happens here.
     """
     try:
         while True:
@@ -197,7 +197,7 @@ def _chosen(judge: JudgeHere, slug: str, number: str, sent: Sent) -> tuple[Seque
     except ConflictError as refusal:
         return [], say(refusal.sentence)
     except BusyError:
-        # The next answer brings them; a browser that has none left asks again, and what it sends again is stored once.
+        # The next response has them; a browser without documents asks again, and repeated acts are stored once.
         if not sent.holds:
             raise
         return [], None
@@ -214,7 +214,7 @@ def _memory() -> judging_turn.Memory:
 
 
 def as_json(value: object, status: int = 200) -> Response:
-    """JSON as short as it goes, most of it text that is no English."""
+    """Compact JSON, as most of it is text outside ASCII."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return Response(text, status, mimetype="application/json")
 
@@ -224,12 +224,12 @@ def _refused(id_: str, error: AnnotatorError) -> dict[str, object]:
 
 
 def _status(stored: Recorded, refused: list[tuple[str, AnnotatorError]]) -> int:
-    """That of the first refusal when nothing was stored at all."""
+    """The status of the first rejected act if nothing was stored, otherwise 200."""
     return error_pages.status_of(refused[0][1]) if refused and not stored.acknowledged else 200
 
 
 def install(protocol: Blueprint) -> None:
-    """Let a blueprint of the script's answer everything in JSON, refusals and faults too."""
+    """Register JSON error handlers on a blueprint of the script."""
     protocol.after_request(compressed)
     protocol.register_error_handler(AnnotatorError, refuse)
     protocol.register_error_handler(CSRFError, refuse_token)

@@ -1,4 +1,4 @@
-"""Questions: a judge asks without leaving the screen, organisers answer, and the judge is shown the answer."""
+"""Questions: judges ask from the judging screen, organisers answer, and judges are shown the answers."""
 
 from uuid import uuid4
 
@@ -25,7 +25,7 @@ MOST_ROWS = 999_999_999
 
 
 class QuestionForm(Form):
-    """A question, and what it is about."""
+    """A question, with its topic and assignment."""
 
     text = TextAreaField(lazy_gettext("Your question"), [InputRequired()], filters=[unix_lines], render_kw={"rows": 5})
     topic = HiddenField()
@@ -43,7 +43,7 @@ class AnswerForm(Form):
 @blueprint.get("/collections/<slug>/judge/questions")
 @collection_page(Role.JUDGE, Role.ADJUDICATOR)
 def own(slug: str) -> ResponseReturnValue:
-    """What this judge has asked, with the answers; opening the page is reading them, a script says so itself."""
+    """The judge's own questions and answers; opening the page marks answers as read, a script marks them itself."""
     judge_id = the_person().id
     with database().reading() as session:
         rows = questions.own_questions(session, slug, judge_id)
@@ -59,7 +59,7 @@ def own(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/judge/questions/new")
 @collection_page(Role.JUDGE, Role.ADJUDICATOR)
 def ask(slug: str) -> ResponseReturnValue:
-    """The form for a question about `?topic=`, about the document of `?assignment=`, or about anything."""
+    """The form for a question about `?topic=`, the document of `?assignment=`, or in general."""
     assignment = request.args.get("assignment", type=int)
     if assignment is not None and not 0 <= assignment <= MOST_ROWS:
         raise NotFoundError("You have no such assignment.")
@@ -72,7 +72,7 @@ def ask(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/judge/questions")
 @collection_page(Role.JUDGE, Role.ADJUDICATOR)
 def send(slug: str) -> ResponseReturnValue:
-    """Keep a question; a script sends `{"id", "text", "topic", "assignment"}`, the last two as it likes."""
+    """Store a question; a script sends `{"id", "text", "topic", "assignment"}`, the last two optional."""
     if json_answers.wants_json():
         return _send_json(slug, json_answers.json_body())
     form = QuestionForm()
@@ -88,7 +88,7 @@ def send(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/judge/questions/read")
 @collection_page(Role.JUDGE, Role.ADJUDICATOR)
 def read(slug: str) -> ResponseReturnValue:
-    """Note that the judge was shown the answers: to all questions, or to those of `{"ids": […]}`."""
+    """Mark the answers as read, to all questions or those of `{"ids": […]}`."""
     body = json_answers.json_body()
     ids = json_answers.texts_in(body, "ids") if "ids" in body else None
     with database().transaction() as session:
@@ -99,7 +99,7 @@ def read(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/questions")
 @collection_page(Role.ORGANISER)
 def show(slug: str) -> ResponseReturnValue:
-    """What judges have asked, open questions first."""
+    """The judges' questions, unanswered ones first."""
     return _organisers_page(slug, AnswerForm(formdata=None))
 
 
@@ -169,7 +169,7 @@ def _form_page(slug: str, form: QuestionForm) -> ResponseReturnValue:
     except NotFoundError as refusal:
         if not form.refused:
             raise
-        # What was typed stays, and can be sent without what it was about.
+        # The text is kept, and can be sent without topic and assignment.
         form.refusal, form.assignment.data, about = refusal, None, About()
     page = render_template("judging/questions/ask.html", about=about, form=form)
     return (page, form.status) if form.refused else page

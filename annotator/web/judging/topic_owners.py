@@ -1,4 +1,4 @@
-"""Which judge owns which topic: by hand, or dealt out evenly after a look at what would change."""
+"""Assigning topics to judges: by hand, or distributed evenly after a preview."""
 
 from collections.abc import Mapping
 
@@ -17,21 +17,21 @@ from annotator.workflows.judging.topic_owners import AssigningPlan
 
 blueprint = Blueprint("assigning", __name__)
 
-# What stands for nobody where a judge is chosen; no account has an empty name.
+# The choice of no judge; no account has an empty name.
 NOBODY = ""
 
 
 @blueprint.get("/collections/<slug>/assigning")
 @collection_page(Role.ORGANISER)
 def show(slug: str) -> ResponseReturnValue:
-    """The topics with their owners, and the judges with what remains for them."""
+    """The topics with their judges, and the judges with their remaining work."""
     return _page(slug)
 
 
 @blueprint.get("/collections/<slug>/assigning/balance")
 @collection_page(Role.ORGANISER)
 def preview(slug: str) -> ResponseReturnValue:
-    """What dealing topics out evenly would change: `?judge=jo&judge=kim&all=1`."""
+    """A preview of distributing topics evenly: `?judge=jo&judge=kim&all=1`."""
     try:
         with database().reading() as session:
             plan = topic_owners.plan_balance(
@@ -45,7 +45,7 @@ def preview(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/assigning")
 @collection_page(Role.ORGANISER)
 def assign(slug: str) -> ResponseReturnValue:
-    """Give the ticked topics to one judge, or the topics of a preview to the judges it names."""
+    """Assign the selected topics to one judge, or the topics of a preview to the judges given there."""
     owners = _owners()
     if not owners:
         refusal = InvalidValueError("Tick the topics to reassign.")
@@ -68,7 +68,7 @@ def assign(slug: str) -> ResponseReturnValue:
 
 
 def _owners() -> Mapping[str, str | None]:
-    """Topic → judge: of a preview each has its own, of ticked topics all have one."""
+    """Topic → judge: each its own from a preview, one for all selected topics."""
     numbers, judges = request.form.getlist("number"), request.form.getlist("judge")
     if len(judges) == 1:
         judges *= len(numbers)

@@ -1,4 +1,4 @@
-"""The training: judges go through it, organisers make it and see how judges did."""
+"""The training of judges: judges complete it, organisers set it up and see the results."""
 
 from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
@@ -31,7 +31,7 @@ class TrainingAnswerForm(Form):
 
 
 class TrainingFileForm(Form):
-    """A file of documents for the training."""
+    """A file of training documents."""
 
     file = FileField(
         lazy_gettext("File of documents with their grades"),
@@ -43,7 +43,7 @@ class TrainingFileForm(Form):
 
 
 class PassMarkForm(Form):
-    """What passes."""
+    """The pass mark."""
 
     mark = WholeNumberField(
         lazy_gettext("Pass mark"),
@@ -56,7 +56,7 @@ class PassMarkForm(Form):
 
 
 class ClearingForm(Form):
-    """Whether the answers of judges go, too."""
+    """Whether judges' answers are deleted, too."""
 
     with_answers = BooleanField(lazy_gettext("Delete the answers and results of the judges, too"))
 
@@ -64,7 +64,7 @@ class ClearingForm(Form):
 @blueprint.get("/collections/<slug>/training")
 @collection_page(Role.JUDGE)
 def show(slug: str) -> ResponseReturnValue:
-    """Where the judge stands, and the way on."""
+    """The judge's progress, and the next step."""
     with database().reading() as session:
         state = training_attempts.training_of(session, slug, the_person().id)
     return render_template("judging/training/show.html", state=state)
@@ -73,14 +73,14 @@ def show(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/training/<row:attempt>")
 @collection_page(Role.JUDGE)
 def task(slug: str, attempt: int) -> ResponseReturnValue:
-    """The next document of an attempt; how it went when there is none."""
+    """The next document of an attempt, or its result when there is none."""
     return _task_page(slug, attempt, TrainingAnswerForm(formdata=None))
 
 
 @blueprint.post("/collections/<slug>/training/<row:attempt>")
 @collection_page(Role.JUDGE)
 def answer(slug: str, attempt: int) -> ResponseReturnValue:
-    """Keep an answer and tell what was right."""
+    """Store an answer and show the correct grade."""
     form = TrainingAnswerForm()
     if form.validate():
         with form.guard():
@@ -98,7 +98,7 @@ def answer(slug: str, attempt: int) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/training/<row:attempt>/<row:position>")
 @collection_page(Role.JUDGE)
 def feedback(slug: str, attempt: int, position: int) -> ResponseReturnValue:
-    """What the judge answered to a document, what is right, and why."""
+    """The judge's answer for a document, the correct grade, and the explanation."""
     with database().reading() as session:
         given = training_attempts.feedback_on(session, slug, the_person().id, attempt, position)
     return render_template("judging/training/task.html", task=given.task, feedback=given, form=None)
@@ -107,14 +107,14 @@ def feedback(slug: str, attempt: int, position: int) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/training/set-up")
 @collection_page(Role.ORGANISER)
 def set_up(slug: str) -> ResponseReturnValue:
-    """The documents of the training, the pass mark, and how judges did."""
+    """The training documents, the pass mark and the judges' results."""
     return _organisers_page(slug, TrainingFileForm(formdata=None))
 
 
 @blueprint.post("/collections/<slug>/training/set-up")
 @collection_page(Role.ORGANISER)
 def add(slug: str) -> ResponseReturnValue:
-    """Import documents for the training."""
+    """Import training documents."""
     form = TrainingFileForm()
     if form.validate():
         with form.guard():
@@ -133,7 +133,7 @@ def add(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/training/pass-mark")
 @collection_page(Role.ORGANISER)
 def change(slug: str) -> ResponseReturnValue:
-    """Set the pass mark, or none."""
+    """Set or remove the pass mark."""
     form = PassMarkForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
@@ -148,7 +148,7 @@ def change(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/training/clear")
 @collection_page(Role.ORGANISER)
 def clear(slug: str) -> ResponseReturnValue:
-    """Take every document out of the training."""
+    """Remove all training documents."""
     form = ClearingForm()
     with form.guard(), database().transaction() as session:
         count = training.clear_training(session, slug, with_answers=form.with_answers.data)

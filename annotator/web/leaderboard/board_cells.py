@@ -1,4 +1,4 @@
-"""What the cells of a leaderboard say of each run."""
+"""The cells of a leaderboard row."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from annotator.web.site.formatting import score
 
 
 class Cell(NamedTuple):
-    """What a cell of the table says; text that is empty is not shown."""
+    """A cell of the table; empty texts are not shown."""
 
     value: str
     stars: str
@@ -17,7 +17,7 @@ class Cell(NamedTuple):
 
 
 def cells(row: LeaderboardRow) -> list[Cell]:
-    """A run's values with what stands under each: written here, for a page has thousands."""
+    """A run's values with intervals and marks, formatted in Python because a page has thousands."""
     columns = zip(row.values, row.stars, row.intervals, row.judged, strict=True)
     return [
         Cell(
@@ -36,5 +36,5 @@ def cells(row: LeaderboardRow) -> list[Cell]:
 
 
 def judged_percent(share: float) -> str:
-    """Rounded as in the report; 100.0 is all of it."""
+    """A share as percentage, rounded as in the report; 100.0 only for all."""
     return f"{100 if share == 1 else min(100 * share, 99.9):.1f}"

@@ -1,4 +1,4 @@
-"""What systems cost, beside how well they do; participants see it once the leaderboard is released."""
+"""System costs together with scores; participants see them once the leaderboard is released."""
 
 from collections.abc import Sequence
 
@@ -32,7 +32,7 @@ blueprint = Blueprint("costs", __name__)
 @blueprint.get("/collections/<slug>/costs")
 @collection_page(Role.ORGANISER, Role.OBSERVER, Role.PARTICIPANT)
 def show(slug: str) -> ResponseReturnValue:
-    """What every run states, and the Pareto front: `?m=nDCG@10&cost=latency_p95&within=50`."""
+    """The costs of every run, and the Pareto front: `?m=nDCG@10&cost=latency_p95&within=50`."""
     require_released_costs()
     report, refused, unscored = None, None, None
     try:
@@ -56,7 +56,7 @@ def show(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/costs.csv")
 @collection_page(Role.ORGANISER, Role.OBSERVER, Role.PARTICIPANT)
 def as_csv(slug: str) -> ResponseReturnValue:
-    """The same, comma-separated in full precision."""
+    """The costs as CSV in full precision."""
     require_released_costs()
     report = _report(slug, _board(slug)[0])
     return download(costs_text.costs_csv(report), f"{slug}-costs.csv", CSV)
@@ -65,14 +65,14 @@ def as_csv(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/costs/columns")
 @collection_page(Role.ORGANISER)
 def columns(slug: str) -> ResponseReturnValue:
-    """What is asked of participants, and a form for something else."""
+    """The facts that participants are asked for, and the form for adding one."""
     return _columns_page(slug, ColumnForm(formdata=None))
 
 
 @blueprint.post("/collections/<slug>/costs/columns")
 @collection_page(Role.ORGANISER)
 def add_column(slug: str) -> ResponseReturnValue:
-    """Ask for something else, too."""
+    """Add a fact."""
     form = ColumnForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
@@ -86,7 +86,7 @@ def add_column(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/costs/columns/remove")
 @collection_page(Role.ORGANISER)
 def remove_column(slug: str) -> ResponseReturnValue:
-    """Ask for it no more."""
+    """Remove a fact."""
     form = ColumnRemovalForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
@@ -114,7 +114,7 @@ def _report(slug: str, board: Leaderboard | None) -> CostReport:
 
 
 def _axes(report: CostReport | None, facts: Sequence[Fact]) -> list[CostColumn]:
-    """What may be asked for: the numbers that some run states, and the one that is shown."""
+    """The possible cost axes: the numeric facts reported for some run, and the selected one."""
     if report is None:
         once = [fact for fact in facts if fact.kind is FactKind.NUMBER and fact.per is Per.SYSTEM]
         return [CostColumn(fact) for fact in once]
@@ -130,7 +130,7 @@ def _columns_page(slug: str, form: ColumnForm, refused: AnnotatorError | None = 
 @blueprint.get("/collections/<slug>/runs/costs")
 @collection_page(Role.ORGANISER, Role.PARTICIPANT)
 def show_run(slug: str) -> ResponseReturnValue:
-    """What is stated of a run (`?tag=`), as a form."""
+    """The form with the costs of a run (`?tag=`)."""
     stated = _stated_of_run(slug)
     return _run_page(slug, stated, filled_form(stated))
 
@@ -138,7 +138,7 @@ def show_run(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/runs/costs")
 @collection_page(Role.ORGANISER, Role.PARTICIPANT)
 def state_run(slug: str) -> ResponseReturnValue:
-    """Let what was entered stand, instead of all that was stated before."""
+    """Replace the costs of a run with those entered."""
     stated = _stated_of_run(slug)
     form = costs_form(stated.facts)
     at = now()

@@ -1,4 +1,4 @@
-"""A closer look at what stands behind the leaderboard: a run, the topics, a topic, or two runs."""
+"""Detailed views of the leaderboard's data: one run, all topics, one topic, or two runs."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -41,25 +41,25 @@ blueprint = Blueprint("inspecting", __name__)
 
 Found = TypeVar("Found")
 
-# What an address may say; what else it says is not for the addresses of these pages.
+# The query string arguments of these pages; links keep no others.
 GRADES = ("qrels", "policy", "judge")
 ROUND = ("round", "residual")
 SAID = ("tag", "number", "first", "second", "m", "topic", "top", "depth", "seed", *GRADES, *ROUND)
 MOST_SHOWN = 200  # documents in a table of a page; the file has all
-MOST_LYING = 40  # bars that lie below each other; more of them stand
+MOST_LYING = 40  # more bars than this are drawn vertically
 
 
 @blueprint.get("/collections/<slug>/leaderboard/run")
 @collection_page(*READERS)
 def run(slug: str) -> ResponseReturnValue:
-    """A run (`?tag=`) by a measure (`&m=`), unjudged documents to rank `&top=`, the curve of one topic (`&topic=`)."""
+    """A run (`?tag=`) by a measure (`&m=`): unjudged documents to rank `&top=`, the curve of one topic (`&topic=`)."""
     return _page(slug, "leaderboard/inspecting/run.html", lambda: _run(slug))
 
 
 @blueprint.get("/collections/<slug>/leaderboard/run.csv")
 @collection_page(*READERS)
 def run_csv(slug: str) -> ResponseReturnValue:
-    """One table of the same (`?table=`)."""
+    """One table (`?table=`) of a run as CSV."""
     text = table_csv(RUN_TABLES, _table(), _run(slug))
     return download(text, f"{slug}-run-{_table()}.csv", CSV)
 
@@ -67,14 +67,14 @@ def run_csv(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/leaderboard/topics")
 @collection_page(*READERS)
 def topics(slug: str) -> ResponseReturnValue:
-    """How hard each topic is, by a measure (`?m=`)."""
+    """The difficulty of each topic by a measure (`?m=`)."""
     return _page(slug, "leaderboard/inspecting/topics.html", lambda: _topics(slug))
 
 
 @blueprint.get("/collections/<slug>/leaderboard/topics.csv")
 @collection_page(*READERS)
 def topics_csv(slug: str) -> ResponseReturnValue:
-    """The same."""
+    """The difficulty of each topic as CSV."""
     text = table_csv(TOPICS_TABLES, "topics", _topics(slug))
     return download(text, f"{slug}-difficulties.csv", CSV)
 
@@ -82,14 +82,14 @@ def topics_csv(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/leaderboard/topic")
 @collection_page(*READERS)
 def topic(slug: str) -> ResponseReturnValue:
-    """A topic (`?number=`) by a measure (`&m=`), documents as found within `&depth=` of each run, or anywhere."""
+    """A topic (`?number=`) by a measure (`&m=`), with documents retrieved to rank `&depth=` of each run, or at any."""
     return _page(slug, "leaderboard/inspecting/topic.html", lambda: _topic(slug))
 
 
 @blueprint.get("/collections/<slug>/leaderboard/topic.csv")
 @collection_page(*READERS)
 def topic_csv(slug: str) -> ResponseReturnValue:
-    """One table of the same (`?table=`)."""
+    """One table (`?table=`) of a topic as CSV."""
     text = table_csv(TOPIC_TABLES, _table(), _topic(slug))
     return download(text, f"{slug}-topic-{_table()}.csv", CSV)
 
@@ -104,7 +104,7 @@ def pair(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/leaderboard/pair.csv")
 @collection_page(*READERS)
 def pair_csv(slug: str) -> ResponseReturnValue:
-    """One table of the same (`?table=`)."""
+    """One table (`?table=`) of two runs as CSV."""
     text = table_csv(PAIR_TABLES, _table(), _pair(slug))
     return download(text, f"{slug}-pair-{_table()}.csv", CSV)
 
@@ -127,7 +127,7 @@ def _topic(slug: str) -> InspectedTopic:
     found = database().read(
         inspecting.inspect_topic, slug, _argument("number"), measure=_measure(), depth=depth, grades=_grades()
     )
-    # Who searched may be a judge.
+    # Only organisers see who searched: it may be a judge.
     searchers = found.searchers if the_place().organises else {}
     return replace(found, choices=_unnamed(found.choices), searchers=searchers)
 
@@ -155,7 +155,7 @@ def _unnamed(choices: Choices) -> Choices:
 
 
 def _page(slug: str, template: str, look: Callable[[], Found]) -> ResponseReturnValue:
-    """The page, or the same page with why there is nothing to see."""
+    """The page, or the page with the reason why there is nothing to show."""
     found, refused = None, None
     try:
         found = look()

@@ -1,4 +1,4 @@
-"""The tables of the pages on runs and topics, as they are downloaded; each line says by which grades it was made."""
+"""CSV tables of the pages on runs and topics; each line includes the grades it was computed from."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol, TypeVar
@@ -20,20 +20,20 @@ SCORED_BY = ("measure", "qrels", "policy", "grades", "fingerprint")
 
 
 class Chosen(Protocol):
-    """What says by which grades it was made."""
+    """An analysis that knows the grades and measure it was computed from."""
 
     @property
     def choices(self) -> Choices:
-        """By which."""
+        """The choices it was computed from."""
 
 
 Found = TypeVar("Found", bound=Chosen)
-# The headings, and what gives the rows.
+# The headings, and the function that returns the rows.
 Table = tuple[tuple[str, ...], Callable[[Found], Iterator[Row]]]
 
 
 def table_csv(tables: Mapping[str, Table[Found]], name: str, found: Found) -> str:
-    """Write one of the tables; raises `NotFoundError` when there is none of that name."""
+    """The CSV of the table with this name; raises `NotFoundError` for an unknown name."""
     if name not in tables:
         raise NotFoundError("There is no table “%(name)s”.", name=name)
     headings, rows = tables[name]
@@ -106,7 +106,7 @@ def _documents(found: InspectedTopic) -> Iterator[Row]:
 
 
 def _counts(count: Callable[[FoundDocuments], Mapping[int, int] | Mapping[str, int]]) -> Callable[..., Iterator[Row]]:
-    """Make the rows of what is counted of a topic's relevant documents."""
+    """Return a function that makes rows of counts of a topic's relevant documents."""
 
     def rows(found: InspectedTopic) -> Iterator[Row]:
         for name, documents in count(found.look.found).items():

@@ -1,4 +1,4 @@
-"""The leaderboard: every run scored against the grades of this moment, or a kept version of them."""
+"""The leaderboard: scores of every run by live grades or a stored version of the qrels."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -41,15 +41,15 @@ from annotator.workflows.qrels.qrels_versions import VersionView, list_versions
 blueprint = Blueprint("leaderboard", __name__)
 
 
-# What blanks part, but not those inside brackets or beside a comma; what commas part is for `split_names` to say.
+# Splits at blanks outside brackets that do not adjoin a comma; `split_names` splits at commas.
 NAMES = re.compile(r"(?:[^\s(]|\([^)]*\)?)+")
 COMMA = re.compile(r"\s*,\s*")
-BEST = "best"  # of each team
+BEST = "best"  # the best run of each team
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the address asks for."""
+    """The choices in the query string."""
 
     grades: GradesWanted
     version: int | None
@@ -71,7 +71,7 @@ class Wanted:
 
     @property
     def grades_from(self) -> GradesFrom:
-        """What to score against; beside a version, a judge and a policy change nothing, which is said there."""
+        """The grades to score by; with a stored version, the judge and the policy are ignored."""
         return GradesFrom(
             policy=self.grades.policy,
             judge=self.grades.judge,
@@ -83,7 +83,7 @@ class Wanted:
 
     @property
     def query(self) -> dict[str, object]:
-        """The same as arguments of an address."""
+        """The choices as query string arguments."""
         view = self.view
         given: dict[str, object] = {
             "m": None if self.measures == DEFAULT_MEASURES else self.measures,
@@ -100,7 +100,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Choices:
-    """What the form offers beside the measures."""
+    """The choices of the form other than measures."""
 
     judges: Sequence[str] = ()
     versions: Sequence[VersionView] = ()
@@ -109,7 +109,7 @@ class Choices:
 
 @dataclass(frozen=True)
 class Scored:
-    """A leaderboard with what its measures say of themselves, or why there is none."""
+    """A leaderboard with the notes of its measures, or the reason why there is none."""
 
     board: Leaderboard | None
     helps: Mapping[str, str]
@@ -119,7 +119,7 @@ class Scored:
 @blueprint.get("/collections/<slug>/leaderboard")
 @collection_page(Role.ORGANISER, Role.OBSERVER, Role.PARTICIPANT)
 def show(slug: str) -> ResponseReturnValue:
-    """Every run scored by the measures on the query string (`?m=nDCG@10&m=AP`); for participants once released."""
+    """All runs scored by the measures of the query string (`?m=nDCG@10&m=AP`); for participants once released."""
     if not the_place().organises:
         return released_board.page(slug, _measures())
     try:
@@ -144,7 +144,7 @@ def show(slug: str) -> ResponseReturnValue:
         choices=choices,
         policies=consensus_policies(),
     )
-    # That nothing is judged yet is no fault of the request.
+    # Missing judgements are not an error of the request.
     if scored.refusal is None or isinstance(scored.refusal, ConflictError):
         return page
     return page, status_of(scored.refusal)
@@ -153,7 +153,7 @@ def show(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/leaderboard.csv")
 @collection_page(Role.ORGANISER, Role.OBSERVER, Role.PARTICIPANT)
 def as_csv(slug: str) -> ResponseReturnValue:
-    """The same, comma-separated in full precision."""
+    """The leaderboard as CSV in full precision."""
     if not the_place().organises:
         return released_board.file(slug, _measures())
     board = _board(slug, Wanted.of_request())
@@ -161,7 +161,7 @@ def as_csv(slug: str) -> ResponseReturnValue:
 
 
 def _measures() -> tuple[str, ...]:
-    """The measures that were ticked and those that were written, in their order, each once."""
+    """The selected and the typed measures, in order and without duplicates."""
     other = COMMA.sub(",", request.args.get("other", "").strip(", "))
     written = [name for names in NAMES.findall(other) for name in split_names(names)]
     return tuple(dict.fromkeys([*request.args.getlist("m"), *written])) or DEFAULT_MEASURES
@@ -199,7 +199,7 @@ def _board(slug: str, wanted: Wanted) -> Leaderboard:
     )
     if not wanted.best_alone:
         return board
-    # A team with one run has its best one in it, and a run of nobody is nobody's best.
+    # The best run of a team with a single run is included; runs without a team are not.
     several = {row.team for row in board.rows if row.best_of_team}
     return replace(board, rows=tuple(row for row in board.rows if row.best_of_team or row.team not in several))
 
@@ -215,14 +215,14 @@ def _scored(slug: str, wanted: Wanted) -> Scored:
 @blueprint.get("/measures")
 @signed_in_page
 def measures() -> ResponseReturnValue:
-    """Every measure with its definition, its range, its edges, and what it takes in brackets."""
+    """Every measure with its definition, range, edge cases and parameters."""
     return render_template("leaderboard/measures.html", measures=list_measures())
 
 
 @blueprint.get("/collections/<slug>/report")
 @collection_page(*READERS)
 def report(slug: str) -> ResponseReturnValue:
-    """Choose measures and qrels."""
+    """The form for the measures and qrels of a report."""
     versions = database().read(list_versions, slug)
     return render_template("leaderboard/report/show.html", versions=versions, usual=" ".join(DEFAULT_MEASURES))
 
@@ -231,7 +231,7 @@ def report(slug: str) -> ResponseReturnValue:
 @collection_page(*READERS)
 @long_page("report.file")
 def report_file(slug: str) -> ResponseReturnValue:
-    """The report as a file: `?m=AP P@10&qrels=1`."""
+    """The report as an HTML file: `?m=AP P@10&qrels=1`."""
     wanted = OverviewRequest(_measures_of_report(), asked_word("qrels", LIVE))
     with database().reading() as session:
         report = overview_report(session, slug, wanted, made_at=now(), version=installed_version(), cache=score_cache())
@@ -239,6 +239,6 @@ def report_file(slug: str) -> ResponseReturnValue:
 
 
 def _measures_of_report() -> tuple[str, ...]:
-    """The measures as they are written, parted by blanks, each once."""
+    """The measures of the query string, separated by blanks, without duplicates."""
     written = NAMES.findall(request.args.get("m", ""))
     return tuple(dict.fromkeys(name for names in written for name in split_names(names))) or DEFAULT_MEASURES

@@ -1,4 +1,4 @@
-"""What participants see of the leaderboard once it is released: their own runs, and beside them no names."""
+"""What participants see of the released leaderboard: their own runs, and no names of others."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -22,9 +22,9 @@ from annotator.workflows.runs import runs
 
 @dataclass(frozen=True)
 class OwnScores:
-    """The leaderboard without the runs of others and those that came after the release; how many these are.
+    """The leaderboard with only the team's runs from before the release; `too_late` is the number of later ones.
 
-    One run is shown topic by topic, unless there is none. `rounds` are those with scores of the team's runs.
+    One run, if any, is shown by topic. `rounds` are those with scores of the team's runs.
     """
 
     board: Leaderboard
@@ -41,12 +41,12 @@ def own_scores(
     measure: str | None = None,
     grades: GradesFrom = LIVE,
 ) -> OwnScores:
-    """Score every run, whoever asks, so that all see one state, and leave the team's.
+    """Score all runs, so that every reader sees the same state, and return those of the team.
 
-    One run is shown topic by topic, by default the first, by one of the measures, by default the first. `grades` may
-    ask for the runs of one round. Raises `NotAllowedError` before the release, `NotFoundError` for a run that is not
-    the team's and a round without one, `InvalidValueError` for an unknown measure, and `ConflictError` while there is
-    nothing to score against.
+    One run (default: the first) is shown by topic, by one of the measures (default: the first). `grades` may restrict
+    the runs to one round. Raises `NotAllowedError` before the release, `NotFoundError` for a run of another team or a
+    round without runs of the team, `InvalidValueError` for an unknown measure, and `ConflictError` while there are no
+    grades.
     """
     team, released_at = the_place().team, the_place().collection.scores_released_at
     if team is None:
@@ -58,7 +58,7 @@ def own_scores(
         in_time = {one.tag: one for one in sent if one.uploaded_at < released_at}
         of_team = _rounds(in_time.values())
         _require_round(grades.round, of_team)
-        # Later runs have no part in it: from what they change, the grades of single documents could be found out.
+        # Later runs are excluded: from their effect on scores, the grades of single documents could be inferred.
         board = leaderboard.build_leaderboard(
             session, slug, measures, grades=grades, cache=score_cache(), before=released_at
         )
@@ -75,9 +75,9 @@ def own_scores(
 
 
 def rounds_of_reader(slug: str) -> tuple[int, ...]:
-    """The rounds whose leaderboard the caller may ask for: all, or for participants those that their team took part in.
+    """The rounds whose leaderboard the caller may see: all, or for participants those in which their team took part.
 
-    A team took part in a round with a run that was uploaded before the release.
+    A team took part in a round if it uploaded a run before the release.
     """
     place = the_place()
     released_at = place.collection.scores_released_at
@@ -91,7 +91,7 @@ def rounds_of_reader(slug: str) -> tuple[int, ...]:
 
 
 def require_round_of_reader(slug: str, number: int | None) -> None:
-    """Raise `NotFoundError` for a round whose leaderboard the caller, a participant, may not ask for."""
+    """Raise `NotFoundError` for a round whose leaderboard the caller, a participant, may not see."""
     if number is not None and not (the_place().organises or the_place().observes):
         _require_round(number, rounds_of_reader(slug))
 
@@ -106,19 +106,19 @@ def _require_round(number: int | None, of_team: Collection[int]) -> None:
 
 
 def _own(row: LeaderboardRow) -> LeaderboardRow:
-    """The same; its place among all runs is told only with their names."""
+    """The row without its rank among all runs, which is shown only together with their names."""
     return row if the_place().sees is ScoresShown.WHOLE else replace(row, place=None)
 
 
 def require_released_costs() -> None:
-    """Raise `NotAllowedError` for participants who may not read the leaderboard, or not yet."""
+    """Raise `NotAllowedError` for participants who may not see the leaderboard, or not yet."""
     place = the_place()
     if not place.reads_results and place.sees is not ScoresShown.WHOLE:
         raise NotAllowedError("The organisers do not show participants the leaderboard, or do not show it yet.")
 
 
 def cost_board(slug: str, measure: str) -> tuple[Leaderboard | None, AnnotatorError | None]:
-    """The runs scored by a measure, or why they cannot be scored yet."""
+    """The runs scored by a measure, or the error when they cannot be scored yet."""
     place = the_place()
     before = None if place.reads_results else place.collection.scores_released_at
     grades = LIVE if place.organises else released_grades()
@@ -130,7 +130,7 @@ def cost_board(slug: str, measure: str) -> tuple[Leaderboard | None, AnnotatorEr
 
 
 def cost_report(slug: str, board: Leaderboard | None, question: Question) -> CostReport:
-    """The costs of every run beside its score; for participants only of runs that were uploaded before the release."""
+    """The costs of every run with its score; for participants only of runs uploaded before the release."""
     place = the_place()
     before = None if place.reads_results else place.collection.scores_released_at
     return database().read(costs.build_costs, slug, board, question, before=before)

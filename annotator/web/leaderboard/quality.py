@@ -1,6 +1,6 @@
-"""Whether the collection is good: how much is relevant, what more or fewer judgements would do, or no team of one.
+"""Quality of the collection: relevant documents, effect of more or fewer judgements, leave-one-team-out tests.
 
-Likewise how much a ranking depends on the measure, and on the state of the qrels.
+Also the correlation between rankings by different measures or different states of the qrels.
 """
 
 from dataclasses import replace
@@ -55,7 +55,7 @@ blueprint = Blueprint("quality", __name__)
 @collection_page(*READERS)
 @long_page("quality.show")
 def show(slug: str) -> ResponseReturnValue:
-    """The judgements of this moment; fewer of them only when asked: `?fewer=1&m=AP&seed=1&round=2`."""
+    """The live judgements; the analysis of fewer judgements only on request: `?fewer=1&m=AP&seed=1&round=2`."""
     found, refused = None, None
     try:
         found = _report(slug, ablates=bool(request.args.get("fewer")))
@@ -73,7 +73,7 @@ def show(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/quality.csv")
 @collection_page(*READERS)
 def as_csv(slug: str) -> ResponseReturnValue:
-    """One part as a file: `?by=topics`."""
+    """One part as CSV: `?by=topics`."""
     part = part_of_report(ReusabilityPart, request.args.get("by", ReusabilityPart.TOPICS))
     headings, rows = _report(slug, ablates=part is ReusabilityPart.FEWER).file(part)
     return download(csv_text([headings, *rows]), f"{slug}-quality-{part}.csv", CSV)
@@ -93,7 +93,7 @@ def _report(slug: str, *, ablates: bool) -> QualityReport:
 @collection_page(*READERS)
 @long_page("leave_out.show")
 def leave_out(slug: str) -> ResponseReturnValue:
-    """By teams or runs: `?m=AP&whom=run&depth=10`."""
+    """Leave-one-out by team or run: `?m=AP&whom=run&depth=10`."""
     found, refused = None, None
     try:
         found = _leave_out_report(slug)
@@ -111,7 +111,7 @@ def leave_out(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/quality/leave-out.csv")
 @collection_page(*READERS)
 def leave_out_csv(slug: str) -> ResponseReturnValue:
-    """One part as a file: `?by=runs`."""
+    """One part of the leave-one-out analysis as CSV: `?by=runs`."""
     part = part_of_report(Part, request.args.get("by", Part.RUNS))
     headings, rows = _leave_out_report(slug).file(part)
     return download(csv_text([headings, *rows]), f"{slug}-leave-out-{part}.csv", CSV)
@@ -127,7 +127,7 @@ def _leave_out_report(slug: str) -> LeaveOutReport:
 @blueprint.get("/collections/<slug>/correlation")
 @collection_page(*READERS)
 def correlation(slug: str) -> ResponseReturnValue:
-    """Two rankings and how alike they are: `?m=AP&qrels=live&m2=P@10&qrels2=1`."""
+    """Two rankings and their correlation: `?m=AP&qrels=live&m2=P@10&qrels2=1`."""
     found, refused = None, None
     try:
         found = _correlation(slug)
@@ -146,7 +146,7 @@ def correlation(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/correlation.csv")
 @collection_page(*READERS)
 def correlation_file(slug: str) -> ResponseReturnValue:
-    """The same, comma-separated in full precision."""
+    """The correlation as CSV in full precision."""
     return download(correlation_csv(_correlation(slug)), f"{slug}-correlation.csv", CSV)
 
 
@@ -161,7 +161,7 @@ def _unnamed(side: RankedSide) -> RankedSide:
 
 
 def _sides() -> tuple[Side, Side]:
-    """What is asked for; where only one measure is named, two states of the qrels are compared by it."""
+    """The two rankings to compare; with one measure, two states of the qrels are compared by it."""
     first = asked_word("m", USUAL_MEASURES[0])
     usual = first if request.args.get("m") else USUAL_MEASURES[1]
     return Side(first, asked_word("qrels", LIVE)), Side(asked_word("m2", usual), asked_word("qrels2", LIVE))

@@ -1,4 +1,4 @@
-"""The leaderboard for observers, and for participants once its names are released: runs in time, released grades."""
+"""The released leaderboard for observers, and for participants if it includes names: runs submitted in time."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,9 +23,9 @@ OFFERED_MEASURES = ("nDCG@10", "nDCG@20", "AP", "P@5", "P@10", "P@20", "R@100", 
 
 
 def page(slug: str, measures: Sequence[str]) -> ResponseReturnValue:
-    """Every run, of participants in time, by these measures: `?sort=AP&letters=y&round=2&residual=n`.
+    """All runs, for participants those in time, by these measures: `?sort=AP&letters=y&round=2&residual=n`.
 
-    There are no ways to other grades.
+    Readers cannot choose other grades.
     """
     board, refused, of_round = None, None, EVERY_ROUND
     try:
@@ -47,20 +47,20 @@ def page(slug: str, measures: Sequence[str]) -> ResponseReturnValue:
         of_round=of_round,
         helps=leaderboard.measure_help(board.measures) if board else {},
     )
-    # That nothing is judged yet is no fault of the request.
+    # Missing judgements are not an error of the request.
     return shown if refused is None or isinstance(refused, ConflictError) else (shown, status_of(refused))
 
 
 def file(slug: str, measures: Sequence[str]) -> ResponseReturnValue:
-    """The same, comma-separated in full precision."""
+    """The released leaderboard as CSV in full precision."""
     board = _board(slug, measures, RoundWanted.of_request())
     return download(leaderboard.leaderboard_csv(board), f"{slug}-leaderboard.csv", CSV)
 
 
 def _board(slug: str, measures: Sequence[str], of_round: RoundWanted) -> Leaderboard:
-    """Score the runs; for participants raises `NotAllowedError` unless the names are released.
+    """Score the runs; for participants raises `NotAllowedError` unless names are released.
 
-    Raises `NotFoundError` for a round that a participant's team took no part in.
+    Raises `NotFoundError` for a round in which a participant's team took no part.
     """
     observes = the_place().observes
     if not observes and the_place().sees is not ScoresShown.WHOLE:
@@ -75,6 +75,6 @@ def _board(slug: str, measures: Sequence[str], of_round: RoundWanted) -> Leaderb
 
 
 def _view() -> View:
-    """How it is to be sorted, and whether with letters; against a baseline participants test with the file."""
+    """The sort order, and whether to show letters; participants test against a baseline with the CSV file."""
     sort = request.args.get("sort", "").strip()
     return View(sort=sort or None, letters=bool(request.args.get("letters")))

@@ -1,4 +1,4 @@
-"""One run: what it is, its receipts and files, what its team changes."""
+"""One run: its details, receipts and files, and changes by its team."""
 
 from datetime import UTC, datetime
 
@@ -25,7 +25,7 @@ blueprint = Blueprint("run", __name__)
 @blueprint.get("/collections/<slug>/runs/receipt")
 @collection_page(Role.ORGANISER, Role.PARTICIPANT)
 def receipt(slug: str) -> ResponseReturnValue:
-    """The receipt of a file (`?tag=`, `&version=`), or of all that came at one moment (`?at=`)."""
+    """The receipt of a file (`?tag=`, `&version=`), or of all files submitted at one time (`?at=`)."""
     at = request.args.get("at")
     with database().reading() as session:
         if at is None:
@@ -42,7 +42,7 @@ def receipt(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/runs/run")
 @collection_page(Role.ORGANISER, Role.PARTICIPANT)
 def show(slug: str) -> ResponseReturnValue:
-    """One run (`?tag=`) with its warnings and every file that was sent for it."""
+    """One run (`?tag=`) with its warnings and all files submitted for it."""
     run = _run(slug)
     said = {"run_type": run.row.run_type.value, "priority": run.row.priority, "description": run.row.description}
     return _page(slug, run, DetailsForm(formdata=None, team=run.row.team, **said))
@@ -51,7 +51,7 @@ def show(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/runs/run")
 @collection_page(Role.ORGANISER, Role.PARTICIPANT)
 def change(slug: str) -> ResponseReturnValue:
-    """Change what is said of a run."""
+    """Change the details of a run."""
     form = DetailsForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
@@ -67,7 +67,7 @@ def change(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/runs/withdraw")
 @collection_page(Role.ORGANISER, Role.PARTICIPANT)
 def withdraw(slug: str) -> ResponseReturnValue:
-    """Pool and score a run (`?tag=`) no more, once that is confirmed; its file stays, and what it gave to the pool."""
+    """Withdraw a run (`?tag=`) from pools and scores after confirmation; its file and pooled documents remain."""
     at, confirmed = now(), is_confirmed()
     with database().transaction(keep=confirmed) as session:
         runs.withdraw_run(session, slug, _tag(), at=at, by_id=the_person().id, team=own_team())
@@ -80,7 +80,7 @@ def withdraw(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/runs/restore")
 @collection_page(Role.ORGANISER, Role.PARTICIPANT)
 def restore(slug: str) -> ResponseReturnValue:
-    """Let a withdrawn run (`?tag=`) count again."""
+    """Restore a withdrawn run (`?tag=`)."""
     with database().transaction() as session:
         runs.restore_run(session, slug, _tag(), at=now(), by_id=the_person().id, team=own_team())
         note(session, "runs.restore", slug, subject=_tag())
@@ -90,7 +90,7 @@ def restore(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/runs/file")
 @collection_page(Role.ORGANISER, Role.PARTICIPANT)
 def original(slug: str) -> ResponseReturnValue:
-    """The file of a run (`?tag=`, `&version=`) byte for byte as it was sent; a participant gets their team's."""
+    """The original file of a run (`?tag=`, `&version=`); participants get only those of their team."""
     file = database().read(runs.original_file, slug, _tag(), version=_version(), team=own_team())
     note_export("runs.export", slug, subject=_tag())
     return download(file.content, file.name, BYTES)
@@ -124,12 +124,12 @@ def _tag() -> str:
 
 
 def _version() -> int | None:
-    """The version in the address, from 1; what is no number names none that there is."""
+    """The version in the query string, from 1; malformed input gives a version that does not exist."""
     return (request.args.get("version", type=int) or -1) if "version" in request.args else None
 
 
 def _moment(text: str) -> datetime | None:
-    """The moment in the address, None for what is none."""
+    """The time in the query string, None if malformed."""
     try:
         return datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""Which runs differ by more than chance: all pairs, letters, a baseline, shares of variance, topics needed."""
+"""Significance of differences between runs: all pairs, letters, a baseline, variance components, topics needed."""
 
 from dataclasses import replace
 
@@ -30,7 +30,7 @@ from annotator.workflows.qrels.qrels_versions import list_versions
 
 blueprint = Blueprint("significance", __name__)
 
-# More cannot be taken in on a page: the file has all pairs.
+# A page cannot show more clearly; the file has all pairs.
 MOST_RUNS_IN_GRID = 30
 
 
@@ -64,7 +64,7 @@ def show(slug: str) -> ResponseReturnValue:
 @collection_page(*READERS)
 @long_page("significance.as_csv")
 def as_csv(slug: str) -> ResponseReturnValue:
-    """One part as a file: `?by=pairs`."""
+    """One part as CSV: `?by=pairs`."""
     part = part_of_report(SignificancePart, request.args.get("by", SignificancePart.PAIRS))
     headings, rows = _report(slug).file(part)
     return download(csv_text([headings, *rows]), f"{slug}-significance-{part}.csv", CSV)
@@ -86,7 +86,7 @@ def _report(slug: str) -> SignificanceReport:
 
 
 def _given() -> dict[str, object]:
-    """What was asked for, as it was written."""
+    """The choices in the query string, as written there."""
     return {
         "m": asked_word("m", USUAL_MEASURE),
         "qrels": asked_word("qrels", LIVE),

@@ -1,4 +1,4 @@
-"""Submissions: their rules for organisers; terms to accept and scores to see for participants."""
+"""Submissions: rules, which organisers set; terms and own scores, for participants."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -47,11 +47,11 @@ SHOWN: Mapping[ScoresShown, str] = {
 
 blueprint = Blueprint("submissions", __name__)
 
-SCORES_CSV = "topics"  # the table of one run's topics
+SCORES_CSV = "topics"  # the table of one run by topic
 
 
 class RulesForm(Form):
-    """What an organiser asks of those who send runs."""
+    """The rules for submissions."""
 
     until = StringField(
         lazy_gettext("Submission deadline"),
@@ -77,18 +77,18 @@ class RulesForm(Form):
 
 
 class AcceptanceForm(Form):
-    """Which terms a participant has read."""
+    """The version of the terms that a participant accepts."""
 
     fingerprint = HiddenField(validators=[InputRequired()])
 
 
 def shown_choices() -> list[SelectChoice]:
-    """How much there is to choose from, in words."""
+    """The levels of a release, with labels."""
     return [SelectChoice(shown.value, words) for shown, words in SHOWN.items()]
 
 
 def grades_choices(versions: Sequence[VersionView]) -> list[SelectChoice]:
-    """The grades there are to choose from: those of now, kept, a version that is kept, or live ones."""
+    """The grades to choose from for a release: newly stored ones, a stored version, or live ones."""
     kept = [
         (
             one.number,
@@ -104,7 +104,7 @@ def grades_choices(versions: Sequence[VersionView]) -> list[SelectChoice]:
 
 
 class ReleaseForm(Form):
-    """How much participants see, from when on, and whether also while runs are still taken."""
+    """What participants see, from when, and whether also while submissions are open."""
 
     shown = RadioField(
         lazy_gettext("What participants see"),
@@ -114,7 +114,7 @@ class ReleaseForm(Form):
     qrels = SelectField(
         lazy_gettext("Computed from"),
         choices=(),
-        validate_choice=False,  # the workflow refuses a version that there is not
+        validate_choice=False,  # the workflow rejects unknown versions
         description=lazy_gettext(
             "Scores from a version of the qrels do not change with later judgements, decisions or "
             "settings. The version is kept at once, even for a future release. Live scores change with "
@@ -139,13 +139,13 @@ class ReleaseForm(Form):
 
     @classmethod
     def of(cls, collection: CollectionView) -> "ReleaseForm":
-        """The form with what is decided."""
+        """The form filled in with the collection's current release."""
         moment = submissions.write_deadline(collection.scores_released_at)
         return cls(formdata=None, shown=collection.scores_shown.value, moment=moment, qrels=_present(collection))
 
 
 def _present(collection: CollectionView) -> str:
-    """The grades that the form shows as chosen."""
+    """The value of the current grades in the form."""
     if collection.scores_released_at is None:
         return NEW_VERSION
     return LIVE if collection.released_version is None else str(collection.released_version.number)
@@ -180,7 +180,7 @@ def change(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/submissions/release")
 @collection_page(Role.ORGANISER)
 def release(slug: str) -> ResponseReturnValue:
-    """Decide what participants see of the scores, and from when on."""
+    """Set which scores participants see, and from when."""
     form = ReleaseForm()
     if form.validate():
         with form.guard():
@@ -195,10 +195,10 @@ def release(slug: str) -> ResponseReturnValue:
 
 
 def _release(slug: str, form: ReleaseForm, at: datetime) -> ReleasedVersion | None:
-    """Release scores as the form says, by a version of the qrels that is kept for it if that is wanted; give it."""
+    """Release scores as the form says and return the qrels version, which is stored now if that was chosen."""
     shown, wanted, made = ScoresShown(form.shown.data), form.qrels.data or None, None
     if submissions.keeps_version(wanted, shown, the_place().collection.scores_released_at):
-        # Settling takes a while, in which others shall not wait to write.
+        # Settling takes a while and must not block other writers.
         made = database().read(qrels.export_qrels, slug, made_at=at)
     request = ReleaseRequest(_moment(form.moment.data or "", at), shown, wanted, form.early.data)
     with database().transaction() as session:
@@ -214,7 +214,7 @@ def _release(slug: str, form: ReleaseForm, at: datetime) -> ReleasedVersion | No
 @blueprint.post("/collections/<slug>/submissions/take-back")
 @collection_page(Role.ORGANISER)
 def take_back(slug: str) -> ResponseReturnValue:
-    """Stop showing scores to participants."""
+    """Withhold scores from participants again."""
     with database().transaction() as session:
         submissions.take_scores_back(session, slug)
         note(session, "scores.take-back", slug)
@@ -231,7 +231,7 @@ def terms(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/terms")
 @collection_page(Role.PARTICIPANT)
 def accept(slug: str) -> ResponseReturnValue:
-    """Accept the terms that were read."""
+    """Accept the displayed terms."""
     form = AcceptanceForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
@@ -245,9 +245,9 @@ def accept(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/scores")
 @collection_page(Role.PARTICIPANT)
 def scores(slug: str) -> ResponseReturnValue:
-    """The scores of the participant's own runs, once released; one of them topic by topic: `?run=TAG&m=AP`.
+    """The released scores of the participant's runs; one run by topic: `?run=TAG&m=AP`.
 
-    Only those of one round: `?round=2&residual=n`.
+    For one round only: `?round=2&residual=n`.
     """
     found, nothing_yet, of_round = None, None, RoundWanted.of_request()
     if the_place().sees is not ScoresShown.NOTHING:
@@ -270,7 +270,7 @@ def scores(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/scores.csv")
 @collection_page(Role.PARTICIPANT)
 def scores_csv(slug: str) -> ResponseReturnValue:
-    """The same, comma-separated in full precision; the topics of one run with `?table=topics&run=TAG&m=AP`."""
+    """The scores as CSV in full precision; one run by topic with `?table=topics&run=TAG&m=AP`."""
     found = _own_scores(slug, RoundWanted.of_request())
     if request.args.get("table") != SCORES_CSV:
         return download(leaderboard.leaderboard_csv(found.board), f"{slug}-scores.csv", CSV)
@@ -281,7 +281,7 @@ def scores_csv(slug: str) -> ResponseReturnValue:
 
 
 def _own_scores(slug: str, of_round: RoundWanted) -> OwnScores:
-    """The scores of the team, with the run and the measure of the address topic by topic."""
+    """The team's scores, with the run and the measure of the query string by topic."""
     grades = released_grades(of_round.number, residual=of_round.residual)
     return own_scores(slug, run=request.args.get("run"), measure=request.args.get("m"), grades=grades)
 
@@ -297,7 +297,7 @@ def _present_rules() -> RulesForm:
 
 
 def _moment(written: str, at: datetime) -> datetime | None:
-    """The moment that is wanted; None leaves the one there is, of which the form shows no seconds."""
+    """The entered time; None keeps the stored one, whose seconds the form does not show."""
     present = the_place().collection.scores_released_at
     if present is not None and written.strip() == submissions.write_deadline(present):
         return None
@@ -311,6 +311,6 @@ def _rules_page(form: RulesForm, releasing: ReleaseForm) -> str:
 
 
 def _terms_page(slug: str, form: AcceptanceForm) -> str:
-    """The terms that are in force now, also after others were refused."""
+    """The current terms, also after outdated ones were rejected."""
     present = database().read(submissions.show_terms, slug, the_person().id)
     return render_template("runs/submissions/terms.html", terms=present, form=form)

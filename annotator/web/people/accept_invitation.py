@@ -1,4 +1,4 @@
-"""Where a link leads that somebody was sent: to an account with a role, a role for their account, or a new password."""
+"""The pages of invitation links: a new account with a role, a role for an existing account, or a new password."""
 
 from flask import Blueprint, flash, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
@@ -38,7 +38,7 @@ class NewPasswordForm(Form):
 
 
 class NewAccountForm(NewPasswordForm):
-    """An account, named by whom it is for."""
+    """A new account with its name and password."""
 
     name = StringField(
         lazy_gettext("Name"),
@@ -50,7 +50,7 @@ class NewAccountForm(NewPasswordForm):
 
 @blueprint.get("/join")
 def show() -> ResponseReturnValue:
-    """What the link offers; its secret goes from the address into the session, out of sight of logs and neighbours."""
+    """The invitation; its secret moves from the URL into the session, so that logs and onlookers do not see it."""
     key = request.args.get("key")
     if key is not None:
         session[INVITED] = key[:LONGEST_KEY]
@@ -60,7 +60,7 @@ def show() -> ResponseReturnValue:
 
 @blueprint.post("/join/account")
 def make_account() -> ResponseReturnValue:
-    """Make an account with the role of the link and begin its session."""
+    """Create an account with the role of the link and start its session."""
     offered, form = _offered(), NewAccountForm()
     if form.validate():
         with form.guard():
@@ -78,7 +78,7 @@ def make_account() -> ResponseReturnValue:
 @blueprint.post("/join/accept")
 @signed_in_page
 def accept() -> ResponseReturnValue:
-    """Take the role of the link with the account that is signed in."""
+    """Give the role of the link to the signed-in account."""
     offered = _offered()
     with database().transaction() as writing:
         invitations.accept_as(writing, _key(), the_person().id, at=now())
@@ -90,7 +90,7 @@ def accept() -> ResponseReturnValue:
 
 @blueprint.post("/join/password")
 def choose_password() -> ResponseReturnValue:
-    """Give the account of the link its new password and begin a session of it; its others end."""
+    """Set the account's new password and start a session; its other sessions end."""
     offered, form = _offered(), NewPasswordForm()
     if form.validate():
         with form.guard():
@@ -110,7 +110,7 @@ def _key() -> str:
 
 
 def _offered() -> OpenInvitation:
-    """What the link offers; before anything slow is done."""
+    """The invitation of the session, checked before anything slow is done."""
     if not _key():
         raise NotFoundError("Open the invitation link again.")
     return database().read(invitations.open_invitation, _key(), now=now())

@@ -1,4 +1,4 @@
-"""Signing in and out, and one's own account."""
+"""Signing in and out, and the settings of one's own account."""
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -21,7 +21,7 @@ blueprint = Blueprint("accounts", __name__)
 
 
 class SignInForm(Form):
-    """Who it is."""
+    """Account name and password."""
 
     name = StringField(
         lazy_gettext("Name"), [InputRequired()], render_kw={"autocomplete": "username", "autocapitalize": "none"}
@@ -32,7 +32,7 @@ class SignInForm(Form):
 
 
 class PasswordForm(Form):
-    """A new password for oneself."""
+    """A change of one's own password."""
 
     old_password = PasswordField(
         lazy_gettext("Current password"), [InputRequired()], render_kw={"autocomplete": "current-password"}
@@ -56,7 +56,7 @@ class PasswordForm(Form):
 
 @blueprint.get("/sign-in")
 def sign_in() -> ResponseReturnValue:
-    """The sign-in page; whoever is signed in already goes on."""
+    """The sign-in page; a person who is signed in is redirected."""
     if current_person() is not None:
         return _go_on()
     return render_template("people/accounts/sign_in.html", form=SignInForm())
@@ -65,7 +65,7 @@ def sign_in() -> ResponseReturnValue:
 @blueprint.post("/sign-in")
 @against_guessing
 def try_to_sign_in() -> ResponseReturnValue:
-    """Check name and password and begin a session."""
+    """Check name and password and start a session."""
     form = SignInForm()
     if form.validate():
         person = database().read(accounts.sign_in, form.name.data, form.password.data)
@@ -87,7 +87,7 @@ def try_to_sign_in() -> ResponseReturnValue:
 @blueprint.post("/sign-out")
 @signed_in_page
 def sign_out() -> ResponseReturnValue:
-    """End the session; documents that were held and not judged go back to the queue."""
+    """End the session; leased documents without a judgement return to the queue."""
     with database().transaction() as session:
         accounts.sign_out(session, the_person().id, key(), until=ends_at(), at=now())
     leave()
@@ -105,11 +105,11 @@ def show() -> ResponseReturnValue:
 @signed_in_page
 @against_guessing
 def change_password() -> ResponseReturnValue:
-    """Change one's own password; every other session of the account ends, and its tokens if they are to."""
+    """Change one's own password; the account's other sessions end, and its tokens if requested."""
     form = PasswordForm()
     if form.validate():
         with form.guard():
-            # Hashing takes its time: it comes before the transaction.
+            # Hashing is slow and must not hold the transaction.
             new_hash = hash_password(form.new_password.data, [the_person().name])
             ends = form.end_tokens.data
             with database().transaction() as session:
@@ -129,7 +129,7 @@ def change_password() -> ResponseReturnValue:
 @blueprint.post("/account/sign-out-everywhere")
 @signed_in_page
 def sign_out_everywhere() -> ResponseReturnValue:
-    """End every session of one's account, this one too, and revoke its tokens."""
+    """End all sessions of one's account, including this one, and revoke its tokens."""
     with database().transaction() as session:
         accounts.sign_out_everywhere(session, the_person().name, at=now())
         note(session, "users.sign-out", subject=the_person().name)

@@ -1,4 +1,4 @@
-"""Invitations of a collection, one by one or many from a file, and those of the whole installation."""
+"""Invitations to a collection, single or from a file, and invitations to the site."""
 
 from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
@@ -22,7 +22,7 @@ blueprint = Blueprint("invitations", __name__)
 
 
 class AccountInvitationForm(Form):
-    """A link to an account."""
+    """An invitation to create an account."""
 
     note = StringField(
         lazy_gettext("For whom"),
@@ -38,14 +38,14 @@ class AccountInvitationForm(Form):
 
 
 class InvitationForm(AccountInvitationForm):
-    """A link to a role."""
+    """An invitation with a role."""
 
     role = SelectField(lazy_gettext("Role"), choices=role_choices)
     team = StringField(lazy_gettext("Team"), description=lazy_gettext("For participants: whose runs they send."))
 
 
 class PeopleForm(Form):
-    """A file of people."""
+    """A file of people to invite."""
 
     file = FileField(
         lazy_gettext("File of people"),
@@ -64,7 +64,7 @@ class PeopleForm(Form):
 
 
 class WithdrawalForm(Form):
-    """Which link is to end."""
+    """The invitation to withdraw."""
 
     number = IntegerField(validators=[InputRequired(), NumberRange(1, 10**9)])
 
@@ -72,14 +72,14 @@ class WithdrawalForm(Form):
 @blueprint.get("/collections/<slug>/invitations")
 @collection_page(Role.ORGANISER)
 def show(slug: str) -> ResponseReturnValue:
-    """Every link of the collection."""
+    """All invitations of the collection."""
     return _page(slug)
 
 
 @blueprint.post("/collections/<slug>/invitations")
 @collection_page(Role.ORGANISER)
 def invite(slug: str) -> ResponseReturnValue:
-    """Make a link and show it, this once."""
+    """Create an invitation and show its link, only once."""
     form = InvitationForm()
     secret = _invite(slug, form, Role(form.role.data), form.team.data or None) if form.validate() else None
     if secret is None:
@@ -90,7 +90,7 @@ def invite(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/invitations/many")
 @collection_page(Role.ORGANISER)
 def invite_many(slug: str) -> ResponseReturnValue:
-    """Make accounts and roles from a file and give the same back with links, this once."""
+    """Create invitations from a file and return the file with links, only once."""
     form = PeopleForm()
     if form.validate():
         with form.guard():
@@ -107,7 +107,7 @@ def invite_many(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/invitations/withdraw")
 @collection_page(Role.ORGANISER)
 def withdraw(slug: str) -> ResponseReturnValue:
-    """End a link of the collection."""
+    """Withdraw an invitation of the collection."""
     form = WithdrawalForm()
     if _withdrawn(slug, form):
         return redirect(url_for(".show", slug=slug), 303)
@@ -119,14 +119,14 @@ def withdraw(slug: str) -> ResponseReturnValue:
 @blueprint.get("/people/invitations")
 @administrator_page
 def show_all() -> ResponseReturnValue:
-    """Every link to an account without a role."""
+    """All invitations to an account without a role."""
     return _administrators_page()
 
 
 @blueprint.post("/people/invitations")
 @administrator_page
 def invite_to_account() -> ResponseReturnValue:
-    """Make a link to an account and show it, this once."""
+    """Create an invitation to an account and show its link, only once."""
     form = AccountInvitationForm()
     secret = _invite(None, form, None, None) if form.validate() else None
     if secret is None:
@@ -137,7 +137,7 @@ def invite_to_account() -> ResponseReturnValue:
 @blueprint.post("/people/invitations/withdraw")
 @administrator_page
 def withdraw_any() -> ResponseReturnValue:
-    """End such a link."""
+    """Withdraw an invitation to an account."""
     form = WithdrawalForm()
     if _withdrawn(None, form):
         return redirect(url_for(".show_all"), 303)
@@ -147,12 +147,12 @@ def withdraw_any() -> ResponseReturnValue:
 
 
 def _invite(slug: str | None, form: AccountInvitationForm, role: Role | None, team: str | None) -> str | None:
-    """The secret of a new link, None when it is refused."""
+    """The secret of a new invitation, None when the form is rejected."""
     wanted = InvitationRequest(role, team, form.note.data or "", form.days.data)
     made = None
     with form.guard(), database().transaction() as session:
         made = invitations.invite(session, slug, wanted, made_by_id=the_person().id, at=now())
-        # The note may be a name, which the log would keep for ever.
+        # The note may contain a name, which the audit log would keep permanently.
         note(session, "invitations.add", slug, subject=made.number, details={"role": role, "team": team})
     return made.secret if made else None
 

@@ -1,4 +1,4 @@
-"""Who takes part in a collection."""
+"""The members of a collection and their roles."""
 
 from flask import Blueprint, render_template, url_for
 from flask.typing import ResponseReturnValue
@@ -19,13 +19,13 @@ blueprint = Blueprint("members", __name__)
 
 
 def role_choices() -> list[SelectChoice]:
-    """The roles by their names."""
+    """The roles with their labels."""
     roles = (Role.JUDGE, Role.ADJUDICATOR, Role.ORGANISER, Role.PARTICIPANT, Role.OBSERVER)
     return [SelectChoice(role.value, ROLES[role]) for role in roles]
 
 
 class MemberForm(Form):
-    """A role for a person."""
+    """The role of a member."""
 
     name = StringField(
         lazy_gettext("Name"),
@@ -45,14 +45,14 @@ class MemberForm(Form):
 
 
 class RemovalForm(Form):
-    """Which role to take from whom."""
+    """The role to remove from a member."""
 
     name = StringField(validators=[InputRequired()])
     role = SelectField(choices=role_choices)
 
 
 class PasswordLinkForm(Form):
-    """Who is to choose a new password."""
+    """The member who gets a password link."""
 
     name = StringField(validators=[InputRequired()])
 
@@ -60,7 +60,7 @@ class PasswordLinkForm(Form):
 @blueprint.get("/collections/<slug>/members")
 @collection_page(Role.ORGANISER)
 def show(slug: str) -> ResponseReturnValue:
-    """Every role in the collection."""
+    """All members with their roles."""
     return _page(slug, MemberForm())
 
 
@@ -84,7 +84,7 @@ def add(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/members/remove")
 @collection_page(Role.ORGANISER)
 def remove(slug: str) -> ResponseReturnValue:
-    """Take a role away, once that is confirmed; what was judged stays."""
+    """Remove a role after confirmation; the judgements remain."""
     form, confirmed = RemovalForm(), is_confirmed()
     if form.validate():
         with form.guard(), database().transaction(keep=confirmed) as session:
@@ -104,7 +104,7 @@ def remove(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/members/password-link")
 @collection_page(Role.ORGANISER)
 def password_link(slug: str) -> ResponseReturnValue:
-    """Make a link to a new password for a member and show it, this once."""
+    """Create a password link for a member and show it, only once."""
     form = PasswordLinkForm()
     if form.validate():
         with form.guard():
@@ -141,7 +141,7 @@ def _removal_page(slug: str, form: RemovalForm, removal: Removal) -> str:
 
 
 def link_to(secret: str) -> str:
-    """The address that is sent to whom it is for."""
+    """The address of an invitation or password link."""
     return url_for("joining.show", key=secret, _external=True)
 
 

@@ -1,4 +1,4 @@
-"""The accounts of this installation, for administrators, and which of them are machines that judge."""
+"""The accounts of the site, for administrators, and which of them are machine judges."""
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -24,7 +24,7 @@ NO_GUESS = {"autocomplete": "off", "autocapitalize": "none"}
 
 
 class MachineFields(Form):
-    """The fields that say what a machine is."""
+    """The fields that describe a machine judge."""
 
     model = StringField(
         lazy_gettext("Model"), description=lazy_gettext("With its version."), render_kw={"autocomplete": "off"}
@@ -34,12 +34,12 @@ class MachineFields(Form):
 
     @property
     def facts(self) -> MachineFacts:
-        """What was said."""
+        """The facts that were entered."""
         return MachineFacts((self.model.data or "").strip(), unix_lines(self.prompt.data) or "", self.labelled_on.data)
 
 
 class MarkForm(MachineFields):
-    """A judge that is a machine, or is taken for one no longer."""
+    """Marks an account as a machine judge, or removes the mark."""
 
     judge = StringField(
         lazy_gettext("Name of the judge"),
@@ -70,7 +70,7 @@ class AccountForm(Form):
 
 
 class ResetForm(Form):
-    """A new password for somebody who has forgotten theirs."""
+    """A new password for another account."""
 
     account = StringField(lazy_gettext("Name"), [InputRequired()], render_kw=NO_GUESS)
     new_password = PasswordField(
@@ -84,7 +84,7 @@ class ResetForm(Form):
 
 
 class AccountNameForm(Form):
-    """Which account is to be signed out, or to choose a new password."""
+    """The account to sign out, or to send a password link to."""
 
     account = StringField(lazy_gettext("Name"), [InputRequired()], render_kw=NO_GUESS, id="account-name")
 
@@ -99,7 +99,7 @@ def show() -> ResponseReturnValue:
 @blueprint.post("/people")
 @administrator_page
 def add() -> ResponseReturnValue:
-    """Make an account."""
+    """Create an account."""
     form = AccountForm()
     if form.validate():
         with form.guard():
@@ -122,7 +122,7 @@ def add() -> ResponseReturnValue:
 @blueprint.post("/people/password")
 @administrator_page
 def reset_password() -> ResponseReturnValue:
-    """Give an account a new password."""
+    """Set an account's password."""
     form = ResetForm()
     if form.validate():
         with form.guard():
@@ -138,7 +138,7 @@ def reset_password() -> ResponseReturnValue:
 @blueprint.post("/people/password-link")
 @administrator_page
 def password_link() -> ResponseReturnValue:
-    """Make a link to a new password for any account and show it, this once."""
+    """Create a password link for an account and show it, only once."""
     form = AccountNameForm()
     if form.validate():
         with form.guard():
@@ -154,7 +154,7 @@ def password_link() -> ResponseReturnValue:
 @blueprint.post("/people/sign-out")
 @administrator_page
 def sign_out() -> ResponseReturnValue:
-    """End every session of an account and revoke its tokens."""
+    """End all sessions of an account and revoke its tokens."""
     form = AccountNameForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
@@ -171,7 +171,7 @@ def sign_out() -> ResponseReturnValue:
 @blueprint.post("/people/machine")
 @administrator_page
 def mark_machine() -> ResponseReturnValue:
-    """Mark a judge as a machine, or take that back."""
+    """Mark an account as a machine judge, or remove the mark."""
     form = MarkForm()
     is_machine = "person" not in request.form
     if form.validate():
@@ -188,7 +188,7 @@ def mark_machine() -> ResponseReturnValue:
 
 
 def _mark(session: Transaction, name: str, facts: MachineFacts | None) -> None:
-    """As a machine with these facts, or as a person."""
+    """Mark an account as a machine with these facts, or as a person without."""
     if facts is None:
         machine_judges.mark_person(session, name)
     else:

@@ -1,4 +1,4 @@
-"""Who asks about runs: an organiser, who may see and do everything, or a participant, held to a team and to rules."""
+"""The restrictions on submitting runs: none for organisers; their team and the rules for participants."""
 
 from annotator.errors import NotFoundError
 from annotator.web.site.context import database, now, the_person, the_place
@@ -7,7 +7,7 @@ from annotator.workflows.runs.submissions import SenderState
 
 
 def own_team() -> str | None:
-    """The team of a participant, whose runs are all they may see; None for an organiser, who sees all."""
+    """The team of a participant, who may see only its runs; None for an organiser, who sees all."""
     place = the_place()
     if place.organises:
         return None
@@ -17,7 +17,7 @@ def own_team() -> str | None:
 
 
 def sender_state(slug: str) -> SenderState | None:
-    """What keeps a participant from sending; None for an organiser, whom nothing keeps from it."""
+    """What keeps a participant from submitting: deadline or terms; None for an organiser, who is not restricted."""
     if the_place().organises:
         return None
     return database().read(submissions.sender_state, slug, the_person().id, now=now())

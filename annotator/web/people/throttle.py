@@ -1,4 +1,4 @@
-"""Refuses further passwords from an account or address that gave too many wrong ones."""
+"""Rate limiting of password attempts by account and address."""
 
 import hashlib
 import ipaddress
@@ -21,16 +21,16 @@ View = Callable[..., ResponseReturnValue]
 
 TOO_MANY = 429
 FIRST_REFUSAL = 400
-# Whoever owns an address of IPv6 owns all that begin as it does.
+# An owner of an IPv6 address owns all addresses with the same prefix.
 IPV6_PREFIX = 64
-# Of one account from one address; of one address; of one account from anywhere, so that no crowd of addresses guesses.
+# Per account and address; per address; per account from all addresses, against distributed guessing.
 OF_ACCOUNT_FROM_HERE = Limit(10, timedelta(minutes=15))
 FROM_HERE = Limit(100, timedelta(minutes=15))
 OF_ACCOUNT = Limit(100, timedelta(hours=1))
 
 
 def against_guessing(view: View) -> View:
-    """Limit a view that takes a password; it is to refuse a wrong one by its status."""
+    """Limit the attempts of a view that takes a password; the view must reject wrong ones by its status."""
 
     @wraps(view)
     def guarded() -> ResponseReturnValue:
@@ -53,13 +53,13 @@ def against_guessing(view: View) -> View:
 def _limits() -> dict[str, Limit]:
     account, address, form = _account(), _address(), request.endpoint
     limits = {f"{form} {account} {address}": OF_ACCOUNT_FROM_HERE}
-    if address:  # a socket of this machine has none
+    if address:  # a Unix socket has none
         limits[f"{form} {address}"] = FROM_HERE
     return limits | {f"{form} {account}": OF_ACCOUNT}
 
 
 def _account() -> str:
-    """Which account is meant, whether or not there is one of that name; of who is signed in, theirs."""
+    """The account in question, existing or not; that of the signed-in person if there is one."""
     person = current_person()
     name = person.name if person else request.form.get("name", "")
     key = unicodedata.normalize("NFKC", name).casefold()
@@ -67,13 +67,13 @@ def _account() -> str:
 
 
 def _address() -> str:
-    """Where a request comes from; behind a proxy what that says, if the server was told to believe it."""
+    """The address of the client; behind a trusted proxy, the one that the proxy reports."""
     written = request.remote_addr or ""
     try:
         parsed = ipaddress.ip_address(written)
     except ValueError:
         return written
-    if parsed.version == 4:  # noqa: PLR2004 - of the Internet Protocol
+    if parsed.version == 4:  # noqa: PLR2004 - IP version
         return written
     return str(ipaddress.ip_network((parsed, IPV6_PREFIX), strict=False))
 

@@ -1,4 +1,4 @@
-"""One's own tokens, by which programs act in one's name."""
+"""The API tokens of one's own account."""
 
 from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
@@ -23,12 +23,12 @@ USUAL_DAYS = 180
 
 
 def scope_choices() -> list[SelectChoice]:
-    """What a token can open."""
+    """The scopes of a token."""
     return [SelectChoice(scope.value, words) for scope, words in SCOPES.items()]
 
 
 def collection_choices() -> list[SelectChoice]:
-    """The collections of who is signed in, before them all of these."""
+    """The person's collections, preceded by the choice of all of them."""
     person = the_person()
     shown = database().read(collection.list_collections, None if person.administrator else person.id)
     return [
@@ -38,7 +38,7 @@ def collection_choices() -> list[SelectChoice]:
 
 
 def _one_at_least(_form: Form, field: SelectMultipleField) -> None:
-    # WTForms' own would make the browser ask for every box.
+    # WTForms' own validator would make the browser require every box.
     if not field.data:
         raise ValidationError(gettext("Choose at least one."))
 
@@ -71,7 +71,7 @@ class TokenForm(Form):
 
 
 class RevocationForm(Form):
-    """Which token is to end."""
+    """The token to revoke."""
 
     number = IntegerField(validators=[InputRequired(), NumberRange(1, 10**9)])
 
@@ -79,14 +79,14 @@ class RevocationForm(Form):
 @blueprint.get("/account/tokens")
 @signed_in_page
 def show() -> ResponseReturnValue:
-    """One's tokens, without their secrets."""
+    """The person's tokens, without secrets."""
     return _page()
 
 
 @blueprint.post("/account/tokens")
 @signed_in_page
 def make() -> ResponseReturnValue:
-    """Make a token and show its secret, this once."""
+    """Create a token and show its secret, only once."""
     form = TokenForm()
     if form.validate():
         scopes = frozenset(map(Scope, form.scopes.data))
@@ -103,7 +103,7 @@ def make() -> ResponseReturnValue:
 @blueprint.post("/account/tokens/revoke")
 @signed_in_page
 def revoke() -> ResponseReturnValue:
-    """End a token."""
+    """Revoke a token."""
     form = RevocationForm()
     if form.validate():
         with form.guard():

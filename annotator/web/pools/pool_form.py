@@ -1,4 +1,4 @@
-"""The form by which a pool is described, whether it is planned or built: only what its strategy takes."""
+"""The form that describes a pool, for planning and building, with the parameters of each strategy."""
 
 import re
 from collections.abc import Mapping
@@ -21,12 +21,12 @@ from annotator.web.site.forms import Form, NumberField, WholeNumberField
 from annotator.web.site.language import lazy_gettext
 from annotator.workflows.pools.pools import USUAL_AMOUNT, USUAL_DEPTH, USUAL_STRATEGY, StrategyHelp, list_strategies
 
-# As `TAG=K, TAG=K`; a tag may itself have an equals sign.
+# As `TAG=K, TAG=K`; a tag may contain an equals sign.
 OWN_DEPTH = re.compile(r"([^\s,]+)=([0-9]{1,9})")
 
 
 class PoolForm(Form):
-    """How a pool is to be built. What fits together, the workflow knows."""
+    """The description of a pool; the workflow validates the combination."""
 
     strategy = HiddenField(default=USUAL_STRATEGY)
     depth = WholeNumberField(
@@ -105,23 +105,23 @@ class PoolForm(Form):
         [Optional()],
         description=lazy_gettext("Total of all judges; the chart shows how far they reach."),
     )
-    # Whether a tag exists is for the workflow to say: it may have come or gone since the page was made.
+    # The workflow checks that tags exist: runs may have changed since the page was loaded.
     runs = SelectMultipleField(lazy_gettext("Runs"), validate_choice=False)
 
     def validate_depth_of(self, field: StringField) -> None:
-        """Refuse what is no list of tags and depths."""
+        """Reject text that is not a list of tags and depths."""
         if field.data and OWN_DEPTH.sub("", field.data).strip(" ,\t"):
             raise ValidationError(lazy_gettext("Write tags and depths such as bm25=20, dense=5."))
 
     @classmethod
     def of_query(cls) -> "PoolForm":
-        """The form as the address describes it, with usual values where it says nothing."""
+        """The form filled in from the query string, with defaults for what is missing."""
         form = cls(request.args, meta={"csrf": False})
         form.fill_in()
         return form
 
     def fill_in(self) -> None:
-        """Put usual values into the required fields that are empty."""
+        """Fill empty required fields with defaults."""
         if not self.strategy.data:
             self.strategy.data = USUAL_STRATEGY
         if "depth" not in request.values and self.strategy.data == USUAL_STRATEGY:
@@ -131,7 +131,7 @@ class PoolForm(Form):
 
     @property
     def query(self) -> str:
-        """What was sent, as the query string of a page that shows the form filled in."""
+        """The entered values as a query string for a page with the form."""
         return urlencode(
             [
                 (name, value)
@@ -142,12 +142,12 @@ class PoolForm(Form):
 
     @property
     def chosen(self) -> StrategyHelp | None:
-        """The strategy, None for a name that is none."""
+        """The selected strategy, None for an unknown name."""
         return list_strategies().get(self.strategy.data)
 
     @property
     def described(self) -> PoolRequest:
-        """The pool that is described."""
+        """The described pool, as a request to the workflow."""
         own = OWN_DEPTH.findall(self.depth_of.data or "") if self.takes("depth_of") else []
         return PoolRequest(
             self.strategy.data or USUAL_STRATEGY,
@@ -158,7 +158,7 @@ class PoolForm(Form):
         )
 
     def takes(self, name: str) -> bool:
-        """Whether the strategy takes a parameter; runs have depths of their own with a depth only."""
+        """Whether the strategy takes a parameter; depths of single runs require a depth."""
         if self.chosen is None:
             return False
         if name == "depth_of":

@@ -1,4 +1,4 @@
-"""What a pool would cost and bring, before it is built."""
+"""The plan of a pool: its cost and size before it is built."""
 
 import math
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ WIDTH, HEIGHT = 560, 310
 
 LEFT, RIGHT, TOP, BOTTOM = 90, 20, 14, 58
 
-STEPS = 5  # about so many marks an axis
+STEPS = 5  # approximate number of ticks per axis
 
 
 blueprint = Blueprint("pool_plan", __name__)
@@ -31,9 +31,9 @@ blueprint = Blueprint("pool_plan", __name__)
 @blueprint.get("/collections/<slug>/pool/plan")
 @collection_page(Role.ORGANISER)
 def show(slug: str) -> ResponseReturnValue:
-    """The plan of a pool that the address describes (`?strategy=depth&depth=10&hours=40`).
+    """The plan of the pool described in the query string (`?strategy=depth&depth=10&hours=40`).
 
-    The page holds the whole curve, so that a browser moves along it without asking again.
+    The page contains the whole curve, so that a browser can move along it without further requests.
     """
     form = PoolForm.of_query()
     plan = None
@@ -49,7 +49,7 @@ def show(slug: str) -> ResponseReturnValue:
         chart=draw(plan) if plan is not None else None,
         runs=rows,
     )
-    # That there is no run yet is no fault of the request.
+    # Missing runs are not an error of the request.
     return page if not form.refused or isinstance(form.refusal, ConflictError) else (page, form.status)
 
 
@@ -61,7 +61,7 @@ def _plan(slug: str, form: PoolForm) -> PoolPlan:
 
 @dataclass(frozen=True)
 class Mark:
-    """A mark on an axis: where, and of which number."""
+    """A tick of an axis: its position and number."""
 
     at: float
     number: int
@@ -69,12 +69,12 @@ class Mark:
 
 @dataclass(frozen=True)
 class PoolChart:
-    """The size of the pool and what of it is still to be judged, against depth or budget."""
+    """The size of the pool and its unjudged part, against depth or budget."""
 
-    size: str  # as the points of a line
+    size: str  # the points of a polyline
     to_judge: str
-    asked: tuple[float, float]  # on the line of the size
-    budget: float | None  # how high the hours for judging reach, if they end within the picture
+    asked: tuple[float, float]  # the requested point on the size curve
+    budget: float | None  # the height of the judging hours, if within the chart
     across: tuple[Mark, ...]
     up: tuple[Mark, ...]
     width: int = WIDTH
@@ -86,7 +86,7 @@ class PoolChart:
 
 
 def draw(plan: PoolPlan) -> PoolChart | None:
-    """Draw a plan; None when there is nothing that grows."""
+    """Draw the chart of a plan; None without a curve."""
     if len(plan.amounts) == 1:
         return None
     size = plan.total.size
@@ -107,7 +107,7 @@ def draw(plan: PoolPlan) -> PoolChart | None:
 
 @dataclass(frozen=True)
 class _Axis:
-    """Numbers from first to last, laid out between two places."""
+    """A linear scale that maps numbers to positions."""
 
     first: int
     last: int
@@ -118,14 +118,14 @@ class _Axis:
         return round(self.begin + (number - self.first) / (self.last - self.first) * (self.end - self.begin), 1)
 
     def marks(self) -> tuple[Mark, ...]:
-        """Choose round numbers that part the axis evenly, after its first."""
+        """Ticks at round numbers, evenly spaced after the first number."""
         step = _round_step((self.last - self.first) / STEPS)
         numbers = range(-(-self.first // step) * step, self.last + 1, step)
         return tuple(Mark(self.at(number), number) for number in numbers)
 
 
 def _round_step(length: float) -> int:
-    """Find the least of 1, 2, 5, 10, 20, 25, 50, 100, 200, 250 ... that is not shorter."""
+    """The smallest of 1, 2, 5, 10, 20, 25, 50, 100, 200, 250 ... that is at least `length`."""
     power: int = 10 ** max(math.floor(math.log10(max(length, 1))), 0)
     steps = (power, 2 * power, 5 * power // 2, 5 * power, 10 * power)
     return next(step for step in steps if step >= length)

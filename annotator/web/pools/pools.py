@@ -1,4 +1,4 @@
-"""The pool: build it, watch it being judged, export it; its holes, which are unjudged documents at the top of runs."""
+"""The pool: build it, follow its judging progress, export it; its holes, unjudged documents at the top of runs."""
 
 from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
@@ -28,7 +28,7 @@ blueprint = Blueprint("pools", __name__)
 
 
 class HolesForm(Form):
-    """How far down the holes are to be filled."""
+    """The depth to which holes are filled."""
 
     depth = WholeNumberField(lazy_gettext("Depth"), [InputRequired()])
 
@@ -36,14 +36,14 @@ class HolesForm(Form):
 @blueprint.get("/collections/<slug>/pool")
 @collection_page(Role.ORGANISER)
 def show(slug: str) -> ResponseReturnValue:
-    """The versions of the pool and how far each topic is judged."""
+    """The versions of the pool and the judging progress of each topic."""
     return _page(slug, PoolForm.of_query())
 
 
 @blueprint.post("/collections/<slug>/pool")
 @collection_page(Role.ORGANISER)
 def build(slug: str) -> ResponseReturnValue:
-    """Build the pool, or let it grow, once its cost is confirmed; no run chosen means all of them."""
+    """Build or extend the pool, after confirmation of the cost; without a choice of runs, from all of them."""
     form = PoolForm()
     if form.validate():
         with form.guard():
@@ -131,7 +131,7 @@ def holes(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/pool/holes")
 @collection_page(Role.ORGANISER)
 def fill_holes(slug: str) -> ResponseReturnValue:
-    """Make the holes down to a depth the next version of the pool, once its cost is confirmed."""
+    """Add the holes to a depth as the next version of the pool, after confirmation of the cost."""
     form = HolesForm()
     if form.validate():
         with form.guard():
@@ -146,7 +146,7 @@ def fill_holes(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/pool/holes.csv")
 @collection_page(Role.ORGANISER)
 def holes_csv(slug: str) -> ResponseReturnValue:
-    """The same, a line a run and depth."""
+    """The holes as CSV, one line per run and depth."""
     with database().reading() as session:
         headings, rows = holes_report(session, slug).file()
     return download(csv_text([headings, *rows]), f"{slug}-holes.csv", CSV)
@@ -157,7 +157,7 @@ def _holes_page(slug: str, form: HolesForm) -> str:
     refused: AnnotatorError | None = form.refusal
     try:
         found = database().read(holes_report, slug)
-    except ConflictError as refusal:  # there is no run, which is no fault of the request
+    except ConflictError as refusal:  # missing runs are not an error of the request
         refused = refused or refusal
     return render_template("pools/pool_holes.html", found=found, refused=refused, form=form)
 
@@ -167,7 +167,7 @@ def _growth_of_filling(slug: str, depth: int) -> PoolGrowth:
 
 
 def _fill(slug: str, depth: int) -> PoolSummary:
-    # Choosing takes a while, in which others shall not wait to write.
+    # Choosing takes a while and must not block other writers.
     choice = database().read(pool_building.choose_filling, slug, depth)
     return _store(slug, choice, {"depth": depth})
 

@@ -1,4 +1,4 @@
-"""Qrels: what would go out, and the files; versions that are kept, and what differs between them."""
+"""Qrels: preview and files of the live grades; stored versions and their differences."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,14 +28,14 @@ blueprint = Blueprint("qrels", __name__)
 
 @dataclass(frozen=True)
 class GradesWanted:
-    """One judge's word, or the settled grades by a policy; None is the collection's own policy."""
+    """The grades of one judge, or settled by a policy; without either, by the collection's policy."""
 
     policy: str | None
     judge: str | None
 
     @classmethod
     def of_request(cls) -> "GradesWanted":
-        """Read `?policy=` and `?judge=`; a judge goes before a policy. Observers have no choice."""
+        """Read `?policy=` and `?judge=`; a judge takes precedence. Observers cannot choose."""
         if not the_place().organises:
             return cls(None, None)
         judge = request.args.get("judge") or None
@@ -43,19 +43,19 @@ class GradesWanted:
 
     @property
     def query(self) -> dict[str, str]:
-        """The same as arguments of an address."""
+        """The choice as query string arguments."""
         given = {"policy": self.policy, "judge": self.judge}
         return {name: value for name, value in given.items() if value}
 
 
-# The page shows so many grades that differ; the file has all.
+# The page shows this many differing grades; the file has all.
 MOST_SHOWN = 200
 
 
 @blueprint.get("/collections/<slug>/qrels")
 @collection_page(Role.ORGANISER)
 def show(slug: str) -> ResponseReturnValue:
-    """What the qrels of this moment hold."""
+    """A summary of the live qrels."""
     wanted = GradesWanted.of_request()
     with database().reading() as session:
         outline = qrels.outline_qrels(session, slug, policy=wanted.policy, judge=wanted.judge, made_at=now())
@@ -78,7 +78,7 @@ def show(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/qrels/file")
 @collection_page(*READERS)
 def file(slug: str) -> ResponseReturnValue:
-    """The qrels."""
+    """The live qrels as a file."""
     note_export("qrels.export", slug)
     return download(_export(slug).qrels, f"{slug}.qrels", PLAIN)
 
@@ -86,14 +86,14 @@ def file(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/qrels/manifest")
 @collection_page(Role.ORGANISER)
 def manifest(slug: str) -> ResponseReturnValue:
-    """What the qrels are: scale, policy, pool, counts, checksum."""
+    """The manifest of the live qrels: scale, policy, pool, counts, checksum."""
     return download(_export(slug).manifest, f"{slug}.qrels.manifest.json", JSON)
 
 
 @blueprint.get("/collections/<slug>/qrels/prels")
 @collection_page(Role.ORGANISER)
 def sampled(slug: str) -> ResponseReturnValue:
-    """The newest stratified sample in five columns, for xinfAP and infNDCG."""
+    """The latest stratified sample in five columns, for xinfAP and infNDCG."""
     note_export("qrels.export", slug, subject="prels")
     return download(_sample(slug, prels.export_prels).prels, f"{slug}.prels", PLAIN)
 
@@ -101,14 +101,14 @@ def sampled(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/qrels/prels/manifest")
 @collection_page(Role.ORGANISER)
 def sampled_manifest(slug: str) -> ResponseReturnValue:
-    """What the sample is: strata, rates, policy, counts, checksum."""
+    """The manifest of the sample: strata, rates, policy, counts, checksum."""
     return download(_sample(slug, prels.export_prels).manifest, f"{slug}.prels.manifest.json", JSON)
 
 
 @blueprint.get("/collections/<slug>/qrels/infap")
 @collection_page(Role.ORGANISER)
 def for_infap(slug: str) -> ResponseReturnValue:
-    """A sample of one rate in four columns, for infAP; refused when there are several rates."""
+    """A sample with a single rate in four columns, for infAP; an error if there are several rates."""
     note_export("qrels.export", slug, subject="infap")
     return download(_sample(slug, prels.export_for_infap).prels, f"{slug}.infap.qrels", PLAIN)
 
@@ -126,9 +126,9 @@ def _export(slug: str) -> QrelsExport:
 @blueprint.post("/collections/<slug>/qrels/keep")
 @collection_page(Role.ORGANISER)
 def keep(slug: str) -> ResponseReturnValue:
-    """Keep the settled grades of this moment as the next version."""
+    """Store the settled grades as the next version."""
     wanted, made_at = GradesWanted.of_request(), now()
-    # Settling takes a while, in which others shall not wait to write.
+    # Settling takes a while and must not block other writers.
     made = database().read(qrels.export_qrels, slug, policy=wanted.policy, judge=wanted.judge, made_at=made_at)
     with database().transaction() as session:
         number = qrels_versions.keep_qrels(
@@ -147,7 +147,7 @@ def keep(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/qrels/versions/<row:number>/file")
 @collection_page(Role.ORGANISER)
 def version_file(slug: str, number: int) -> ResponseReturnValue:
-    """The qrels as they were kept."""
+    """A stored version of the qrels."""
     kept = database().read(qrels_versions.export_version, slug, number)
     note_export("qrels.export", slug, subject=number)
     return download(kept.qrels, f"{slug}-{number}.qrels", PLAIN)
@@ -156,7 +156,7 @@ def version_file(slug: str, number: int) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/qrels/versions/<row:number>/manifest")
 @collection_page(Role.ORGANISER)
 def version_manifest(slug: str, number: int) -> ResponseReturnValue:
-    """What they are."""
+    """The manifest of a stored version."""
     kept = database().read(qrels_versions.export_version, slug, number)
     return download(kept.manifest, f"{slug}-{number}.qrels.manifest.json", JSON)
 
@@ -164,7 +164,7 @@ def version_manifest(slug: str, number: int) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/qrels/diff")
 @collection_page(Role.ORGANISER)
 def diff(slug: str) -> ResponseReturnValue:
-    """Two versions compared (`?before=1&after=live&m=nDCG@10`)."""
+    """The differences between two versions (`?before=1&after=live&m=nDCG@10`)."""
     found, refusal = None, None
     try:
         found = _diff_wanted(slug)
@@ -187,7 +187,7 @@ def diff(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/qrels/diff.csv")
 @collection_page(Role.ORGANISER)
 def diff_csv(slug: str) -> ResponseReturnValue:
-    """Every grade that differs."""
+    """Every differing grade as CSV."""
     return download(changes_csv(_diff_wanted(slug)), f"{slug}-qrels-{_before()}-{_after()}.csv", CSV)
 
 

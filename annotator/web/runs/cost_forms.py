@@ -1,4 +1,4 @@
-"""Forms for what systems cost: a field for each fact, and the columns that organisers add."""
+"""Forms for system costs: one field per fact, and the facts that organisers add."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -21,21 +21,21 @@ from annotator.workflows.runs.run_costs import (
     write_value,
 )
 
-PREFIX = "fact_"  # so that no column of a collection has the name of something that forms have
+PREFIX = "fact_"  # keeps the names of facts apart from the attributes of forms
 NO_COMPLETION = {"autocomplete": "off", "spellcheck": "false"}
 
 
 class CostsForm(Form):
-    """What is stated of a run; made for the facts of a collection."""
+    """The costs of a run; its fields are created from the facts of a collection."""
 
     def __init__(self, *args: object, **values: object) -> None:
-        """Begin with nothing read."""
+        """Create the form without parsed values."""
         super().__init__(*args, **values)
         self.statements_of: dict[str, list[Statement]] = {}
 
     @property
     def statements(self) -> list[Statement]:
-        """What was entered, after it was validated."""
+        """The entered values, after validation."""
         return [statement for of_fact in self.statements_of.values() for statement in of_fact]
 
     @property
@@ -45,20 +45,20 @@ class CostsForm(Form):
 
 
 def costs_form(facts: Sequence[Fact]) -> CostsForm:
-    """The form as it was sent, or empty."""
+    """The submitted form, or an empty one."""
     made: CostsForm = _form_class(facts)()
     return made
 
 
 def filled_form(costs: RunCosts) -> CostsForm:
-    """The form with what is stated of a run."""
+    """The form filled in with the costs of a run."""
     written = {f"{PREFIX}{fact.key}": _written(fact, costs.of(fact)) for fact in costs.facts}
     made: CostsForm = _form_class(costs.facts)(formdata=None, data=written)
     return made
 
 
 class ColumnForm(Form):
-    """A column that is to be added."""
+    """A fact to add."""
 
     key = StringField(
         lazy_gettext("Key"),
@@ -78,7 +78,7 @@ class ColumnForm(Form):
     better = SelectField(lazy_gettext("Better is"), choices=lambda: _choices(COST_ENDS, *COST_ENDS))
 
     def request(self) -> ColumnRequest:
-        """What was entered."""
+        """The fact that was entered."""
         return ColumnRequest(
             (self.key.data or "").strip(),
             self.name.data or "",
@@ -89,7 +89,7 @@ class ColumnForm(Form):
 
 
 class ColumnRemovalForm(Form):
-    """Which column is to go."""
+    """The fact to remove."""
 
     key = HiddenField(validators=[InputRequired()])
 
@@ -108,7 +108,7 @@ def _field(fact: Fact) -> Field:
 
 
 def _reading(fact: Fact) -> Callable[[CostsForm, Field], None]:
-    """What takes the statements of a field in, and says beside the field what is wrong with it."""
+    """A validator that parses the values of a field, and shows errors next to it."""
 
     def read(form: CostsForm, field: Field) -> None:
         written = field.data or ""

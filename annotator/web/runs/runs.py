@@ -1,4 +1,4 @@
-"""Runs: check files of them, send them, list them."""
+"""Runs: check, submit and list them."""
 
 from collections.abc import Sequence
 
@@ -29,12 +29,12 @@ blueprint = Blueprint("runs", __name__)
 
 
 def type_choices() -> list[SelectChoice]:
-    """The types of runs by their names."""
+    """The types of runs with their labels."""
     return [SelectChoice(value, name) for value, name in RUN_TYPES.items()]
 
 
 class DetailsForm(Form):
-    """What a team says of a run; organisers say for which team."""
+    """The details of a run; organisers also enter the team."""
 
     team = StringField(lazy_gettext("Team"), description=lazy_gettext("The team of the run. Empty: no change."))
     run_type = RadioField(
@@ -51,18 +51,18 @@ class DetailsForm(Form):
     description = StringField(lazy_gettext("Description"), description=lazy_gettext("How the system works, in a line."))
 
     def given_team(self) -> str | None:
-        """A participant's runs are their own team's, whatever was entered."""
+        """The entered team; a participant always submits for their own."""
         return own_team() or (self.team.data or "").strip() or None
 
     def details(self) -> RunDetails:
-        """What was entered, to stand as it is."""
+        """The details as entered."""
         return RunDetails(
             self.given_team(), self.description.data or "", RunType(self.run_type.data), self.priority.data
         )
 
 
 class RunsForm(DetailsForm):
-    """Files of runs."""
+    """The form for uploading run files."""
 
     files = MultipleFileField(
         lazy_gettext("Files of runs"),
@@ -88,19 +88,19 @@ class RunsForm(DetailsForm):
     )
 
     def details(self) -> RunDetails:
-        """What was entered; a corrected run keeps what nothing was entered for."""
+        """The details as entered; for a corrected run, empty fields keep the stored values."""
         given = super().details()
         return RunDetails(given.team, given.description or None, given.run_type or None, given.priority)
 
     def sender(self) -> Sender:
-        """Who sends these files."""
+        """The person who submits these files, with their team."""
         return Sender(self.given_team(), organises=the_place().organises, replaces=self.replaces.data)
 
 
 @blueprint.get("/collections/<slug>/runs")
 @collection_page(Role.ORGANISER, Role.PARTICIPANT)
 def show(slug: str) -> ResponseReturnValue:
-    """The runs in force, or all that were ever sent (`?show=all`); a participant sees their team's."""
+    """The current runs, or all submissions (`?show=all`); a participant sees their team's."""
     return _list(slug, RunsForm(formdata=None), _stated(slug))
 
 
@@ -108,7 +108,7 @@ def show(slug: str) -> ResponseReturnValue:
 @collection_page(Role.ORGANISER, Role.PARTICIPANT)
 @long_form("runs.check")
 def check(slug: str) -> ResponseReturnValue:
-    """Say of each file what is wrong with it, or what it would become, and store nothing."""
+    """Show the problems of each file, or the run that it contains, without storing anything."""
     form, stated = RunsForm(), _stated(slug)
     checked: Sequence[CheckedRun] = ()
     if all([form.validate(), stated.validate()]):
@@ -131,8 +131,8 @@ def check(slug: str) -> ResponseReturnValue:
 @collection_page(Role.ORGANISER, Role.PARTICIPANT)
 @long_form("runs.upload")
 def upload(slug: str) -> ResponseReturnValue:
-    """Store runs, all of the files or none, and answer with a receipt."""
-    sent_at = arrived_at()  # what arrives before the deadline may be read after it
+    """Store the runs of all files or of none, and show a receipt."""
+    sent_at = arrived_at()  # the time of arrival, as reading a file may end after the deadline
     form, stated = RunsForm(), _stated(slug)
     if all([form.validate(), stated.validate()]):
         with form.guard():
@@ -152,7 +152,7 @@ def upload(slug: str) -> ResponseReturnValue:
 
 
 def _stated(slug: str) -> CostsForm:
-    """What is stated of all the runs that come with it."""
+    """The costs entered for the uploaded runs."""
     with database().reading() as session:
         return costs_form(run_costs.list_facts(session, slug))
 

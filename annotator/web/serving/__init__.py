@@ -1,1 +1,1 @@
-"""What stands between the server and the pages: the gateway, headers, compression, the request log."""
+"""The layers between server and web pages: gateway, headers, compression, request log."""

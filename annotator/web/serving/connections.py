@@ -1,8 +1,8 @@
-"""How many connections a process keeps, and for how long: whoever holds many without asking anything loses them first.
+"""Limits the number and duration of connections per process; idle connections that never got a response close first.
 
-A connection that sends nothing, or a request by drops, costs a few kilobytes and no time; only their number can keep
-others out. When a process, or an address, has as many as it may have, some are closed for a new one: first those that
-were never answered anything, then the idle ones, then those whose request is not whole yet, each time the oldest.
+A connection that sends nothing, or a request very slowly, costs a few kilobytes and no time; only their number can
+lock others out. When a process or an address reaches its limit, some are closed for a new one: first those that never
+got a response, then idle ones, then those with an incomplete request, in each group the oldest first.
 """
 
 import resource
@@ -17,14 +17,14 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 # As Apache's RequestReadTimeout is in Debian at most, and half of nginx's client_header_timeout.
 SECONDS_FOR_HEAD = 10.0
 MOST_CONNECTIONS = 10_000
-# Files a process may need for other things than connections.
+# File descriptors that a process may need for other things than connections.
 SPARE_FILES = 256
-# Of those that may be closed, so many more at once, so that not every further connection looks through all.
+# This share of the closable connections is closed at once, so that not every new connection scans all.
 SHARE_CLOSED = 0.02
 
 
 class Phase(IntEnum):
-    """What a connection is at; in this order it may be closed for a new one, but for the last."""
+    """The state of a connection, in the order in which they are closed for a new one; `ANSWER` is never closed."""
 
     IDLE = 0
     HEAD = 1
@@ -33,12 +33,12 @@ class Phase(IntEnum):
 
 
 class Connection(HttpToolsProtocol):
-    """A connection that has only so long for the head of a request, and is counted."""
+    """A connection with a time limit for request headers, counted in `book`."""
 
     book: "Connections"
 
-    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as its base has it
-        """Count it, and wait for the head of its first request."""
+    def connection_made(self, transport: Transport) -> None:  # as its base class has it
+        """Count the connection, and start the time limit of its first request."""
         super().connection_made(transport)
         self.address = self.client[0] if self.client else ""
         self.was_answered = False
@@ -48,37 +48,37 @@ class Connection(HttpToolsProtocol):
         self.book.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Count it no longer."""
+        """Stop counting the connection."""
         self._forget_head()
         self.book.remove(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take the next bytes; the first of a request begin its time."""
+        """Process received bytes; the first byte of a request starts its time limit."""
         if self.phase is Phase.IDLE:
             self._enter(Phase.HEAD)
             self._wait_for_head()
         super().data_received(data)
 
     def on_headers_complete(self) -> None:
-        """Let the pages take the request."""
+        """Pass the request to the application."""
         self._forget_head()
         self._enter(Phase.BODY)
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        """Have the whole request, which is now answered."""
+        """Note that the request is complete and being answered."""
         self._enter(Phase.ANSWER)
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request, if it has not come already."""
+        """Wait for the next request, unless it is pipelined already."""
         self.was_answered = True
         self._enter(Phase.ANSWER if self.pipeline else Phase.IDLE)
         super().on_response_complete()
 
     def close(self) -> None:
-        """End it without an answer."""
+        """Abort the connection without a response."""
         self.transport.abort()
 
     def _enter(self, phase: Phase) -> None:
@@ -96,17 +96,17 @@ class Connection(HttpToolsProtocol):
 
 
 class Connections:
-    """The connections of a process."""
+    """The open connections of a process."""
 
     def __init__(self, per_address: int) -> None:
-        """Keep at most so many of an address; 0 is any number, as behind a proxy, whose address all of them have."""
+        """Allow this many per address; 0 is unlimited, as behind a proxy, whose address all connections have."""
         self._most = MOST_CONNECTIONS
         self._per_address = per_address
         self._all: set[Connection] = set()
         self._of_address: dict[str, set[Connection]] = defaultdict(set)
 
     def protocol(self) -> type[Connection]:
-        """The kind of connection that is counted here."""
+        """The protocol class of the connections counted here."""
         book = self
 
         class Counted(Connection):
@@ -116,7 +116,7 @@ class Connections:
         return Counted
 
     def make_room(self) -> None:
-        """Have this process open as many files as it may, and keep no more connections than that."""
+        """Raise the process's limit of open files, and derive the limit of connections from it."""
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         wanted = MOST_CONNECTIONS + SPARE_FILES
         most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
@@ -125,7 +125,7 @@ class Connections:
         self._most = most - SPARE_FILES
 
     def add(self, connection: Connection) -> None:
-        """Keep a new connection, and close others, or this one, when there are too many."""
+        """Add a connection, and close others, or this one, beyond the limits."""
         same = self._of_address[connection.address]
         self._all.add(connection)
         same.add(connection)
@@ -135,7 +135,7 @@ class Connections:
             self._close_some(self._all, connection)
 
     def remove(self, connection: Connection) -> None:
-        """Keep a connection no longer."""
+        """Remove a closed connection."""
         self._all.discard(connection)
         same = self._of_address[connection.address]
         same.discard(connection)
@@ -151,7 +151,7 @@ class Connections:
 
 
 def connection_options(per_address: int) -> dict[str, Any]:
-    """What uvicorn is told of connections."""
+    """The options of uvicorn for connections."""
     connections = Connections(per_address)
     connections.make_room()
     return {"http": connections.protocol(), "timeout_keep_alive": 75, "backlog": 2_048}

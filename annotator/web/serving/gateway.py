@@ -1,4 +1,4 @@
-"""Between the server and the pages: a request goes to the pages when all of it is there."""
+"""The ASGI gateway between server and web pages: passes on a request once it is complete."""
 
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
@@ -10,17 +10,17 @@ from annotator.settings import Settings
 from annotator.web.serving.lanes import Lanes
 from annotator.web.serving.slow_senders import Body, Receive, Room, SenderGoneError, SlowSenders
 
-# A WSGI application, and what one is called with.
+# A WSGI application, and its argument.
 Environ = dict[str, Any]
 Pages = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
 Scope = Mapping[str, Any]
 Send = Callable[[Mapping[str, Any]], Awaitable[None]]
 
-# Several headers of a name are one with commas between (RFC 9110, 5.3); cookies have a sign of their own (RFC 6265).
+# Repeated headers are joined by commas (RFC 9110, 5.3), cookies by semicolons (RFC 6265).
 BETWEEN = {"HTTP_COOKIE": "; "}
-# Headers whose names in an environment (PEP 3333) are without HTTP_.
+# Headers whose names in the environ (PEP 3333) lack HTTP_.
 OWN_NAMES = {"HTTP_CONTENT_TYPE": "CONTENT_TYPE", "HTTP_CONTENT_LENGTH": "CONTENT_LENGTH"}
-# So many of the largest bodies at once find room on the disk.
+# The disk has room for this many bodies of maximum size at once.
 LARGEST_AT_ONCE = 4
 LEAST_SENT = 1 << 14  # bytes
 HEALTH_PATH = b"/health"
@@ -28,13 +28,13 @@ ALIVE = f"alive, annotator {installed_version()}\n".encode()
 
 
 class Gateway:
-    """An ASGI application that reads requests side by side and hands each, when it is whole, to a WSGI application.
+    """An ASGI application that reads requests concurrently and passes complete ones to a WSGI application.
 
-    The lane decides in which thread the pages answer it; the event loop itself answers whether the process lives.
+    The lane selects the thread in which they are answered; the event loop itself answers the liveness check.
     """
 
     def __init__(self, pages: Pages, settings: Settings, lanes: Lanes | None = None) -> None:
-        """Hand requests to these pages."""
+        """Pass requests to this WSGI application."""
         self._pages = pages
         self._lanes = lanes or Lanes(settings)
         self._most = settings.upload_limit
@@ -42,7 +42,7 @@ class Gateway:
         self._senders = SlowSenders(settings.sender_seconds, most=self._most)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, unless its sender has gone before its end."""
+        """Answer a request, unless the client disconnects before its end."""
         if (refusal := refused_by_host(scope)) is not None:
             await _send_text(send, 400, refusal)
             return
@@ -59,18 +59,18 @@ class Gateway:
             await self._answer(environ, body, send, is_last=not is_read)
 
     async def _read(self, body: Body, environ: Environ, receive: Receive) -> bool:
-        """Read the body, if there is one; whether there is nothing more to read."""
+        """Read the body, if any; return whether the request was read to its end."""
         is_chunked = "HTTP_TRANSFER_ENCODING" in environ
         stated = None if is_chunked else int(environ.get("CONTENT_LENGTH") or 0)
         if stated == 0:
             return True
         if stated is not None and stated > self._most:
-            return False  # it is refused by its length alone
+            return False  # rejected by its Content-Length alone
         await self._senders.read(body, receive, stated)
         return body.wrong is None
 
     async def _answer(self, environ: Environ, body: Body, send: Send, *, is_last: bool) -> None:
-        """Let the pages answer; a connection on which a request was not read to its end takes no other one."""
+        """Send the application's response; after an incomplete request the connection is closed."""
 
         def call() -> Answer:
             body.rewind()
@@ -92,10 +92,10 @@ class Gateway:
 
 
 class Answer:
-    """What a WSGI application answers to one request, and the present part of its content."""
+    """The response of a WSGI application to one request, with the current chunk of its content."""
 
     def __init__(self, pages: Pages, environ: Environ) -> None:
-        """Have the request answered; later parts of a long content are made while earlier ones are sent."""
+        """Call the application; later chunks of long content are produced while earlier ones are sent."""
         self.status = 500
         self.headers: list[tuple[bytes, bytes]] = []
         self.part = b""
@@ -107,7 +107,7 @@ class Answer:
         self.go_on()
 
     def go_on(self) -> None:
-        """Take the next part; behind the last one the content is closed."""
+        """Get the next chunk; after the last one the content is closed."""
         self.part, self._next = self._next or b"", None
         try:
             self._next = next(self._parts, None)
@@ -116,7 +116,7 @@ class Answer:
                 self.close()
 
     def close(self) -> None:
-        """Release what the content was made from, as PEP 3333 asks of a server."""
+        """Close the content, as PEP 3333 requires of a server."""
         self.is_unfinished = False
         if callable(close := getattr(self._chunks, "close", None)):
             close()
@@ -127,7 +127,7 @@ class Answer:
 
 
 def refused_by_host(scope: Scope) -> bytes | None:
-    """Why a request's Host header is not allowed (RFC 9112, 3.2); None when it is."""
+    """The reason why a request's Host header is invalid (RFC 9112, 3.2); None when it is valid."""
     hosts = sum(header == b"host" for header, _ in scope["headers"])
     if hosts > 1:
         return b"A request has one Host header, not several.\n"
@@ -148,13 +148,13 @@ async def _send_text(send: Send, status: int, content: bytes) -> None:
 
 
 def environ_of(scope: Scope) -> Environ:
-    """What WSGI says of a request (PEP 3333), without its body."""
+    """The WSGI environ of a request (PEP 3333), without its body."""
     name, port = scope["server"]
     address, _ = scope["client"]
     environ = {
         "REQUEST_METHOD": scope["method"],
         "SCRIPT_NAME": "",
-        # Its bytes, which may be no UTF-8, each as a character.
+        # PEP 3333: each byte as a character, since the path may not be UTF-8.
         "PATH_INFO": unquote_to_bytes(scope["raw_path"]).decode("latin-1"),
         "QUERY_STRING": scope["query_string"].decode("latin-1"),
         "SERVER_NAME": name,
@@ -167,7 +167,7 @@ def environ_of(scope: Scope) -> Environ:
         "wsgi.multithread": True,
         "wsgi.multiprocess": True,
         "wsgi.run_once": False,
-        # No server of this kind needs to be told where a body ends.
+        # The input ends where the body ends, also without a Content-Length.
         "wsgi.input_terminated": True,
     }
     for header, value in scope["headers"]:
@@ -176,7 +176,7 @@ def environ_of(scope: Scope) -> Environ:
 
 
 def _add_header(environ: Environ, header: bytes, value: str) -> None:
-    # An underscore would make it another header's double, such as one that only the proxy may give.
+    # Skipped: with an underscore it could impersonate another header, such as one that only the proxy may set.
     if b"_" in header:
         return
     key = f"HTTP_{header.decode('latin-1').upper().replace('-', '_')}"
@@ -185,7 +185,7 @@ def _add_header(environ: Environ, header: bytes, value: str) -> None:
 
 
 def _joined(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The same in larger parts: a file comes in small ones."""
+    """The content in larger chunks, as files come in small ones."""
     some: list[bytes] = []
     size = 0
     for chunk in chunks:

@@ -1,6 +1,6 @@
-"""Headers on every answer: what a browser may load, and whether it may keep the answer.
+"""Security and cache headers on every response.
 
-Addresses of static files change with their content, so that browsers may keep these for good.
+Addresses of static files contain a hash of their content, so that browsers may cache them permanently.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ FOUND = frozenset({200, 206, 304})
 
 
 def install(app: Flask) -> None:
-    """Add the headers after each request, and the hash of its content to every address of a static file."""
+    """Add the headers after each request, and the content hash to the address of each static file."""
     app.url_defaults(_add_hash)
     app.after_request(_add_headers)
 
@@ -33,10 +33,10 @@ def _add_headers(response: Response) -> Response:
     response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
     response.headers.setdefault("X-Content-Type-Options", "nosniff")
     response.headers.setdefault("Referrer-Policy", "same-origin")
-    # No page of another site holds a window of ours, and none shows or reads what is ours.
+    # Other sites cannot hold a reference to our windows, embed our pages or load our resources.
     response.headers.setdefault("Cross-Origin-Opener-Policy", "same-origin")
     response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
-    # Nothing here asks for any of these.
+    # The pages use none of these.
     response.headers.setdefault("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
     if request.is_secure and (days := settings().hsts_days):
         response.headers.setdefault("Strict-Transport-Security", f"max-age={days * SECONDS_A_DAY}")
@@ -55,9 +55,9 @@ def _static_caching(response: Response) -> str:
 
 
 def _is_current(response: Response) -> bool:
-    """Whether a static file was served, and was asked for by the hash of the content it has now.
+    """Whether a static file was served and requested with its current content hash.
 
-    Only a file that was served is hashed: the name in the address is the visitor's, and may lead anywhere.
+    Only served files are hashed: the name in the address comes from the client and may point anywhere.
     """
     if response.status_code not in FOUND:
         return False

@@ -1,4 +1,4 @@
-"""For whoever keeps the server running: whether it lives and can work, figures for Prometheus, a log of requests."""
+"""Health checks, Prometheus metrics and the request log."""
 
 import logging
 import re
@@ -34,19 +34,19 @@ SECONDS = Histogram(
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 LOG = logging.getLogger(logs.REQUESTS)
-# What opens a door, as in the address of an invitation, is as long as that; slugs, numbers and names of files are not.
+# Secrets in paths, such as that of an invitation, are as long as this; slugs, numbers and file names are shorter.
 SECRET = re.compile(r"[A-Za-z0-9_-]{32,}")
 
 
 @blueprint.get("/health")
 def alive() -> ResponseReturnValue:
-    """A process answers; nothing else is asked."""
+    """Liveness: the process responds; nothing else is checked."""
     return f"alive, annotator {installed_version()}\n", HEADERS
 
 
 @blueprint.get("/ready")
 def ready() -> ResponseReturnValue:
-    """The database opens, its tables are of this version, and something can be written."""
+    """Readiness: the database opens, its schema is current, and it can be written."""
     try:
         present = version_of(database())
     except ConflictError:
@@ -64,7 +64,7 @@ def ready() -> ResponseReturnValue:
 
 
 def install(app: Flask, *, has_log: bool, has_figures: bool) -> None:
-    """Time each request, then write a line about it and count it, if that is wanted."""
+    """Measure each request, then log and count it, if configured."""
     app.before_request(_begin)
     if has_log:
         app.after_request(_write)
@@ -83,7 +83,7 @@ def _seconds() -> float:
 def _count(response: Response) -> Response:
     if work() is None:
         endpoint = request.endpoint or "none"
-        # Anybody may send any word as a method, and each label is kept for good.
+        # A client may send any word as a method, and label values are kept permanently.
         method = request.method if request.method in METHODS else "other"
         REQUESTS.labels(endpoint, method, response.status_code).inc()
         SECONDS.labels(endpoint).observe(_seconds())
@@ -91,10 +91,10 @@ def _count(response: Response) -> Response:
 
 
 def _write(response: Response) -> Response:
-    # Of a query only which words it has: the values are of people's making.
+    # Of a query string only the names of arguments: values may be personal.
     path = "&".join((f"{SECRET.sub('…', quote(request.path))}?", *(quote(name) for name in request.args)))
     user = signed_in_as()
-    # Of a program's call the owner of its token, who may not be the one whose cookie came along.
+    # For an API call the owner of the token, who may differ from the person of the cookie.
     account: int | None = g.get("caller_id", user.id if user else None)
     values = {
         "method": request.method,

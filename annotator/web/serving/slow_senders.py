@@ -1,4 +1,4 @@
-"""Bodies of requests kept while they arrive, from senders who have only so long for it."""
+"""Buffers request bodies while they arrive, with a minimum rate."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -9,31 +9,31 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge, RequestTim
 
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 
-# What a judge sends, and most else, never sees a disk.
+# Judgements and most other requests are never written to disk.
 MOST_IN_MEMORY = 1 << 18  # bytes
-# With the patience of 20 seconds as Apache's RequestReadTimeout has it.
+# With the default patience of 20 seconds, as Apache's RequestReadTimeout.
 LEAST_RATE = 500  # bytes a second
 SECONDS_BETWEEN_LOOKS = 1
 SECONDS_UNTIL_ROOM = 30
 
 
 class SenderGoneError(Exception):
-    """Whoever sent this request does not wait for an answer."""
+    """The client disconnected and does not wait for a response."""
 
 
 class Room:
-    """How many bytes may be kept on disk, of all bodies together."""
+    """The disk space left for all bodies together."""
 
     def __init__(self, size: int) -> None:
-        """All of it is free."""
+        """Start with all space free."""
         self.left = size
 
 
 class Body:
-    """The body of a request: a file that is read from its beginning, or raises what went wrong with it."""
+    """A request body as a file, whose methods raise the error that occurred while receiving it."""
 
     def __init__(self, room: Room) -> None:
-        """Nothing has come."""
+        """Start with an empty body."""
         self.size = 0
         self.wrong: HTTPException | None = None
         self._room = room
@@ -41,16 +41,16 @@ class Body:
         self._file = SpooledTemporaryFile[bytes](MOST_IN_MEMORY)
 
     def __enter__(self) -> Self:
-        """Keep it while the block lasts."""
+        """Keep the buffered data during the block."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Forget it."""
+        """Discard the buffered data."""
         self._room.left += self._on_disk
         self._file.close()
 
     def add(self, chunk: bytes) -> None:
-        """Keep what has come, unless there is no room for it."""
+        """Buffer a chunk, unless there is no room for it."""
         self.size += len(chunk)
         if self.size > MOST_IN_MEMORY:
             more = self.size - self._on_disk
@@ -62,25 +62,25 @@ class Body:
         self._file.write(chunk)
 
     def rewind(self) -> None:
-        """Go back to its beginning, to be read."""
+        """Seek to the start, for reading."""
         self._file.seek(0)
 
     def read(self, size: int = -1) -> bytes:
-        """The next bytes; raises `HTTPException`."""
+        """Read bytes; raises `HTTPException`."""
         self._refuse()
         return self._file.read(size)
 
     def readline(self, size: int = -1) -> bytes:
-        """The next line; raises `HTTPException`."""
+        """Read a line; raises `HTTPException`."""
         self._refuse()
         return self._file.readline(size)
 
     def __iter__(self) -> Self:
-        """Its lines."""
+        """The body itself, as an iterator of lines."""
         return self
 
     def __next__(self) -> bytes:
-        """The next line; raises `HTTPException`."""
+        """Return the next line; raises `HTTPException`."""
         if line := self.readline():
             return line
         raise StopIteration
@@ -91,7 +91,7 @@ class Body:
 
 
 class _Sending:
-    """How much longer a sender is waited for; what comes earns time, but never more than at the beginning."""
+    """The time left for a sender; received bytes extend it, up to the initial time."""
 
     def __init__(self, patience: float, limit: asyncio.Timeout) -> None:
         self._patience = self._left = patience
@@ -101,25 +101,25 @@ class _Sending:
         self._left = min(self._patience, self._left + size / LEAST_RATE)
 
     def grow_older(self) -> None:
-        self._left -= 1  # second, as looks are apart
+        self._left -= 1  # one second, the interval of checks
         if self._left <= 0:
             self._limit.reschedule(0)
 
 
 class SlowSenders:
-    """Reads bodies side by side, and gives up those that come at less than `LEAST_RATE` or not at all."""
+    """Receives bodies concurrently, and aborts those slower than `LEAST_RATE` or without progress."""
 
     def __init__(self, patience: float, *, most: int) -> None:
-        """Wait `patience` seconds for whoever sends nothing; of a body of more than `most` bytes the rest is left."""
+        """Wait `patience` seconds for silent senders; stop reading a body after `most` bytes."""
         self._patience = patience
         self._most = most
         self._sendings: set[_Sending] = set()
         self._looks = False
 
     async def read(self, body: Body, receive: Receive, stated: int | None) -> None:
-        """Read a body to its end, or until `body.wrong` says what is wrong with it.
+        """Receive a body to its end, or until there is an error in `body.wrong`.
 
-        `receive` is ASGI's, `stated` its Content-Length. Raises `SenderGoneError` when the connection breaks off.
+        `receive` is ASGI's, `stated` the Content-Length. Raises `SenderGoneError` when the client disconnects.
         """
         self._look_from_now_on()
         try:
@@ -152,9 +152,9 @@ class SlowSenders:
                 return
 
     def look(self) -> None:
-        """Let all senders grow older by the time between two looks.
+        """Reduce the remaining time of all senders by one interval.
 
-        By looks, not by the clock: while the pages answer somebody nobody looks, and what has come meanwhile waits.
+        Time is counted in checks, not by the clock: while the event loop answers a request, received data wait unread.
         """
         for sending in tuple(self._sendings):
             sending.grow_older()

@@ -1,4 +1,4 @@
-"""What all pages share: forms, access, formatting, translation, background jobs."""
+"""Code shared by all pages: forms, access, formatting, translation, background jobs."""
 
 from annotator.web.site import jobs, language
 

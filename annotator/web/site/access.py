@@ -1,4 +1,4 @@
-"""Who may see which page: signing in and out, and the guards that stand before the views."""
+"""Access to pages: starting and ending sessions, and the decorators that guard views."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -19,17 +19,17 @@ from annotator.workflows.runs import submissions
 
 View = Callable[..., ResponseReturnValue]
 
-# The secret of the link by which somebody came, until they have taken what it offers.
+# Session key for the secret of an invitation link until it is accepted.
 INVITED = "invitation"
 
 
 def install(app: Flask) -> None:
-    """Find out who is signed in when a view or template asks."""
+    """Load the signed-in person when a view or template needs it."""
     app.extensions[FIND_PERSON] = _find_person
 
 
 def enter(person: Person) -> None:
-    """Begin a session for this person; nothing of an earlier session stays but a link that waits to be accepted."""
+    """Start a session for this person; of an earlier session only a pending invitation is kept."""
     invited = session.get(INVITED)
     session.clear()
     if invited is not None:
@@ -39,26 +39,26 @@ def enter(person: Person) -> None:
 
 
 def leave() -> None:
-    """Forget the session in this browser."""
+    """End the session in this browser."""
     session.clear()
     g.person = None
 
 
 def signed_in_page(view: View) -> View:
-    """A page for everybody who is signed in; guests are sent to sign in first."""
+    """Restrict a view to signed-in people; guests are redirected to sign in first."""
 
     @wraps(view)
-    def guarded(**values: Any) -> ResponseReturnValue:  # noqa: ANN401 - whatever the address holds
+    def guarded(**values: Any) -> ResponseReturnValue:  # noqa: ANN401 - path parameters
         return to_sign_in() if current_person() is None else view(**values)
 
     return guarded
 
 
 def administrator_page(view: View) -> View:
-    """A page for administrators."""
+    """Restrict a view to administrators."""
 
     @wraps(view)
-    def guarded(**values: Any) -> ResponseReturnValue:  # noqa: ANN401 - whatever the address holds
+    def guarded(**values: Any) -> ResponseReturnValue:  # noqa: ANN401 - path parameters
         person = current_person()
         if person is None:
             return to_sign_in()
@@ -70,14 +70,14 @@ def administrator_page(view: View) -> View:
 
 
 def collection_page(*roles: Role) -> Callable[[View], View]:
-    """A page of a collection for members with one of these roles, or with any when none is named.
+    """Restrict a collection's view to members with one of these roles, or to all members without roles.
 
-    Whoever is no member is told that there is no such collection. An administrator may what an organiser may.
+    Non-members get “not found”. An administrator may do what an organiser may.
     """
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def guarded(slug: str, **values: Any) -> ResponseReturnValue:  # noqa: ANN401 - whatever the address holds
+        def guarded(slug: str, **values: Any) -> ResponseReturnValue:  # noqa: ANN401 - path parameters
             person = current_person()
             if person is None:
                 return to_sign_in()
@@ -95,7 +95,7 @@ def collection_page(*roles: Role) -> Callable[[View], View]:
 
 
 def to_sign_in() -> ResponseReturnValue:
-    """Send a guest to sign in, and then back to the page they wanted or whose form they sent."""
+    """Redirect a guest to sign in, and then back to the requested page or the page of the submitted form."""
     return redirect(url_for("accounts.sign_in", next=here()), 303)
 
 
@@ -107,13 +107,13 @@ def _find_person() -> Person | None:
 
 
 def place_of(slug: str, person: Person) -> Place:
-    """The collection as this person sees it; `NotFoundError` for who is no member, as if it did not exist."""
+    """The collection as this person sees it; `NotFoundError` for non-members, as if it did not exist."""
     with database().reading() as reading:
         standing = members.standing_of(reading, slug, person.id)
         shown = collection.show_collection(reading, slug)
     roles = standing.roles | {Role.ORGANISER} if person.administrator else standing.roles
     if not roles:
-        # The words are those of a collection that does not exist.
+        # The same message as for a collection that does not exist.
         raise NotFoundError("There is no collection “%(slug)s”.", slug=slug)
     sees = submissions.scores_seen(shown.scores_released_at, shown.scores_shown, at=now())
     return Place(shown, roles, standing.team, sees)

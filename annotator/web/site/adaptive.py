@@ -1,4 +1,4 @@
-"""Adaptive pools as the pages of judges meet them: documents are chosen when few are left, and those to come count."""
+"""Adaptive pools for judging pages: choosing documents when few are left, and counting those to come."""
 
 from collections.abc import Mapping
 
@@ -8,10 +8,10 @@ from annotator.workflows.pools import pool_selection
 
 
 def choose_if_few(slug: str, number: str, judge_id: int) -> bool:
-    """Have documents of a topic chosen when few are left for this judge; whether there was anything to choose.
+    """Choose further documents of a topic when few are left for this judge; return whether there were candidates.
 
-    It chooses in a reading of its own, since that may take a while, and adds them in a transaction of its own, since
-    nobody who draws shall wait for that.
+    Documents are chosen in a read transaction, which may take a while, and added in a short transaction of their own,
+    so that judges who draw documents do not wait.
     """
     chosen = database().read(pool_selection.choose_next, slug, number, judge_id, memory=adaptive_memory())
     if chosen is not None:
@@ -21,5 +21,5 @@ def choose_if_few(slug: str, number: str, judge_id: int) -> bool:
 
 
 def choices_to_come(slug: str, judge_id: int | None = None) -> Mapping[str, int]:
-    """How many documents will still be chosen of each topic, by its number; with a judge, for them to draw."""
+    """The number of documents still to be chosen by topic; with a judge, those that the judge could draw."""
     return database().read(pool_selection.choices_left, slug, memory=adaptive_memory(), judge_id=judge_id)

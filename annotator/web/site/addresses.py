@@ -1,4 +1,4 @@
-"""What a request may name: addresses of this site, and no NUL character."""
+"""Validates requests: host names, NUL characters, row numbers and redirect targets."""
 
 from collections.abc import Iterator
 from urllib.parse import urlsplit
@@ -15,22 +15,22 @@ BODIES_ARE_FILES = "/api/"
 
 
 class RowNumber(IntegerConverter):
-    """The number of a row in an address, `<row:…>`: as many digits as the columns of every database can hold."""
+    """A row number in a path, `<row:…>`, limited to the digits that integer columns of every database can store."""
 
     regex = r"[0-9]{1,9}"
 
 
 def install(app: Flask) -> None:
-    """Let addresses hold row numbers, and refuse requests that name another site or hold what cannot be stored."""
+    """Register the row converter, and reject requests for other hosts or with text that cannot be stored."""
     app.url_map.converters["row"] = RowNumber
     app.before_request(refuse_other_sites)
     app.before_request(refuse_nul_characters)
 
 
 def refuse_other_sites() -> ResponseReturnValue | None:
-    """Answer in plain text, for every page has links, which would lead to whatever was named.
+    """Reject requests for other hosts in plain text, as the links of an error page would point to that host.
 
-    Whoever watches the server asks for it by any name.
+    Health checks are answered for any host name.
     """
     names = settings().site_hosts
     if not names or request.endpoint in WATCHED or host_is_trusted(request.host, names):
@@ -39,7 +39,7 @@ def refuse_other_sites() -> ResponseReturnValue | None:
 
 
 def refuse_nul_characters() -> None:
-    """Answer 400 to a NUL character, which PostgreSQL cannot store in a text."""
+    """Reject a NUL character, which PostgreSQL cannot store in a text, with status 400."""
     if any("\0" in text for text in _texts()):
         abort(400)
 
@@ -48,16 +48,16 @@ def _texts() -> Iterator[str]:
     yield request.path
     yield from (value for _, value in request.args.items(multi=True))
     if request.is_json or request.path.startswith(BODIES_ARE_FILES):
-        # No form, which the framework would look for all the same, with each judgement; a file would be read for one.
+        # A judgement's JSON is not parsed as a form, nor a file read as one.
         return
     yield from (value for _, value in request.form.items(multi=True))
     yield from (file.filename or "" for _, file in request.files.items(multi=True))
 
 
 def local_path(address: str | None) -> str | None:
-    r"""The address when it is a path of this site, None for everything else.
+    r"""The address if it is a path of this site, None otherwise.
 
-    Browsers read `//host` and `/\host` as another site, and drop tabs and line ends before they look.
+    Browsers treat `//host` and `/\host` as another site, and drop tabs and line ends before they parse.
     """
     if not address or not address.startswith("/") or not address.isprintable() or "\\" in address:
         return None
@@ -65,12 +65,12 @@ def local_path(address: str | None) -> str | None:
 
 
 def came_from() -> str | None:
-    """The page of this site that the reader came from, when the browser says so."""
+    """The path of the referring page of this site, if the browser sends it."""
     return local_path((request.referrer or "").removeprefix(request.host_url.rstrip("/")))
 
 
 def here() -> str:
-    """A page the reader can be sent back to: this one, or, while it answers a form, the one with the form."""
+    """A page to return to: this one, or for a submitted form, the page with the form."""
     if request.method in {"GET", "HEAD"}:
         return request.full_path.rstrip("?")
     return came_from() or "/"

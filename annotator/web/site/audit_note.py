@@ -1,4 +1,4 @@
-"""Add audit entries of actions on pages, in the transaction of the action itself."""
+"""Adds audit entries for actions on pages, in the transaction of the action."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from annotator.web.site.context import current_person, database, now
 
 
 def actor() -> Actor:
-    """Who is signed in, for a workflow that adds lines itself; without a name when nobody is."""
+    """The signed-in person, for workflows that add audit entries themselves; unnamed for a guest."""
     person = current_person()
     return Actor(Door.PAGE, person.name, person.id) if person is not None else Actor(Door.PAGE, "")
 
@@ -22,11 +22,11 @@ def note(
     subject: object = "",
     details: Mapping[str, Any] | None = None,
 ) -> None:
-    """Add a line: who is signed in did this to the collection, or to the site when no collection is named."""
+    """Add an audit entry for the collection, or for the site without a `slug`; the signed-in person is the actor."""
     record_in(session, actor(), action, slug, at=now(), subject=subject, details=details)
 
 
 def note_export(action: str, slug: str, *, subject: object = "", details: Mapping[str, Any] | None = None) -> None:
-    """The same of what is handed out, in a transaction of its own: what cannot be noted is not handed out."""
+    """Add an audit entry for an export in a transaction of its own; when that fails, nothing is exported."""
     with database().transaction() as session:
         note(session, action, slug, subject=subject, details=details)

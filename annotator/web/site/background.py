@@ -1,4 +1,4 @@
-"""What takes long is answered by a worker: requests kept as jobs, and the same views answering them there."""
+"""Background jobs for slow requests: requests are stored as jobs, and a worker answers them by the same views."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,16 +26,16 @@ from annotator.workflows.site import jobs
 
 
 class JobKind(NamedTuple):
-    """What a job does in words, and up to which size of its files, unpacked, it takes a few seconds at most."""
+    """The label of a job, and the unpacked size of files up to which it takes only a few seconds."""
 
     words: str
-    short_up_to: int = -1  # bytes; without it a job may take longer, whatever its size
-    only_checks: bool = False  # it stores nothing, so that its order does not matter
+    short_up_to: int = -1  # bytes; by default a job is never short
+    only_checks: bool = False  # stores nothing, so that its order does not matter
 
 
 OF_RUNS = 16 * MEBIBYTE
 OF_TEXTS = 4 * MEBIBYTE
-# By the names that are stored with jobs: a view can move and take another endpoint, the name of its kind stays.
+# By the names stored with jobs, which stay when a view moves to another endpoint.
 KINDS: Mapping[str, JobKind] = {
     "runs.upload": JobKind(lazy_gettext("Import of runs"), OF_RUNS),
     "runs.check": JobKind(lazy_gettext("Check of runs"), OF_RUNS, only_checks=True),
@@ -54,15 +54,15 @@ KINDS: Mapping[str, JobKind] = {
     "quality.show": JobKind(lazy_gettext("Collection quality")),
 }
 
-# In the environment of a request that a worker answers.
+# The key in the WSGI environ of a request that a worker answers.
 WORK = "annotator.work"
-# Files that weigh more are left to the worker: so much is read and stored in about a second.
+# Larger files go to the worker: this much is read and stored in about a second.
 HEAVIEST_AT_ONCE = MEBIBYTE
 PERCENT = 100
-# A report over more ranked lists is left to the worker.
+# A report over more ranked lists goes to the worker.
 MOST_LISTS_AT_ONCE = 2_000
 TOKEN_FIELD = "csrf_token"  # noqa: S105 - the name of a field
-# In what came of a job: what stands in its page until somebody reads it, whose own token then takes its place.
+# The placeholder for CSRF tokens in a stored page, replaced by the reader's token when the page is shown.
 MARK = "mark"
 
 View = Callable[
@@ -73,23 +73,23 @@ JOB_KIND = "job_kind"
 
 @dataclass(frozen=True)
 class Work:
-    """What the worker tells the view that answers a job: when it was asked for, and whom to tell of progress."""
+    """The job that a view answers in the worker: when it was requested, and how to report progress."""
 
     asked_at: datetime
-    tell: Callable[[int, int], None]  # steps done, of how many
-    token_id: int | None = None  # with which a program asked for it
+    tell: Callable[[int, int], None]  # steps done, and steps in total
+    token_id: int | None = None  # the token of an API request
 
 
 class Watched(list[InputFile]):
-    """Files that report how many of them have been read."""
+    """A list of files that reports how many have been read."""
 
     def __init__(self, files: Sequence[InputFile], tell: Callable[[int, int], None]) -> None:
-        """`tell` takes the files read and the number of steps; storing the files is the last step."""
+        """`tell` gets the number of files read and of steps; storing the files is the last step."""
         super().__init__(files)
         self._tell = tell
 
     def __iter__(self) -> Iterator[InputFile]:
-        """Go through the files once."""
+        """Iterate over the files once."""
         for done, file in enumerate(super().__iter__()):
             self._tell(done, len(self) + 1)
             yield file
@@ -97,15 +97,15 @@ class Watched(list[InputFile]):
 
 
 def report_reading(files: Sequence[InputFile]) -> Sequence[InputFile]:
-    """The files; while a worker reads them, its job shows how many it has read."""
+    """The files; in a worker, reading them updates the progress of the job."""
     at_work = work()
     return files if at_work is None else Watched(files, at_work.tell)
 
 
 def report_percent(total: int) -> Callable[[int], None]:
-    """A function to call with the number of bytes of each piece read, of `total` bytes.
+    """Return a function to call with the size of each piece read, of `total` bytes.
 
-    While a worker reads, its job shows each new percentage; the last percent is for what follows the reading.
+    In a worker, it updates the percentage of the job; the last per cent is for the work after reading.
     """
     at_work, read, reported = work(), 0, 0
 
@@ -121,23 +121,23 @@ def report_percent(total: int) -> Callable[[int], None]:
 
 
 def work() -> Work | None:
-    """The job that this request answers; None when a reader waits for the answer."""
+    """The job of this request in a worker; None in the server."""
     found: Work | None = request.environ.get(WORK)
     return found
 
 
 def arrived_at() -> datetime:
-    """When somebody sent what is answered now, perhaps by a worker and later."""
+    """The time at which the request was received, also when a worker answers it later."""
     at_work = work()
     return now() if at_work is None else at_work.asked_at
 
 
 def long_form(kind: str) -> Callable[[View], View]:
-    """A view, within `collection_page`, whose form is left to the worker, as such a job, when its files are large."""
+    """Decorate a view within `collection_page` so that large uploads become jobs of this kind."""
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def guarded(slug: str, **values: Any) -> ResponseReturnValue:  # noqa: ANN401 - whatever the address holds
+        def guarded(slug: str, **values: Any) -> ResponseReturnValue:  # noqa: ANN401 - path parameters
             files = [file.stream for file in request.files.values()]
             if work() is not None or not unpack_to_more(files, HEAVIEST_AT_ONCE):
                 return view(slug, **values)
@@ -151,9 +151,9 @@ def long_form(kind: str) -> Callable[[View], View]:
 
 
 def ask_call(slug: str, content: bytes, files: Sequence[bytes], *, by: Person, token_id: int) -> int:
-    """Keep what a program has sent, with `files` in it, as a job, and return the job's id.
+    """Store an API request with its `files` as a job, and return the job's id.
 
-    It is answered as if it came when it is done.
+    The worker answers it as if it arrived then.
     """
     parameters = {
         **_surroundings(request.full_path.rstrip("?"), "POST", by),
@@ -165,14 +165,14 @@ def ask_call(slug: str, content: bytes, files: Sequence[bytes], *, by: Person, t
 
 
 def long_page(kind: str) -> Callable[[View], View]:
-    """A page, within `collection_page`, left to the worker as a job of this kind when the collection is large.
+    """Decorate a page within `collection_page` so that it becomes a job of this kind when the collection is large.
 
-    The reader is then asked whether to have it made, and finds it at the same address with `?job=` behind it.
+    The reader is asked whether to start the job; its result is at the same address with `?job=` added.
     """
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def guarded(slug: str, **values: Any) -> ResponseReturnValue:  # noqa: ANN401 - whatever the address holds
+        def guarded(slug: str, **values: Any) -> ResponseReturnValue:  # noqa: ANN401 - path parameters
             if work() is not None:
                 return view(slug, **values)
             if id_ := request.args.get("job", type=int):
@@ -191,16 +191,16 @@ def long_page(kind: str) -> Callable[[View], View]:
 
 
 def ask_for_page(slug: str, target: str) -> int:
-    """Have a long page of this collection made, and return the job's id; `InvalidValueError` when it is none."""
+    """Start a job for a long page of this collection and return its id; `InvalidValueError` for other pages."""
     if not _is_long_page(slug, target):
         raise InvalidValueError("The page “%(page)s” is not computed in the background.", page=target)
     return _ask(slug, target, None)
 
 
 def kept_answer(slug: str, id_: int) -> ResponseReturnValue:
-    """What the worker answered to whoever asks, as they would have got it themselves.
+    """The worker's response, for the person who requested it.
 
-    Raises `NotFoundError` when it was somebody else who asked, or they may do less here by now.
+    Raises `NotFoundError` for other people, or if the person has lost a role in the collection since.
     """
     with database().reading() as session:
         job = jobs.show_job(session, slug, id_, by_id=the_person().id)
@@ -217,7 +217,7 @@ def kept_answer(slug: str, id_: int) -> ResponseReturnValue:
 
 
 def _ask(slug: str, target: str, fields: list[tuple[str, str]] | None) -> int:
-    """Keep this request, or that of another page when there are no fields, as a job."""
+    """Store this request, or a GET request for `target` without fields, as a job."""
     is_form = fields is not None
     files = list(request.files.items(multi=True)) if is_form else []
     parameters = {
@@ -230,7 +230,7 @@ def _ask(slug: str, target: str, fields: list[tuple[str, str]] | None) -> int:
 
 
 def _surroundings(target: str, method: str, person: Person) -> dict[str, Any]:
-    """What the view is to find when it answers this later."""
+    """The context in which the worker calls the view later."""
     return {
         "method": method,
         "target": target,
@@ -243,7 +243,7 @@ def _surroundings(target: str, method: str, person: Person) -> dict[str, Any]:
 
 
 def _keep(slug: str, parameters: dict[str, Any], by: Person, files: Sequence[IO[bytes]]) -> int:
-    """Keep a request as a job, with its files if it has some."""
+    """Store a request as a job, with its files if any."""
     ask = partial(
         jobs.ask_job,
         slug=slug,
@@ -264,7 +264,7 @@ def _parts(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def _kind(parameters: dict[str, Any]) -> str:
-    """The kind of a kept request: that of the view which answers it, of a program's call the operation's name."""
+    """The kind of a stored request: that of its view, or for an API request the operation's name."""
     endpoint, _ = _matched(parameters["target"], parameters["method"])
     return str(getattr(current_app.view_functions[endpoint], JOB_KIND, endpoint))
 
@@ -276,25 +276,25 @@ def _is_long_page(slug: str, target: str) -> bool:
         endpoint, values = _matched(target, "GET")
     except (HTTPException, RequestRedirect):
         return False
-    # Views that take forms are not found by GET.
+    # Views for submitted forms do not match GET.
     return hasattr(current_app.view_functions[endpoint], JOB_KIND) and values.get("slug") == slug
 
 
 def _matched(target: str, method: str) -> tuple[str, Mapping[str, Any]]:
-    """The endpoint of an address of this site, and what the address holds."""
+    """The endpoint and path parameters of an address of this site."""
     endpoint, values = current_app.url_map.bind("").match(target.partition("?")[0], method=method)
     return str(endpoint), values
 
 
 def marks(kind: str, files: Sequence[IO[bytes]]) -> dict[str, bool]:
-    """What a job's parameters say of its length and its order; a page, which comes without files, has no order."""
+    """The flags of a job's length and order; a page, which has no files, does not depend on order."""
     known = KINDS.get(kind, JobKind(kind))
     short = known.short_up_to >= 0 and _size(files, known.short_up_to) <= known.short_up_to
     return {mark: True for mark, applies in ((SHORT, short), (IN_ORDER, files and not known.only_checks)) if applies}
 
 
 def _size(files: Sequence[IO[bytes]], most: int) -> int:
-    """The bytes of the files in all, unpacked; counted up to a little more than `most`."""
+    """The unpacked size of all files, counted up to slightly more than `most`."""
     size = 0
     for file in files:
         size += unpacked_size(file, most - size)

@@ -1,6 +1,6 @@
-"""Keeps the catalogues of translations: collects every sentence people read, and compiles what was translated.
+"""Maintains the translation catalogues: extracts the sentences of the source, and compiles the translations.
 
-`python -m annotator.web.site.catalogue` does both, in a checkout; `make translations` calls it.
+`python -m annotator.web.site.catalogue` does both in a checkout; `make translations` calls it.
 """
 
 import ast
@@ -21,11 +21,11 @@ from annotator.workflows.pools.pools import list_strategies
 
 TRANSLATIONS = PACKAGE / "web" / "translations"
 LANGUAGES = ("ko",)
-# Which argument of which call is a sentence; of `Problems.add` it is the third.
+# The position of the sentence in the arguments of each call; in `Problems.add` it is the third.
 KEYWORDS: dict[str, Any] = dict.fromkeys(
     (
         "_",
-        "__init__",  # an error that hands its own sentence to its base
+        "__init__",  # an error that passes its own sentence to its base class
         "gettext",
         "lazy_gettext",
         "Sentence",
@@ -40,12 +40,12 @@ KEYWORDS: dict[str, Any] = dict.fromkeys(
 ) | {"add": (3,)}
 HELP_TAKES = ["JudgedRankings", "Setting"]  # the types of a measure's arguments
 HEADER = "# The sentences of annotator. Fill in each msgstr, then run `make translations`."
-# Of no interest here, and a true one would change the file at every run.
+# A fixed date, since the real one would change the file at every run.
 DATE = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def collect() -> Catalog:
-    """Every sentence of the pages and of the refusals they may show, with the places where it stands."""
+    """Extract every sentence of the pages and of errors they may show, with its locations."""
     catalogue = _empty(None)
     root = PACKAGE.parent
     templates = asset_folder("templates")
@@ -62,12 +62,12 @@ def collect() -> Catalog:
 
 
 def catalogue_path(language: str) -> Path:
-    """The translations into a language, as people write them."""
+    """The path of a language's editable catalogue."""
     return TRANSLATIONS / language / "LC_MESSAGES" / "messages.po"
 
 
 def read_catalogue(language: str) -> Catalog:
-    """The translations into a language; an empty catalogue when there are none yet."""
+    """The translations into a language; an empty catalogue if there is none yet."""
     path = catalogue_path(language)
     if not path.exists():
         return _empty(language)
@@ -76,7 +76,7 @@ def read_catalogue(language: str) -> Catalog:
 
 
 def compiled(catalogue: Catalog) -> bytes:
-    """The catalogue in the form that is read at run time."""
+    """The catalogue in the binary format used at run time."""
     out = io.BytesIO()
     write_mo(out, catalogue)
     return out.getvalue()
@@ -88,7 +88,7 @@ def extract_python_and_help(
     comment_tags: Collection[str],
     options: Any,  # noqa: ANN401 - Babel's own
 ) -> Iterator[Any]:
-    """Collect as from any Python file, and the docstrings of measures: they are the help of the pages."""
+    """Extract as from any Python file, and the docstrings of measures, which are the help texts of pages."""
     yield from extract_python(file, keywords, comment_tags, options)
     file.seek(0)
     for node in ast.parse(file.read()).body:
@@ -97,7 +97,7 @@ def extract_python_and_help(
 
 
 def update(language: str) -> None:
-    """Bring a language's catalogue to the sentences of today, keep its translations, and compile it."""
+    """Update a language's catalogue with the current sentences, keep its translations, and compile it."""
     catalogue = read_catalogue(language)
     catalogue.update(collect(), no_fuzzy_matching=True)
     catalogue.obsolete.clear()

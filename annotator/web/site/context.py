@@ -1,4 +1,4 @@
-"""What a request can reach: the database, the clock, who is asking, and which collection it is about."""
+"""The context of a request: database, settings, clock, signed-in person and collection."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,51 +20,51 @@ FIND_PERSON = "annotator.find_person"
 
 @dataclass(frozen=True)
 class Place:
-    """The collection a page is about, and what the person asking may do in it."""
+    """The collection of a page, and the roles of the signed-in person in it."""
 
     collection: CollectionView
     roles: frozenset[Role]
     team: str | None
-    sees: ScoresShown  # of the scores, as a participant
+    sees: ScoresShown  # the scores visible to a participant
 
     @property
     def organises(self) -> bool:
-        """Whether this person runs the collection."""
+        """Whether this person is an organiser of the collection."""
         return Role.ORGANISER in self.roles
 
     @property
     def judges(self) -> bool:
-        """Whether this person judges here."""
+        """Whether this person is a judge of the collection."""
         return Role.JUDGE in self.roles
 
     @property
     def adjudicates(self) -> bool:
-        """Whether this person decides here where judges differ."""
+        """Whether this person is an adjudicator of the collection."""
         return Role.ADJUDICATOR in self.roles
 
     @property
     def observes(self) -> bool:
-        """Whether this person is here to read the results."""
+        """Whether this person is an observer of the collection."""
         return Role.OBSERVER in self.roles
 
     @property
     def reads_results(self) -> bool:
-        """Whether this person may read the results, whatever is released."""
+        """Whether this person may read the results before a release."""
         return self.organises or self.observes
 
     @property
     def scored_by(self) -> ReleasedVersion | None:
-        """The version of the qrels that released scores are computed from; None before the release, and for live."""
+        """The version of the qrels that released scores are computed from; None before a release or for live grades."""
         return None if self.sees is ScoresShown.NOTHING else self.collection.released_version
 
     @property
     def participates(self) -> bool:
-        """Whether this person sends runs for a team."""
+        """Whether this person is a participant, who submits runs for a team."""
         return Role.PARTICIPANT in self.roles
 
 
 def install(app: Flask, settings: Settings, database: Database) -> None:
-    """Put within reach what every request needs, and tell the templates who is asking, and where."""
+    """Make settings and database available to requests, and person and collection to templates."""
     app.extensions[DATABASE] = database
     app.extensions[SETTINGS] = settings
     app.jinja_env.globals["installed_version"] = installed_version()
@@ -84,12 +84,12 @@ def settings() -> Settings:
 
 
 def now() -> datetime:
-    """The present moment; the only clock of the pages."""
+    """The current time; the pages use no other clock."""
     return datetime.now(UTC)
 
 
 def current_person() -> Person | None:
-    """Who is signed in, None for a guest; the database is asked once in a request."""
+    """The signed-in person, None for a guest; one query per request."""
     if "person" not in g:
         g.person = current_app.extensions[FIND_PERSON]()
     person: Person | None = g.person
@@ -97,7 +97,7 @@ def current_person() -> Person | None:
 
 
 def the_person() -> Person:
-    """Who is signed in, on a page that nobody else reaches."""
+    """The signed-in person, on a page that requires signing in."""
     person = current_person()
     if person is None:
         raise NotFoundError("This page is for people who are signed in.")
@@ -105,6 +105,6 @@ def the_person() -> Person:
 
 
 def the_place() -> Place:
-    """The collection of a page that `collection_page` guards."""
+    """The collection of a page guarded by `collection_page`."""
     place: Place = g.place
     return place

@@ -1,4 +1,4 @@
-"""Files that a browser saves and never shows."""
+"""Responses that a browser saves as files instead of showing them."""
 
 import io
 from collections.abc import Iterable, Iterator
@@ -8,7 +8,7 @@ from typing import IO
 from flask import Response, send_file
 from flask.typing import ResponseReturnValue
 
-# Text is sent as UTF-8, and said to be.
+# Text is sent as UTF-8, with that charset.
 PLAIN = "text/plain"
 CSV = "text/csv"
 JSON = "application/json"
@@ -19,7 +19,7 @@ PART_BYTES = 1 << 16
 
 
 def download(content: bytes | str, name: str, kind: str) -> ResponseReturnValue:
-    """The content as a file of that name."""
+    """A response that is saved under this name."""
     packed = content.encode() if isinstance(content, str) else content
     response = send_file(io.BytesIO(packed), mimetype=kind, as_attachment=True, download_name=name)
     response.headers["Cache-Control"] = "no-store"
@@ -27,10 +27,10 @@ def download(content: bytes | str, name: str, kind: str) -> ResponseReturnValue:
 
 
 def written(pieces: Iterable[str]) -> IO[bytes]:
-    """What is too long to be in memory at once, in a file that goes when it is closed.
+    """Write long content to a temporary file that is deleted when it is closed.
 
-    So a transaction that the pieces are read in ends before anybody, perhaps slowly, takes them: on SQLite the log
-    could not be emptied meanwhile.
+    A transaction in which the pieces are read thus ends before a slow client has received them: on SQLite an open one
+    prevents checkpoints of the write-ahead log.
     """
     file = SpooledTemporaryFile[bytes](MOST_IN_MEMORY)
     try:
@@ -43,7 +43,7 @@ def written(pieces: Iterable[str]) -> IO[bytes]:
 
 
 def written_response(file: IO[bytes], kind: str, name: str | None = None) -> Response:
-    """What was written, to be saved as a file where it has a name; it is closed behind the last part."""
+    """A response with the content of a file, saved under `name` if given; the file is closed after the last chunk."""
     size = file.tell()
     file.seek(0)
     response = Response(_parts(file), mimetype=kind)
@@ -62,7 +62,7 @@ def _parts(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def download_in_pieces(pieces: Iterator[str], name: str, kind: str) -> ResponseReturnValue:
-    """The same of what is too long to be in memory at once; what is wrong from the beginning is raised here."""
+    """A response like that of `download` for long content; errors before the first piece are raised here."""
     first = next(pieces)
 
     def content() -> Iterator[str]:

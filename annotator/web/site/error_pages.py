@@ -1,4 +1,4 @@
-"""What was refused becomes a page with its status, in the reader's language, with a way back."""
+"""Error pages with the matching status, in the reader's language, with a link back."""
 
 from flask import Flask, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -61,7 +61,7 @@ EXPLANATIONS = {
 
 
 def install(app: Flask) -> None:
-    """Answer every refusal and every fault with a page."""
+    """Register the error pages for application errors, HTTP errors and faults."""
     app.register_error_handler(AnnotatorError, show_refusal)
     app.register_error_handler(HTTPException, show_http_error)
     app.register_error_handler(InternalServerError, show_fault)
@@ -69,20 +69,20 @@ def install(app: Flask) -> None:
 
 
 def status_of(error: AnnotatorError) -> int:
-    """The HTTP status of a refusal; one of no particular kind means that the server cannot keep its promise."""
+    """The HTTP status of an error; 500 for one of no particular kind."""
     return next((status for kind, status in STATUSES.items() if isinstance(error, kind)), 500)
 
 
 def page_or_refusal(page: str, refused: AnnotatorError | None) -> ResponseReturnValue:
-    """A page that tells itself what was refused, if anything, with the status of that.
+    """A page that shows the error itself, if any, with its status.
 
-    That nothing is judged yet, or no run there, is no fault of the request.
+    Missing judgements or runs are not an error of the request.
     """
     return page if refused is None or isinstance(refused, ConflictError) else (page, status_of(refused))
 
 
 def show_refusal(error: AnnotatorError) -> ResponseReturnValue:
-    """A page that says what was refused, and lists the problems of files."""
+    """A page with the error, and the problems of files."""
     status = status_of(error)
     page = render_template(
         "site/errors/refusal.html",
@@ -95,7 +95,7 @@ def show_refusal(error: AnnotatorError) -> ResponseReturnValue:
 
 
 def show_stale_form(error: CSRFError) -> ResponseReturnValue:
-    """The page of a form that is not of this session; signing in is asked for anew, for nothing is lost by it."""
+    """The page for a form with an invalid CSRF token; a sign-in form is shown again, which loses no input."""
     if request.endpoint == SIGNING_IN:
         flash(gettext("The page had been open for too long. Please sign in once more."))
         return redirect(url_for("accounts.sign_in", next=request.args.get("next")), 303)
@@ -103,9 +103,9 @@ def show_stale_form(error: CSRFError) -> ResponseReturnValue:
 
 
 def show_http_error(error: HTTPException) -> ResponseReturnValue:
-    """A page for what the framework refused; redirects pass through."""
+    """A page for an HTTP error of the framework; redirects pass through."""
     status = error.code or 500
-    if status < 400:  # noqa: PLR2004 - the first status that is an error
+    if status < 400:  # noqa: PLR2004 - the first error
         return error
     page = render_template(
         "site/errors/refusal.html",
@@ -119,5 +119,5 @@ def show_http_error(error: HTTPException) -> ResponseReturnValue:
 
 
 def show_fault(_error: InternalServerError) -> ResponseReturnValue:
-    """A page that asks nothing of the database, which may be what has failed."""
+    """A page that does not use the database, which may be the cause."""
     return render_template("site/errors/fault.html", title=TITLES[500], explanation=EXPLANATIONS[500]), 500

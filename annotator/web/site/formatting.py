@@ -1,4 +1,4 @@
-"""How values are written on a page: moments, numbers, scores, sentences."""
+"""Formats values for pages: times, numbers, scores, sentences."""
 
 import re
 from datetime import UTC, datetime
@@ -13,7 +13,7 @@ from annotator.web.site.translate import say
 
 
 def install(app: Flask) -> None:
-    """Give the templates their filters and words."""
+    """Register the template filters and globals."""
     app.jinja_env.filters.update(
         moment=moment,
         deadline=deadline,
@@ -30,13 +30,13 @@ def install(app: Flask) -> None:
 
 
 def moment(at: datetime) -> Markup:
-    """A moment to the minute, in UTC, readable by machines too."""
+    """A time to the minute in UTC, in a `time` element."""
     at = at.astimezone(UTC)
     return Markup('<time datetime="{}">{} UTC</time>').format(at.isoformat(), at.strftime("%Y-%m-%d %H:%M"))
 
 
 def deadline(at: datetime, written: str) -> Markup:
-    """A deadline as written and in UTC; `static/runs/deadline.js` adds the reader's own time and the time left."""
+    """A deadline as entered and in UTC; `static/runs/deadline.js` adds the reader's local time and the time left."""
     at = at.astimezone(UTC)
     in_utc = write_moment(at)
     both = Markup("{} ({})").format(written, in_utc) if written not in {"", in_utc} else in_utc
@@ -44,16 +44,16 @@ def deadline(at: datetime, written: str) -> Markup:
 
 
 def explained(text: str) -> str:
-    """A docstring as a reader's text, in their language: only the ends of paragraphs break a line."""
+    """A docstring as translated text for readers, with line breaks only between paragraphs."""
     return re.sub(r"(?<!\n)\n(?!\n)", " ", gettext(text))
 
 
 def score(value: float) -> str:
-    """A measure's value as trec_eval prints it: four decimals, counts whole."""
+    """A score as trec_eval prints it: four decimals, counts as integers."""
     return f"{value}" if isinstance(value, int) else f"{value:z.4f}"
 
 
 def signed(value: float, digits: int = 2) -> str:
-    """A difference with its sign; one that rounds to 0 has none."""
+    """A difference with its sign; one that rounds to 0 has no sign."""
     rounded = round(value, digits)
     return f"{rounded:+.{digits}f}" if rounded else f"{0:.{digits}f}"

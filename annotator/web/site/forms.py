@@ -1,4 +1,4 @@
-"""The base of all forms, which shows a refusal beside the input; fields for numbers; confirmation of an effect."""
+"""The base class of forms, which shows errors next to the input; numeric fields; confirmation pages."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,13 +17,13 @@ UNPROCESSABLE = 422
 
 
 class Form(FlaskForm):  # type: ignore[misc]  # flask_wtf ships no types
-    """A form; its fields check the shape of the input, and the workflow the rest."""
+    """A form; its fields validate the format of the input, the workflow the rest."""
 
     refusal: AnnotatorError | None = None
 
     @contextmanager
     def guard(self) -> Iterator[None]:
-        """Keep what a workflow refuses; the block ends there and its transaction is rolled back."""
+        """Catch errors of a workflow and keep them for the page; the block ends and its transaction is rolled back."""
         try:
             yield
         except AnnotatorError as error:
@@ -31,44 +31,44 @@ class Form(FlaskForm):  # type: ignore[misc]  # flask_wtf ships no types
 
     @property
     def refused(self) -> bool:
-        """Whether anything is wrong with what was entered."""
+        """Whether the input was rejected."""
         return bool(self.errors) or self.refusal is not None
 
     @property
     def status(self) -> int:
-        """The HTTP status of the page that shows the form again: a name that does not exist is wrong input here."""
+        """The HTTP status of the page with the rejected form: a name that does not exist is invalid input here."""
         if isinstance(self.refusal, BusyError | ConflictError | NotAllowedError):
             return status_of(self.refusal)
         return UNPROCESSABLE
 
 
 def done(sentence: str, endpoint: str, **values: Any) -> ResponseReturnValue:  # noqa: ANN401 - as `url_for`
-    """Go to a page once what a form asked for is stored, and say there what was done."""
+    """Redirect to a page after a stored form, and show there what was done."""
     flash(sentence)
     return redirect(url_for(endpoint, **values), 303)
 
 
 def unix_lines(text: str | None) -> str | None:
-    """Undo the line ends that browsers send, so that the same text stays the same."""
+    """Convert the line ends sent by browsers to line feeds, so that unchanged text stays equal."""
     return text.replace("\r\n", "\n") if text else text
 
 
 class WholeNumberField(IntegerField):  # type: ignore[misc]  # wtforms ships no types
-    """A whole number."""
+    """A field for an integer."""
 
     def process_formdata(self, valuelist: list[str]) -> None:
-        """Take the number in; `ValueError` when it is none."""
+        """Parse the number; `ValueError` if malformed."""
         try:
             super().process_formdata(valuelist)
         except ValueError as error:
             raise ValueError(gettext("Write a whole number.")) from error
 
 
-class NumberField(FloatField):  # type: ignore[misc]  # likewise
-    """A number, such as 2.5."""
+class NumberField(FloatField):  # wtforms ships no types
+    """A field for a number such as 2.5."""
 
     def process_formdata(self, valuelist: list[str]) -> None:
-        """Take the number in; `ValueError` when it is none."""
+        """Parse the number; `ValueError` if malformed."""
         try:
             super().process_formdata(valuelist)
         except ValueError as error:
@@ -78,19 +78,19 @@ class NumberField(FloatField):  # type: ignore[misc]  # likewise
 CONFIRMED = "confirmed"
 
 
-# Each page has a new token.
+# Each page has its own token.
 NOT_REPEATED = {CONFIRMED, "csrf_token"}
 
 
 def is_confirmed() -> bool:
-    """Whether the form was sent from the page that shows its effect."""
+    """Whether the form was sent from the confirmation page."""
     return request.form.get(CONFIRMED) == "y"
 
 
 def confirmation(
     title: str, *, figures: Mapping[str, str] | None = None, notes: Sequence[str] = (), button: str, back: str
 ) -> str:
-    """The page that shows an effect, with the fields of the form as they were sent; files cannot be among them."""
+    """The confirmation page with an effect and the submitted fields of the form, without files."""
     fields = [(name, value) for name, value in request.form.items(multi=True) if name not in NOT_REPEATED]
     return render_template(
         "site/confirm.html",

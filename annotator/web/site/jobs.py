@@ -1,4 +1,4 @@
-"""Jobs: what was left to the worker, how far it is, and what came of it."""
+"""Background jobs: their progress and their results."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -18,16 +18,16 @@ from annotator.workflows.site.jobs import JobView
 
 blueprint = Blueprint("jobs", __name__)
 
-# After so long the worker was lost between storing and telling.
+# A job whose result is missing for longer than this lost its worker between storing and reporting.
 LONGEST_TO_TELL = timedelta(minutes=1)
-# A worker looks for work twice a second: who waits for longer, with nobody before them, should ask whether one runs.
+# Workers poll twice a second: if the first job in the queue waits longer than this, no worker may be running.
 SECONDS_UNTIL_STRANGE = 15
 
 
 @blueprint.get("/collections/<slug>/jobs")
 @collection_page()
 def show_all(slug: str) -> ResponseReturnValue:
-    """The jobs of the collection for organisers, one's own for everybody else; `?before=` leads to older ones."""
+    """The jobs of the collection for organisers, one's own for others; `?before=` leads to older ones."""
     before = request.args.get("before", type=int)
     page = database().read(jobs.page_of_jobs, slug, by_id=_seen_by(), before=before)
     return render_template("site/jobs/list.html", page=page, kinds=KINDS)
@@ -36,7 +36,7 @@ def show_all(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/jobs")
 @collection_page()
 def ask(slug: str) -> ResponseReturnValue:
-    """Have a long page made."""
+    """Start a job for a long page."""
     id_ = ask_for_page(slug, request.form.get("page", ""))
     return redirect(url_for(".show", slug=slug, id_=id_), 303)
 
@@ -44,7 +44,7 @@ def ask(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/jobs/<row:id_>")
 @collection_page()
 def show(slug: str, id_: int) -> ResponseReturnValue:
-    """How far a job is; when it is done, what came of it."""
+    """The progress of a job, or its result."""
     job = _job(slug, id_)
     is_own = job.asked_by == the_person().name
     onward = _onward(slug, job) if is_own else None
@@ -63,7 +63,7 @@ def show(slug: str, id_: int) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/jobs/<row:id_>.json")
 @collection_page()
 def progress(slug: str, id_: int) -> ResponseReturnValue:
-    """The same for the page's own script."""
+    """The status of a job as JSON, for the script of its page."""
     job = _job(slug, id_)
     return {"state": job.state, "done": job.steps_done, "steps": job.steps, "before": job.before}
 
@@ -71,14 +71,14 @@ def progress(slug: str, id_: int) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/jobs/<row:id_>/answer")
 @collection_page()
 def answer(slug: str, id_: int) -> ResponseReturnValue:
-    """The page or the file that the worker made, for whoever asked for it."""
+    """The page or file produced by the worker, for the person who requested it."""
     return kept_answer(slug, id_)
 
 
 @blueprint.post("/collections/<slug>/jobs/<row:id_>/cancel")
 @collection_page()
 def cancel(slug: str, id_: int) -> ResponseReturnValue:
-    """Call a job off."""
+    """Cancel a job."""
     with database().transaction() as session:
         jobs.cancel_job(session, slug, id_, at=now(), by_id=_seen_by())
         note(session, "jobs.cancel", slug, subject=id_)
@@ -87,7 +87,7 @@ def cancel(slug: str, id_: int) -> ResponseReturnValue:
 
 def _job(slug: str, id_: int) -> JobView:
     job = database().read(jobs.show_job, slug, id_, by_id=_seen_by())
-    # The worker stores what the job is about, and a moment later where to find it: until then it is at work.
+    # The worker stores the data first and the result a moment later: until then the job counts as running.
     is_untold = job.state is JobState.DONE and "status" not in job.result
     if is_untold and job.finished_at is not None and now() - job.finished_at < LONGEST_TO_TELL:
         return replace(job, state=JobState.RUNNING, finished_at=None)
@@ -95,12 +95,12 @@ def _job(slug: str, id_: int) -> JobView:
 
 
 def _seen_by() -> int | None:
-    """Whose jobs alone this person sees; None for an organiser, who sees all."""
+    """The person whose jobs are visible; None for an organiser, who sees all."""
     return None if the_place().organises else the_person().id
 
 
 def _onward(slug: str, job: JobView) -> str | None:
-    """Where to send whoever asked for this, None when its own page has something to say or to hand out."""
+    """Where to redirect the person who requested the job; None when its own page has a message or a file."""
     found = job.result
     if not found.get("status") or found["file"] or found["said"]:
         return None
@@ -108,7 +108,7 @@ def _onward(slug: str, job: JobView) -> str | None:
 
 
 def _answer(slug: str, job: JobView) -> str:
-    """Where the answer is: that to a form has an address of its own, a page its own with the job behind it."""
+    """The address of the response: a form's is at the job, a page's at the page with `?job=` added."""
     target = str(job.parameters["target"])
     if job.parameters["method"] == "POST" or job.result.get("file"):
         return url_for(".answer", slug=slug, id_=job.id)

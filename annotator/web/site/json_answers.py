@@ -1,4 +1,4 @@
-"""Answers to scripts: what the pages of a blueprint refuse, a script is told as JSON, in the reader's language."""
+"""JSON requests and responses of scripts; errors are JSON, too, in the reader's language."""
 
 import json
 from collections.abc import Container
@@ -16,16 +16,16 @@ from annotator.web.site.translate import say
 
 SIGNED_OUT = 401
 FIRST_ERROR = 400
-# Of JSON: a hundred judgements with the longest notes and passages are half of it.
+# Of a JSON body: a hundred judgements with the longest notes and passages take half of it.
 MOST_BYTES = 16 << 20
-# Of one object: what has more names than any address takes is not read further.
+# Names in one object; an object with more is rejected.
 MOST_NAMES = 10_000
 
 
 def install(blueprint: Blueprint, pages: Container[str] = ()) -> None:
-    """Let scripts that call the blueprint's addresses be refused in JSON: `{"status", "sentence"}`.
+    """Answer errors of a blueprint to scripts in JSON: `{"status", "sentence"}`.
 
-    `pages` are the views that nothing but a browser opens, whatever it says that it accepts.
+    `pages` are views that only browsers open, whatever the Accept header says.
     """
 
     def for_script() -> bool:
@@ -53,17 +53,17 @@ def install(blueprint: Blueprint, pages: Container[str] = ()) -> None:
 
 
 def wants_json() -> bool:
-    """Whether a script asks: it sends JSON, or does not ask for a page, as every browser does that opens one."""
+    """Whether a script sent the request: it sends JSON, or does not accept HTML as browsers do."""
     return request.is_json if request.method == "POST" else "text/html" not in request.headers.get("Accept", "")
 
 
 def refusal(status: int, sentence: str) -> ResponseReturnValue:
-    """A refusal as scripts get it."""
+    """An error response in JSON."""
     return {"status": status, "sentence": sentence}, status
 
 
 def sent_json() -> object:
-    """The JSON that was sent, None when it is none; what is nested as nobody nests it is none either."""
+    """The JSON body, None when it is malformed or too deeply nested."""
     request.max_content_length = MOST_BYTES
     if not request.is_json:
         return None
@@ -74,7 +74,7 @@ def sent_json() -> object:
 
 
 def load_json(content: bytes) -> object:
-    """Read JSON; `ValueError` when it is none, or has an object of more names than anybody sends."""
+    """Parse JSON; `ValueError` when it is malformed or an object has too many names."""
     return json.loads(content, object_pairs_hook=_object)
 
 
@@ -85,7 +85,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def json_body() -> dict[str, object]:
-    """The JSON object that a script sent; `InvalidValueError` when it is something else."""
+    """The JSON object sent by a script; `InvalidValueError` for any other body."""
     body = sent_json()
     if not isinstance(body, dict):
         raise InvalidValueError("This address takes a JSON object.")
@@ -93,7 +93,7 @@ def json_body() -> dict[str, object]:
 
 
 def text_in(body: dict[str, object], name: str) -> str:
-    """A text of the JSON object; `InvalidValueError` when it is missing or none."""
+    """A text in the JSON object; `InvalidValueError` when it is missing or of another type."""
     value = body.get(name)
     if not isinstance(value, str):
         raise InvalidValueError("“%(name)s” must be a text.", name=name)
@@ -101,7 +101,7 @@ def text_in(body: dict[str, object], name: str) -> str:
 
 
 def texts_in(body: dict[str, object], name: str) -> list[str]:
-    """A list of texts of the JSON object; `InvalidValueError` when it is missing or something else."""
+    """A list of texts in the JSON object; `InvalidValueError` when it is missing or of another type."""
     values = body.get(name)
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise InvalidValueError("“%(name)s” must be a list of texts.", name=name)
@@ -109,7 +109,7 @@ def texts_in(body: dict[str, object], name: str) -> list[str]:
 
 
 def _storable(text: str) -> str:
-    """A text that any database can look for; JSON can escape signs that no form can send."""
+    """A text that every database can query; JSON can escape characters that no form can send."""
     if any(sign == "\0" or "\ud800" <= sign <= "\udfff" for sign in text):
         raise InvalidValueError("A text has a character that cannot be stored: NUL, or half of a surrogate pair.")
     return text

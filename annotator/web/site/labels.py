@@ -1,4 +1,4 @@
-"""The words for what is stored as a code: roles, reasons, policies, strategies."""
+"""Labels for stored codes: roles, reasons, policies, strategies."""
 
 from collections.abc import Mapping
 

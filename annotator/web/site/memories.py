@@ -1,6 +1,6 @@
-"""What this process remembers of the database of its application; other processes may serve the next request.
+"""Caches of this process, by database; other processes may serve the next request.
 
-They come out the same: a memory only spares computing something again.
+A cache only saves computation: results do not depend on it.
 """
 
 import threading
@@ -18,27 +18,27 @@ from annotator.web.site.context import database
 from annotator.workflows.leaderboard.score_cache import ScoreCache
 from annotator.workflows.pools import pool_selection
 
-MOST_REPORTS = 16  # the ones used last
+MOST_REPORTS = 16  # the most recently used
 
 Report = TypeVar("Report")
 Memory = TypeVar("Memory")
 
 
 class MemoryOfDatabase(Generic[Memory]):
-    """A memory of each database for as long as that is used."""
+    """One cache per database, for as long as the database is used."""
 
     def __init__(self, begin: Callable[[], Memory]) -> None:
-        """Begin each memory by this."""
+        """Create each cache by calling `begin`."""
         self._begin = begin
         self._memories: WeakKeyDictionary[Database, Memory] = WeakKeyDictionary()
 
     def __call__(self) -> Memory:
-        """The memory for the database of this application."""
+        """The cache for the database of this application."""
         return self._memories.setdefault(database(), self._begin())
 
 
 class _Kept(NamedTuple):
-    """A report, the state of the collection that it was made from, and that of the site when they were compared."""
+    """A report, the state of the collection it was computed from, and the state of the site at the last comparison."""
 
     site: Hashable
     collection: bytes
@@ -46,26 +46,26 @@ class _Kept(NamedTuple):
 
 
 class ReportCache:
-    """The reports of one database, each with the state of the collection that it was made from."""
+    """The reports of one database, each with the state of the collection it was computed from."""
 
     def __init__(self) -> None:
-        """Keep nothing yet."""
+        """Create an empty cache."""
         self._lock = threading.Lock()
         self._reports: OrderedDict[Hashable, _Kept] = OrderedDict()
 
     def report(self, given: Database, slug: str, key: Hashable, make: Callable[[Any], Report]) -> Report:
-        """The report kept under this key, or a new one when the collection has changed; `key` has all that was asked.
+        """The cached report, or a new one if the collection has changed; `key` contains all parameters.
 
-        Raises `NotFoundError` for an unknown collection, and what `make` raises.
+        Raises `NotFoundError` for an unknown collection, and the errors of `make`.
         """
         site = given.state()
         if site is None:  # in memory each connection may have a database of its own
             return given.read(make)
         with self._lock:
             kept = self._reports.get((slug, key))
-        # While nothing at all is stored the collection need not be looked at.
+        # If nothing at all was stored since, the collection need not be checked.
         if kept is None or kept.site != site:
-            # Nobody waits while it is made: two who ask at once both make it.
+            # No lock is held while it is computed: concurrent requests may both compute it.
             with given.reading() as session:
                 state = report_state(session, find_collection(session, slug))
                 is_same = kept is not None and kept.collection == state
@@ -78,7 +78,7 @@ class ReportCache:
         return cast("Report", kept.report)
 
 
-# Scores of the runs by live grades, curves of planned pools, choices of adaptive ones, grades by judge, and reports.
+# Live scores, curves of planned pools, choices of adaptive pools, grades by judge, and reports.
 score_cache = MemoryOfDatabase(ScoreCache)
 plan_memory = MemoryOfDatabase(PlanMemory)
 adaptive_memory = MemoryOfDatabase(pool_selection.Memory)
@@ -87,5 +87,5 @@ report_cache = MemoryOfDatabase(ReportCache)
 
 
 def kept_report(slug: str, key: Hashable, make: Callable[[Any], Report]) -> Report:
-    """The report of a collection that was made for this key from the state it is in, or a new one."""
+    """The report of a collection for this key, cached until the collection changes."""
     return report_cache().report(database(), slug, key, make)

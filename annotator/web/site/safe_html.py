@@ -1,4 +1,4 @@
-"""Text from documents and guidelines as HTML that can do no harm."""
+"""Sanitises documents and guidelines as HTML."""
 
 import re
 from collections import defaultdict
@@ -14,9 +14,9 @@ TAGS = {
     *("table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td", "div", "span", "figure", "figcaption"),
 }
 ATTRIBUTES = {"a": {"href", "title"}, "abbr": {"title"}, "th": {"scope", "colspan", "rowspan"}, "td": {"colspan"}}
-# Only a body that begins with a block of HTML is taken for HTML. Plain text may speak of <tags> in its middle, and
+# Only a body that starts with a block-level HTML element is treated as HTML. Plain text may mention <tags>, and
 # a judge must see them; HTML shown as text is ugly but complete.
-# Possessive throughout: a body of many comments and no block is refused in one pass.
+# Possessive quantifiers: a body of many comments without a block is rejected in one pass.
 BEGINS_AS_HTML = re.compile(
     r"\s*+(?:(?><!--.*?-->|<\?xml.*?\?>)\s*+)*+"
     r"<(?:!doctype\s+html|html|head|body|article|section|main|header|div|p|h[1-6]|table|ul|ol|dl|pre|blockquote)\b",
@@ -24,8 +24,8 @@ BEGINS_AS_HTML = re.compile(
 )
 HEADING = re.compile(r"<(/?)h([1-6])>")
 LOWEST_HEADING = 6
-# A comment, an element whose content is no HTML, or a tag with its attributes, so that what only looks like a tag in
-# these is not taken for one. Nothing is read twice, whatever is left open.
+# A comment, an element with raw text content, or a tag with its attributes, so that text inside these that looks like
+# a tag is not matched. No backtracking, even if something is unclosed.
 TOKEN = re.compile(
     r"<!--(?:-?>|.*?(?:--!?>|\Z))|<(?:[!?]|/[^A-Za-z>])[^>]*+"
     r"|<(script|style|title|textarea|xmp|iframe|noembed|noframes)(?=[\t\n\f\r />]).*?(?:</\1|\Z)"
@@ -34,22 +34,22 @@ TOKEN = re.compile(
     r"(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"'])[^\t\n\f\r >]*+))?+)*+",
     re.IGNORECASE | re.DOTALL,
 )
-# Elements that need no end, or whose end the next one brings: old pages have thousands of them one after the other.
-# Within a drawing or a formula they are like any other.
+# Elements with optional or no end tags: old pages have thousands of them in a row.
+# Within SVG or MathML they are ordinary elements.
 CLOSED_BY_OTHERS = {
     *("p", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot", "option", "area", "base", "br", "col"),
     *("colgroup", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"),
 }
-# Elements that a parser opens again in each paragraph until they are closed (HTML standard, 13.2.4.3).
+# Elements that a parser reopens in each paragraph until they are closed (HTML standard, 13.2.4.3).
 FORMATTING = {"a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u"}
-# Elements in which the end of a formatting element that began outside is not heeded.
+# Elements in which the end tag of a formatting element from outside is ignored.
 SCOPES = {"applet", "caption", "marquee", "object", "table", "template"}
 DEEPEST = 2_000
-# With fewer tags than this nothing can be dear.
+# With fewer tags than this, sanitising is never slow.
 FEW_TAGS = 200
-# Elements opened again, summed over all tags: each takes about 240 bytes while a document is sanitised.
+# Reopened elements summed over all tags: each takes about 240 bytes during sanitising.
 MOST_REOPENED = 1_000_000
-# The depth summed over all tags: for some of them the parser looks at every open element, about 2 ns for each.
+# The depth summed over all tags: for some of them the parser scans all open elements, about 2 ns for each.
 MOST_LOOKED_AT = 200_000_000
 BEGINNING = 400
 
@@ -59,34 +59,34 @@ MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 def document_html(body: str) -> Markup:
-    """A document's body: HTML sanitised, anything else as plain text that keeps its lines."""
+    """A document's body as HTML: sanitised, or plain text with its line breaks."""
     if is_shown_as_html(body):
         return Markup('<div class="rich">{}</div>').format(sanitised(body))
     return Markup('<div class="plain">{}</div>').format(escape(body))
 
 
 def is_shown_as_html(body: str) -> bool:
-    """Whether a body is HTML that is not absurdly deep: parsing takes time by the square of the depth."""
+    """Whether a body is HTML of acceptable depth: parsing time is quadratic in the depth."""
     return BEGINS_AS_HTML.match(body) is not None and not _is_too_deep(body)
 
 
 def sanitised(body: str) -> Markup:
-    """The HTML of a document, safe, with its headings below that of the document."""
+    """The sanitised HTML of a document, with headings below that of the page."""
     return _sanitised(body, lower_by=2)
 
 
 def document_beginning(body: str) -> str:
     """The first words of a document's body as one line of plain text, without tags."""
     if is_shown_as_html(body):
-        # A blank before each tag, so that words of neighbouring cells and paragraphs stay apart.
+        # A blank before each tag keeps words of neighbouring cells and paragraphs apart.
         safe = nh3.clean(body.replace("<", " <"), tags=set(), clean_content_tags=DROPPED_WHOLE)
-        body = Markup(safe).unescape()  # noqa: S704 - it is made text here, and escaped where it is shown
+        body = Markup(safe).unescape()  # noqa: S704 - converted to text here, and escaped where it is shown
     line = " ".join(body.split())
     return line if len(line) <= BEGINNING else f"{line[:BEGINNING].rsplit(' ', 1)[0]} …"
 
 
 def _is_too_deep(body: str) -> bool:
-    """Whether sanitising would take much time or memory; what is open is rather over- than underestimated."""
+    """Whether sanitising would take much time or memory; open elements are rather over- than underestimated."""
     if body.count("<") <= FEW_TAGS:
         return False
     opened = _Opened()
@@ -107,14 +107,14 @@ def _is_too_deep(body: str) -> bool:
 
 
 class _Opened:
-    """The elements that are open: an end without its beginning closes nothing."""
+    """The open elements; an end tag without a start tag is ignored."""
 
     def __init__(self) -> None:
         self.depth = 0
         self.formatting = 0
         self._foreign = 0
         self._scopes = 0
-        # By name: in how many scopes each open element of that name began.
+        # By name: in how many scopes each open element of that name started.
         self._begun: defaultdict[str, list[int]] = defaultdict(list)
 
     def begin(self, name: str) -> None:
@@ -137,12 +137,12 @@ class _Opened:
 
 @lru_cache(maxsize=64)
 def guidelines_html(markdown: str) -> Markup:
-    """Guidelines written in Markdown."""
+    """Render guidelines written in Markdown as sanitised HTML."""
     return _sanitised(MARKDOWN.render(markdown), lower_by=1)
 
 
 def _sanitised(html: str, lower_by: int) -> Markup:
-    """Safe HTML whose headings stand below those of the page; nh3 writes its tags in one form, so that these match."""
+    """Sanitised HTML with lowered headings; nh3 normalises tags, so that a regular expression can match them."""
     safe = nh3.clean(
         html,
         tags=TAGS,
@@ -151,4 +151,4 @@ def _sanitised(html: str, lower_by: int) -> Markup:
         set_tag_attribute_values={"a": {"target": "_blank"}},
     )
     lowered = HEADING.sub(lambda match: f"<{match[1]}h{min(int(match[2]) + lower_by, LOWEST_HEADING)}>", safe)
-    return Markup(lowered)  # noqa: S704 - nh3 has sanitised it, and the numbers of headings are ours
+    return Markup(lowered)  # noqa: S704 - sanitised by nh3, with heading levels inserted here

@@ -1,4 +1,4 @@
-"""How long a session lasts: what its signed cookie says of itself, so that a copy of it ends, too."""
+"""Expiry of sessions: times in the signed cookie, so that a copied cookie expires, too."""
 
 import hashlib
 import secrets
@@ -10,18 +10,18 @@ from flask.sessions import SecureCookieSessionInterface
 
 from annotator.web.site.context import now
 
-# A session ends after so long without a request, and in any case so long after signing in.
+# A session ends after this time without a request, and at the latest this long after signing in.
 LONGEST_IDLE = timedelta(hours=12)
 LONGEST = timedelta(days=30)
-# The cookie is sent again when what it says is older than this: not with each judgement.
+# The cookie is renewed when its time is older than this, not with each judgement.
 SAID_AGAIN = timedelta(minutes=10)
 NAME_BYTES = 16
 NAME, BEGUN, SEEN = "session", "begun", "seen"
-WHO = "_user_id"  # the name that Flask-Login gave it: sessions from before go on
+WHO = "_user_id"  # the key used by Flask-Login, so that older sessions remain valid
 
 
 class SignedInAs(NamedTuple):
-    """The account and its generation that a session names, and what names the session; nothing is looked up."""
+    """The account, its generation and the session key of a session, without a database query."""
 
     id: int
     generation: int
@@ -29,38 +29,38 @@ class SignedInAs(NamedTuple):
 
 
 def cookie_name(name: str, *, secure: bool) -> str:
-    """The name of a cookie; one that travels encrypted only can so be set by this very host alone."""
+    """The name of a cookie; a `__Host-` cookie is sent over HTTPS only and can be set by this host alone."""
     return f"__Host-{name}" if secure else name
 
 
 class SignedCookies(SecureCookieSessionInterface):
-    """The framework's sessions, signed with HMAC-SHA-256 where it would take SHA-1."""
+    """Flask's sessions, signed with HMAC-SHA-256 instead of SHA-1."""
 
     digest_method = staticmethod(hashlib.sha256)
 
 
 def install(app: Flask) -> None:
-    """Sign sessions, and let each go on while its reader is there."""
+    """Install signed sessions, and extend each while it is used."""
     app.session_interface = SignedCookies()
     app.after_request(_go_on)
 
 
 def begin(id_: int, generation: int) -> None:
-    """Give the session that begins its account, a name of its own and its times.
+    """Store the account, a session key and the times in a new session.
 
-    A session from before a change of password names an older generation of the account.
+    A session from before a password change has an older generation of the account.
     """
     session.update({WHO: f"{id_}:{generation}", **marks(now())})
 
 
 def marks(at: datetime) -> dict[str, str | int]:
-    """What a cookie says of a session that begins."""
+    """The times stored in the cookie of a new session."""
     moment = int(at.timestamp())
     return {NAME: secrets.token_urlsafe(NAME_BYTES), BEGUN: moment, SEEN: moment}
 
 
 def signed_in_as() -> SignedInAs | None:
-    """Who the session says it is of; None for a guest, and when its time is over."""
+    """The account of the session; None for a guest, and after expiry."""
     id_, _, generation = str(session.get(WHO, "")).partition(":")
     if not (id_.isdecimal() and generation.isdecimal()) or _is_over(now()):
         return None
@@ -68,12 +68,12 @@ def signed_in_as() -> SignedInAs | None:
 
 
 def key() -> str:
-    """What names the session of somebody who is signed in; it is no secret without the signature of the cookie."""
+    """The key of a signed-in session; not a secret, as the cookie is signed."""
     return str(session[NAME])
 
 
 def ends_at() -> datetime:
-    """When the session ends by itself at the latest."""
+    """The latest time at which the session expires."""
     return _moment(BEGUN) + LONGEST
 
 

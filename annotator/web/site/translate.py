@@ -1,4 +1,4 @@
-"""Says a sentence in the reader's language."""
+"""Translates sentences for the reader."""
 
 from annotator.errors import Sentence
 from annotator.storage import Role
@@ -7,7 +7,7 @@ from annotator.web.site.language import gettext
 
 
 def say(sentence: Sentence) -> str:
-    """The sentence translated, its values put in."""
+    """The sentence in the reader's language, with its values filled in."""
     values = {name: _say_value(value) for name, value in sentence.values.items()}
     return gettext(sentence.template) % values
 

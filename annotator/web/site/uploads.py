@@ -1,4 +1,4 @@
-"""Files that a form sent."""
+"""Files uploaded by forms."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import PureWindowsPath
@@ -10,20 +10,20 @@ from annotator.web.site.background import report_reading
 
 
 def input_files(files: Iterable[FileStorage]) -> Sequence[InputFile]:
-    """The files under their own names; some browsers send a folder along, with either kind of slash.
+    """The files under their own names, without the folders (with either slash) that some browsers send.
 
-    Where a worker reads them, whoever waits is told how many it has read.
+    In a worker, reading them updates the progress of the job.
     """
     return report_reading(whole_files(files))
 
 
 def whole_files(files: Iterable[FileStorage]) -> list[InputFile]:
-    """The same files for a view that tells by bytes how far it is."""
+    """The uploaded files for a view that reports its progress in bytes."""
     return [InputFile(_name(file), file.read()) for file in files]
 
 
 def names_of(files: Iterable[FileStorage]) -> str:
-    """The names of the files, as they are told of."""
+    """The names of the files, comma-separated."""
     return ", ".join(map(_name, files))
 
 

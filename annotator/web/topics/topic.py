@@ -1,4 +1,4 @@
-"""One topic: its words, its state, and trying a draft out by quick looks."""
+"""One topic: its text, its status, and trying out a draft by looking at documents."""
 
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ blueprint = Blueprint("topic", __name__)
 
 
 class LookForm(Form):
-    """How a document looked."""
+    """A first impression of a document's relevance."""
 
     number = HiddenField(validators=[InputRequired()])
     docno = HiddenField(validators=[InputRequired()])
@@ -34,7 +34,7 @@ class LookForm(Form):
 
 @dataclass(frozen=True)
 class Trial:
-    """What a draft is tried by, as the address says, and the documents it gives; or why there are none."""
+    """The query or run by which a draft is tried, and its documents; or the reason why there are none."""
 
     query: str
     tag: str
@@ -45,14 +45,14 @@ class Trial:
 @blueprint.get("/collections/<slug>/topics/<path:number>")
 @collection_page(Role.ORGANISER)
 def show(slug: str, number: str) -> ResponseReturnValue:
-    """A topic; a draft is tried by `?q=`, a search, or `?run=`, a run: by the first documents of either."""
+    """A topic; a draft is tried with the first documents of a search (`?q=`) or a run (`?run=`)."""
     return _page(slug, number, None)
 
 
 @blueprint.post("/collections/<slug>/topics/<path:number>")
 @collection_page(Role.ORGANISER)
 def change(slug: str, number: str) -> ResponseReturnValue:
-    """Give a topic other words."""
+    """Change the text of a topic."""
     form = WordsForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
@@ -66,7 +66,7 @@ def change(slug: str, number: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/topic/look")
 @collection_page(Role.ORGANISER)
 def look(slug: str) -> ResponseReturnValue:
-    """Keep how a document looked: a script gets the count anew, a form goes on to the next document."""
+    """Store the impression of a document: a script gets the new count, a form goes on to the next document."""
     form = LookForm()
     if not form.validate():
         raise InvalidValueError("A quick look marks a document of a topic as looking relevant or not.")
@@ -124,7 +124,7 @@ def _trial(slug: str, topic: TopicView) -> Trial:
 
 
 def _tallies(slug: str, number: str) -> list[LookTally]:
-    """The person's own tally first, then the others'."""
+    """The person's own tally first, then those of others."""
     with database().reading() as session:
         tallies = topic_trying.look_tallies(session, slug).get(number, [])
     return sorted(tallies, key=lambda tally: tally.person != the_person().name)

@@ -1,4 +1,4 @@
-"""The topics of a collection: import and draft them, accept, drop and restore them; those that might be dropped."""
+"""The topics of a collection: import, draft, accept, drop and restore them; topics flagged for dropping."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ blueprint = Blueprint("topics", __name__)
 
 
 class TopicsForm(Form):
-    """Files of topics."""
+    """The form for uploading topics."""
 
     files = MultipleFileField(
         lazy_gettext("Files of topics"),
@@ -53,7 +53,7 @@ class TopicsForm(Form):
 
 
 class WordsForm(Form):
-    """What a topic says."""
+    """The text of a topic."""
 
     title = StringField(
         lazy_gettext("Title"), [InputRequired()], description=lazy_gettext("The query as a user would type it.")
@@ -77,14 +77,14 @@ class WordsForm(Form):
     )
 
     def words(self) -> TopicWords:
-        """What was entered."""
+        """The text that was entered."""
         return TopicWords(
             self.title.data, self.description.data or "", self.narrative.data or "", self.language.data or None
         )
 
 
 class DraftForm(WordsForm):
-    """A topic by its number."""
+    """A draft with its topic number."""
 
     number = StringField(
         lazy_gettext("Number"),
@@ -96,7 +96,7 @@ class DraftForm(WordsForm):
 
 @dataclass(frozen=True)
 class Effect:
-    """The effect of dropping, or why there is none to show."""
+    """The effect of dropping topics, or the reason why there is none."""
 
     found: DroppingEffect | None
     refusal: AnnotatorError | None = None
@@ -105,7 +105,7 @@ class Effect:
 @blueprint.get("/collections/<slug>/topics")
 @collection_page(Role.ORGANISER, Role.PARTICIPANT)
 def show(slug: str) -> ResponseReturnValue:
-    """Every topic; participants see those that are, or were, part of the task."""
+    """All topics; participants see those that are, or were, part of the task."""
     return _page(slug, TopicsForm(), DraftForm())
 
 
@@ -139,14 +139,14 @@ def add(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/topics.jsonl")
 @collection_page(Role.ORGANISER, Role.PARTICIPANT)
 def as_jsonl(slug: str) -> ResponseReturnValue:
-    """The accepted topics, a JSON object a line."""
+    """The accepted topics as JSON Lines."""
     return download(topics.topics_jsonl(_rows(slug)), f"{slug}-topics.jsonl", JSON_LINES)
 
 
 @blueprint.post("/collections/<slug>/topic")
 @collection_page(Role.ORGANISER)
 def draft(slug: str) -> ResponseReturnValue:
-    """Draft one topic, and go on to try it."""
+    """Create a draft, and go on to try it."""
     form = DraftForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
@@ -162,7 +162,7 @@ def draft(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/topic/accept")
 @collection_page(Role.ORGANISER)
 def accept(slug: str) -> ResponseReturnValue:
-    """Make drafts topics like any other."""
+    """Accept drafts as topics of the task."""
     with database().transaction() as session:
         accepted = topic_editing.accept_topics(session, slug, request.form.getlist("numbers"))
         note(session, "topics.accept", slug, subject=", ".join(accepted))
@@ -173,7 +173,7 @@ def accept(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/topic/drop")
 @collection_page(Role.ORGANISER)
 def drop(slug: str) -> ResponseReturnValue:
-    """Drop topics for one reason."""
+    """Drop topics, with one reason."""
     with database().transaction() as session:
         dropped = topic_editing.drop_topics(
             session, slug, request.form.getlist("numbers"), reason=request.form.get("reason", "")
@@ -186,7 +186,7 @@ def drop(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/topic/restore")
 @collection_page(Role.ORGANISER)
 def restore(slug: str) -> ResponseReturnValue:
-    """Take dropped topics up again."""
+    """Restore dropped topics."""
     with database().transaction() as session:
         restored = topic_editing.restore_topics(session, slug, request.form.getlist("numbers"))
         note(session, "topics.restore", slug, subject=", ".join(restored))
@@ -195,7 +195,7 @@ def restore(slug: str) -> ResponseReturnValue:
 
 
 def _back(slug: str) -> ResponseReturnValue:
-    # Without what the address asked for: it may be of a topic as it was before.
+    # Without the query string: it may refer to the previous state of a topic.
     return redirect(urlsplit(came_from() or "").path or url_for(".show", slug=slug), 303)
 
 
@@ -225,7 +225,7 @@ def _page(slug: str, form: TopicsForm, draft_form: DraftForm) -> str:
 @blueprint.get("/collections/<slug>/topic-flags")
 @collection_page(Role.ORGANISER)
 def flags(slug: str) -> ResponseReturnValue:
-    """The flagged topics, and the effect of dropping those chosen (`?numbers=7&m=AP`) or all that are certain."""
+    """The flagged topics, and the effect of dropping those selected (`?numbers=7&m=AP`) or all that are certain."""
     to_come = choices_to_come(slug)
     flagged = database().read(topics.flagged_topics, slug, to_come=to_come)
     measure = request.args.get("m", "").strip() or DEFAULT_MEASURES[0]
@@ -233,7 +233,7 @@ def flags(slug: str) -> ResponseReturnValue:
     if not chosen and "m" not in request.args:
         chosen = [flag.topic.number for flag in flagged if flag.is_final]
     effect = _effect_of_dropping(slug, measure, chosen)
-    # That there is nothing to compare yet is no fault of the request.
+    # Missing data to compare are not an error of the request.
     is_possible = effect.refusal is None or isinstance(effect.refusal, ConflictError)
     page = render_template(
         "topics/flags.html",
