@@ -1,1 +1,1 @@
-"""The demonstration: Python's own documentation, five search systems, topics and two labellings."""
+"""The demonstration: Python's own documentation, six search systems, topics and two labellings."""

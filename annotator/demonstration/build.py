@@ -40,7 +40,7 @@ SCALE = """
 1=Relevant | Helps, goes part of the way, or is a close alternative.
 2=Highly relevant | With this very thing the programmer could meet the need.
 """
-# Each of the four meets another part of the program.
+# Each account shows a different part of the program.
 ROLES: Mapping[str, tuple[Role, str | None]] = {
     "ola": (Role.ORGANISER, None),
     "jo": (Role.JUDGE, None),
@@ -56,10 +56,10 @@ LABELLINGS = ("strict", "generous")
 
 @dataclass(frozen=True)
 class Demonstration:
-    """Where the demonstration is, and what to tell its visitor.
+    """The location of the demonstration, and what to show its visitor.
 
-    `labels_left_out` counts shipped labels whose text this Python words differently or does not pool; 0 when it was
-    there already.
+    `labels_left_out` counts shipped labels whose text differs in this Python or is not pooled; 0 when the demonstration
+    existed already.
     """
 
     settings: Settings
@@ -70,19 +70,19 @@ class Demonstration:
 
 @dataclass(frozen=True)
 class Label:
-    """What the labellings say of a document, and the hash of the text they said it of."""
+    """The labels of a document, and the hash of the labelled text."""
 
     topic: str
     docno: str
     text_hash: str
-    grades: tuple[str, ...]  # one a labelling, empty where it has none
+    grades: tuple[str, ...]  # one per labelling, empty where it has none
 
 
 def prepare_demonstration(directory: Path, *, now: datetime) -> Demonstration:
-    """Make the demonstration in `directory`, or find the one that is there with all that was judged in it.
+    """Create the demonstration in `directory`, or open the existing one with its judgements.
 
-    A new one appears whole or not at all: it is built under another name and renamed when it is complete. The tables
-    of one that an older program made are brought to this version.
+    Creation is atomic: it is built under another name and renamed when complete. The tables of one created by an older
+    version are migrated.
     """
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / "annotator.sqlite"
@@ -103,7 +103,7 @@ def prepare_demonstration(directory: Path, *, now: datetime) -> Demonstration:
 
 
 def _secret_key(path: Path) -> str:
-    """The key that signs the demonstration's sessions, readable by its owner only; it appears whole."""
+    """The key that signs the demonstration's sessions, readable by its owner only; written atomically."""
     if not path.exists():
         unfinished = path.with_name("unfinished-secret-key")
         unfinished.unlink(missing_ok=True)  # a leftover might be readable by others
@@ -114,7 +114,7 @@ def _secret_key(path: Path) -> str:
 
 
 def _build(database: Database, now: datetime) -> tuple[int, int]:
-    """Build everything in one transaction and count the labels used and left out."""
+    """Build everything in one transaction, and return the number of labels used and left out."""
     upgrade_schema(database)
     corpus = python_documents()
     with database.transaction() as session:
@@ -140,7 +140,7 @@ def _build(database: Database, now: datetime) -> tuple[int, int]:
         request = PoolRequest("depth", {"depth": DEPTH})
         pool_building.build_pool(session, SLUG, request, seed=SEED, built_by_id=None, built_at=now)
         counts = _import_labels(session, corpus, now)
-    # Closing folds SQLite's log into the file, so that the file alone can be renamed.
+    # Closing merges SQLite's log into the file, so that the file alone can be renamed.
     database.close()
     return counts
 
@@ -166,7 +166,7 @@ def _add_collection_and_people(session: Session, now: datetime) -> None:
 
 
 def _import_labels(session: Session, corpus: Sequence[PythonDocument], now: datetime) -> tuple[int, int]:
-    """Import both labellings as far as they fit, and count the labels used and left out."""
+    """Import both labellings as far as they fit, and return the number of labels used and left out."""
     labels = shipped_labels()
     fitting = fitting_labels(labels, corpus, pools.pooled_docnos(session, SLUG))
     used = 0
@@ -180,7 +180,7 @@ def _import_labels(session: Session, corpus: Sequence[PythonDocument], now: date
 
 
 def shipped_labels() -> list[Label]:
-    """All labels that come with the program."""
+    """All labels that are shipped with the program."""
     lines = _shipped("labels.tsv").content.decode().splitlines()
     return [_label(line) for line in lines if not line.startswith("#")]
 
@@ -188,7 +188,7 @@ def shipped_labels() -> list[Label]:
 def fitting_labels(
     labels: Sequence[Label], corpus: Sequence[PythonDocument], pool: AbstractSet[tuple[str, str]]
 ) -> list[Label]:
-    """The labels whose document has, in this Python, the very text they were given to, and is in the pool."""
+    """The labels whose document is pooled and has, in this Python, exactly the labelled text."""
     hashes = {document.docno: text_hash(document.title, document.body) for document in corpus}
     return [
         label for label in labels if hashes.get(label.docno) == label.text_hash and (label.topic, label.docno) in pool

@@ -16,25 +16,25 @@ from types import ModuleType
 
 from annotator.errors import AnnotatorError
 
-SHORTEST_BODY = 25  # characters; below stand "Alias for an attribute" and the like, which nobody can judge
-LEAST_DOCUMENTS = 1000  # a Python with docstrings has several thousand; one built without them has next to none
+SHORTEST_BODY = 25  # characters; shorter ones, such as "Alias for an attribute", cannot be judged
+LEAST_DOCUMENTS = 1000  # a Python with docstrings has several thousand; one built without them has almost none
 SECONDS_ALLOWED = 120
 
-# Importing these prints, opens a browser or wants a screen; or they are made for Python's own developers.
+# Importing these prints, opens a browser or needs a screen; or they are for Python's own developers.
 NOT_FOR_PROGRAMMERS = """
     antigravity this idlelib test tests turtle turtledemo tkinter curses lib2to3 ensurepip pydoc_data
     encodings pyexpat sre_compile sre_constants sre_parse
 """
-# What another system lacks, or has under the name `os` and `os.path` as well.
+# Missing on other systems, or available under the name `os` and `os.path` as well.
 OF_ONE_SYSTEM = "msilib msvcrt winreg winsound posix nt posixpath ntpath genericpath nturl2path"
-# Gone from Python 3.12 (asynchat to smtpd) or 3.13 (PEP 594): left out, so that corpora of two Pythons are alike.
+# Removed in Python 3.12 (asynchat to smtpd) or 3.13 (PEP 594): left out, so that corpora of two Pythons are alike.
 DEPARTED = """
     asynchat asyncore distutils imp smtpd aifc audioop cgi cgitb chunk crypt imghdr mailcap nis nntplib
     ossaudiodev pipes sndhdr spwd sunau telnetlib uu xdrlib
 """
 LEFT_OUT = frozenset(f"{NOT_FOR_PROGRAMMERS} {OF_ONE_SYSTEM} {DEPARTED}".split())
 
-# The caller's path goes *behind* the child's own, so that nothing on it can stand in for a standard module.
+# The caller's path goes *behind* the child's own, so that nothing on it can shadow a standard module.
 CHILD_PROGRAM = (
     "import sys; sys.path.extend(sys.argv[1:]); from annotator.demonstration.corpus import main; sys.exit(main())"
 )
@@ -51,7 +51,7 @@ class PythonDocument:
 
 @dataclass(frozen=True)
 class NamedThing:
-    """A documented thing of the library under one of the names it goes by, `builtins.` included."""
+    """A documented object of the library under one of its names, `builtins.` included."""
 
     name: str
     kind: str
@@ -59,17 +59,17 @@ class NamedThing:
 
     @property
     def package(self) -> str:
-        """Give the top of the dotted name."""
+        """The first part of the dotted name."""
         return self.name.partition(".")[0]
 
     @property
     def last_name(self) -> str:
-        """The end of the dotted name."""
+        """The last part of the dotted name."""
         return self.name.rpartition(".")[2]
 
     @property
     def body(self) -> str:
-        """Its docstring without indentation, for a class in need that of its `__init__`; "" when there is none."""
+        """The docstring without indentation, for a class without one that of its `__init__`; "" when there is none."""
         text = getattr(self.thing, "__doc__", None)
         if text is None and isinstance(self.thing, type):
             initialiser = vars(self.thing).get("__init__")
@@ -78,7 +78,7 @@ class NamedThing:
 
     @property
     def distance(self) -> tuple[bool, bool, bool, int, int, str]:
-        """How far the name is from the one programmers use: of two names, the lesser is the better."""
+        """Sort key of names: the lesser of two names is closer to the one that programmers use."""
         home = (getattr(self.thing, "__module__", None) or "").lstrip("_").partition(".")[0]
         renamed = self.last_name != getattr(self.thing, "__name__", self.last_name)
         dots = self.name.count(".")
@@ -86,10 +86,10 @@ class NamedThing:
 
 
 def python_documents() -> list[PythonDocument]:
-    """Read Python's own documentation on this machine, by docno: some five thousand documents in a second.
+    """Read Python's own documentation on this machine, by docno: about five thousand documents in a second.
 
-    The whole standard library is imported in a process of its own, so that the caller is left as it was.
-    Raises `AnnotatorError` when that process fails or this Python carries no docstrings.
+    The whole standard library is imported in a separate process, so that the caller is not affected. Raises
+    `AnnotatorError` when that process fails or this Python has no docstrings.
     """
     documents = [PythonDocument(**json.loads(line)) for line in output_of_child().splitlines()]
     if len(documents) < LEAST_DOCUMENTS:
@@ -103,7 +103,7 @@ def python_documents() -> list[PythonDocument]:
 
 
 def text_hash(title: str, body: str) -> str:
-    """16 hexadecimal digits of SHA-256, by which another Python's wording of a docstring is told apart."""
+    """The first 16 hexadecimal digits of SHA-256, to detect that another Python's docstring differs."""
     return hashlib.sha256(f"{title}\n{body}".encode()).hexdigest()[:16]
 
 
@@ -131,7 +131,7 @@ def output_of_child() -> str:
 
 
 def main() -> None:
-    """Print the corpus as JSONL in ASCII; whatever a module says while it is imported goes to standard error."""
+    """Print the corpus as JSONL in ASCII; output of modules on import is redirected to standard error."""
     warnings.simplefilter("ignore")  # deprecated modules announce themselves; the reader cannot help it
     with contextlib.redirect_stdout(sys.stderr):
         documents = documents_of(public_modules())
@@ -146,7 +146,7 @@ def public_modules() -> Iterator[tuple[str, ModuleType]]:
 
 
 def modules_below(name: str) -> Iterator[tuple[str, ModuleType]]:
-    """Yield the module and what lies below it; nothing when the name is private or this machine cannot import it."""
+    """Yield the module and its submodules; nothing when the name is private or this machine cannot import it."""
     last_name = name.rpartition(".")[2]
     if last_name.startswith("_") or last_name in LEFT_OUT:
         return
@@ -160,7 +160,7 @@ def modules_below(name: str) -> Iterator[tuple[str, ModuleType]]:
 
 
 def documents_of(modules: Iterable[tuple[str, ModuleType]]) -> list[PythonDocument]:
-    """Make a document of each documented module, function, class and member, once, under its best name; by docno."""
+    """One document for each documented module, function, class and member, under its best name; by docno."""
     modules = list(modules)
     things = best_names(thing for name, module in modules for thing in things_in(name, module))
     public = {named.thing for named in things if isinstance(named.thing, type)}
@@ -172,13 +172,13 @@ def documents_of(modules: Iterable[tuple[str, ModuleType]]) -> list[PythonDocume
 
 
 def as_document(named: NamedThing) -> PythonDocument:
-    """Title and body as a judge will see them."""
+    """Title and body as shown to a judge."""
     docno = named.name.removeprefix("builtins.")
     return PythonDocument(docno, f"{docno} — {named.kind}", named.body)
 
 
 def things_in(module_name: str, module: ModuleType) -> Iterator[NamedThing]:
-    """Find the functions and classes that a module exports, or defines under a public name."""
+    """Yield the functions and classes that a module exports, or defines under a public name."""
     exported = set(getattr(module, "__all__", ()))
     for name in sorted(exported | set(vars(module))):
         thing = getattr(module, name, None)
@@ -188,22 +188,22 @@ def things_in(module_name: str, module: ModuleType) -> Iterator[NamedThing]:
 
 
 def is_home(module_name: str, thing: object) -> bool:
-    """Tell whether a thing was written for a module: in it, below it, or in the C module that stands behind it."""
+    """Whether an object was written for a module: in it, below it, or in its C implementation."""
     written_in = getattr(thing, "__module__", None) or ""
     names_of_home = {"builtins", written_in, written_in.removeprefix("_")}
     return module_name in names_of_home or written_in.startswith(f"{module_name}.")
 
 
 def kind_of(thing: object) -> str | None:
-    """Say what a programmer calls it, None for what carries no docstring of its own."""
+    """The kind of an object in programmers' terms, None for one without a docstring of its own."""
     if isinstance(thing, type):
         return "exception" if issubclass(thing, BaseException) else "class"
-    # A function behind functools.lru_cache is no routine to `inspect`, but remembers the function it wraps.
+    # `inspect` does not see a function behind functools.lru_cache as a routine; it has `__wrapped__`.
     return "function" if inspect.isroutine(thing) or hasattr(thing, "__wrapped__") else None
 
 
 def best_names(things: Iterable[NamedThing]) -> list[NamedThing]:
-    """Each thing once, under its best name (`os.path.join`, not `shutil.os.path.join`), best names first."""
+    """Deduplicate objects under their best names (`os.path.join`, not `shutil.os.path.join`), best names first."""
     best: dict[int, NamedThing] = {}
     for named in sorted(things, key=lambda named: named.distance):
         # `random.choice` is the method of a hidden `random.Random`; both share one function.
@@ -212,11 +212,11 @@ def best_names(things: Iterable[NamedThing]) -> list[NamedThing]:
 
 
 def members_of(named: NamedThing, public: Container[object]) -> Iterator[NamedThing]:
-    """Find the public methods and properties that a class defines itself, worded otherwise than in its bases."""
+    """Yield public methods and properties that a class defines, with docstrings other than in its bases."""
     if not isinstance(named.thing, type):
         return
     own, inherited = lineage(named.thing, public)
-    # The nearest definition counts, so it is written last.
+    # The nearest definition takes precedence, so it is written last.
     members = {name: member for ancestor in reversed(own) for name, member in vars(ancestor).items()}
     for name, member in sorted(members.items()):
         found = NamedThing(f"{named.name}.{name}", member_kind(member), member)
@@ -225,9 +225,9 @@ def members_of(named: NamedThing, public: Container[object]) -> Iterator[NamedTh
 
 
 def lineage(owner: type, public: Container[object]) -> tuple[list[type], set[type]]:
-    """Part a class's ancestry into what is its own, nearest first, and what comes from public bases.
+    """Split a class's ancestry into its own classes, nearest first, and those inherited from public bases.
 
-    A private base is a detail of how the class was written: `pathlib.Path` has one in 3.13 and none in 3.12.
+    A private base is an implementation detail: `pathlib.Path` has one in 3.13 and none in 3.12.
     """
     public_bases = [base for base in owner.__mro__[1:] if base in public]
     inherited = {ancestor for base in public_bases for ancestor in base.__mro__}
@@ -235,15 +235,15 @@ def lineage(owner: type, public: Container[object]) -> tuple[list[type], set[typ
 
 
 def is_worded_by(bases: Iterable[type], member: NamedThing) -> bool:
-    """Tell whether one of the bases has the member with the same text."""
+    """Whether one of the bases has the member with the same docstring."""
     overridden = (vars(base)[member.last_name] for base in bases if member.last_name in vars(base))
     return any(NamedThing(member.name, member.kind, other).body == member.body for other in overridden)
 
 
 def member_kind(member: object) -> str:
-    """Tell whether an attribute of a class is a method or a property, "" when it is neither."""
+    """Whether an attribute of a class is a method or a property, "" when it is neither."""
     if getattr(member, "__doc__", None) == type(member).__doc__:
-        return ""  # a constant or a descriptor that only shows the docstring of its own type
+        return ""  # a constant, or a descriptor that shows the docstring of its type
     if inspect.isdatadescriptor(member) or isinstance(member, functools.cached_property):
         return "property"
     is_method = inspect.isroutine(member) or isinstance(member, staticmethod | classmethod)
@@ -251,7 +251,7 @@ def member_kind(member: object) -> str:
 
 
 def without_repeats(things: Iterable[NamedThing]) -> Iterator[NamedThing]:
-    """Leave out what is too short, and of equal texts under one last name in one package all but the best name."""
+    """Drop short texts, and of equal texts under one last name in one package all but the best name."""
     met = set()
     for named in sorted(things, key=lambda named: named.distance):
         text = named.body

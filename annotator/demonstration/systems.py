@@ -1,4 +1,4 @@
-"""The demonstration's search systems: six ways to search the same corpus, unlike enough to be worth comparing."""
+"""The demonstration's search systems: six different ways to search the same corpus, for comparison."""
 
 import re
 import sqlite3
@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from annotator.demonstration.corpus import PythonDocument
 from annotator.errors import AnnotatorError
 
-DEPTH = 100  # documents a topic in a run
-DECIMALS = 6  # of a score: two machines may differ in the last bits of a float, and must not in a run
-NAME_WEIGHT = 5.0  # how many times a word in the name counts in `bm25-names`
-FULL_TEXT_MODULE = "fts5"  # what SQLite calls its full-text search
+DEPTH = 100  # documents per topic in a run
+DECIMALS = 6  # of a score: the last bits of a float may differ between machines, but a run must not
+NAME_WEIGHT = 5.0  # weight of a word in the name in `bm25-names`
+FULL_TEXT_MODULE = "fts5"  # the name of SQLite's full-text search module
 
-# Words that say nothing of the need; sentences are full of them, titles are not.
+# Stop words: frequent in sentences, rare in titles.
 STOP_WORDS = frozenset(
     """
     a after all also an and any are as at be because been before between both but by can could did do does each for
@@ -38,35 +38,35 @@ CAMEL_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 class SearchableTopic(Protocol):
-    """As much of a topic as a search system looks at."""
+    """The fields of a topic that a search system uses."""
 
     @property
     def number(self) -> str:
-        """The number as the topic file gives it."""
+        """The number in the topic file."""
 
     @property
     def title(self) -> str:
-        """What a programmer would type."""
+        """The query a programmer would type."""
 
     @property
     def description(self) -> str:
-        """The need in a sentence or two."""
+        """The information need in a sentence or two."""
 
 
 class Hit(NamedTuple):
-    """A document and the score a system gave it; more is better, never 0 or less."""
+    """A document and its score by a system; more is better, always above 0."""
 
     docno: str
     score: float
 
 
-# Gives the hits of each request, in the requests' order; neither sorted nor cut.
+# Returns the hits of each request, in the requests' order; neither sorted nor truncated.
 Matcher = Callable[[Sequence[PythonDocument], Sequence[str]], list[list[Hit]]]
 
 
 @dataclass(frozen=True)
 class SearchSystem:
-    """A way to index the corpus, and the part of a topic that it is asked with."""
+    """A way to index the corpus, and the part of a topic that is its query."""
 
     tag: str
     description: str
@@ -76,7 +76,7 @@ class SearchSystem:
     def search(
         self, documents: Sequence[PythonDocument], topics: Sequence[SearchableTopic], depth: int = DEPTH
     ) -> dict[str, list[Hit]]:
-        """Give the ranked list of each topic, best first and at most `depth` long, by topic number.
+        """The ranked list of each topic, best first and at most `depth` long, by topic number.
 
         Raises `AnnotatorError` when the system needs full-text search and this machine's SQLite has none.
         """
@@ -86,7 +86,7 @@ class SearchSystem:
     def run_lines(
         self, documents: Sequence[PythonDocument], topics: Sequence[SearchableTopic], depth: int = DEPTH
     ) -> str:
-        """Write the run in TREC's six columns: topic, Q0, docno, rank from 1, score, tag."""
+        """The run in TREC's six columns: topic, Q0, docno, rank from 1, score, tag."""
         return "".join(
             f"{number} Q0 {hit.docno} {rank} {hit.score:.{DECIMALS}f} {self.tag}\n"
             for number, hits in self.search(documents, topics, depth).items()
@@ -95,44 +95,44 @@ class SearchSystem:
 
 
 def ranked(hits: Iterable[Hit]) -> list[Hit]:
-    """Order hits as trec_eval will: by the score as printed, descending, and ties by docno, descending."""
+    """Sort hits as trec_eval does: by the score as printed, descending, and ties by docno, descending."""
     as_printed = (Hit(hit.docno, round(hit.score, DECIMALS)) for hit in hits)
     return sorted((hit for hit in as_printed if hit.score > 0), key=lambda hit: (hit.score, hit.docno), reverse=True)
 
 
 def words(text: str) -> list[str]:
-    """Split text at whatever is no letter and no digit, the underscore included, and fold case."""
+    """Split text at every character that is no letter or digit, underscores included, and fold case."""
     return WORD.findall(text.lower())
 
 
 def name_in_words(docno: str) -> str:
-    """Spell a dotted name out: `http.server.HTTPServer` reads "http server HTTP Server"."""
+    """Split a dotted name into words: `http.server.HTTPServer` gives "http server HTTP Server"."""
     return " ".join(WORD.findall(CAMEL_HUMP.sub(" ", docno)))
 
 
 def trigrams(text: str) -> list[str]:
-    """Cut each word, with a blank on either side, into its runs of three characters: " re", "red", "ed "."""
+    """Split each word, padded with a blank on either side, into character trigrams: " re", "red", "ed "."""
     padded = (f" {word} " for word in words(text))
     return [first + second[1] for word in padded for first, second in pairwise(map("".join, pairwise(word)))]
 
 
 def raw_name(document: PythonDocument) -> str:
-    """Give the name as programmers write it."""
+    """The name as programmers write it."""
     return document.docno
 
 
 def name_both_ways(document: PythonDocument) -> str:
-    """Give the name as written and in words, so that `defaultdict` and "default dict" both meet it."""
+    """The name as written and in words, so that `defaultdict` and "default dict" both match it."""
     return f"{document.docno} {name_in_words(document.docno)}"
 
 
 def whole_text(document: PythonDocument) -> str:
-    """Give the name in words and the whole docstring."""
+    """The name in words and the whole docstring."""
     return f"{name_in_words(document.docno)}\n{document.body}"
 
 
 def summary(document: PythonDocument) -> str:
-    """Give the name in words and the docstring's first paragraph."""
+    """The name in words and the docstring's first paragraph."""
     first_paragraph, _, _ = document.body.partition("\n\n")
     return f"{name_in_words(document.docno)}\n{first_paragraph}"
 
@@ -145,9 +145,9 @@ def match_by_bm25(
     name: Callable[[PythonDocument], str],
     name_weight: float,
 ) -> list[list[Hit]]:
-    """Match any word of the request, scored by BM25 (Robertson and Zaragoza 2009) as SQLite's FTS5 computes it.
+    """Match any word of the request, scored by BM25 (Robertson and Zaragoza 2009) of SQLite's FTS5.
 
-    FTS5 gives BM25 times -1, so that ascending order is best first; here more is better.
+    FTS5 returns BM25 times -1, so that ascending order is best first; here more is better.
     """
     query = "SELECT docno, -bm25(corpus, 0, ?, 1) FROM corpus WHERE corpus MATCH ?"
     with closing(sqlite3.connect(":memory:")) as database:
@@ -172,7 +172,7 @@ def create_index(database: sqlite3.Connection, tokenizer: str) -> None:
 
 
 def any_word(text: str) -> str:
-    """Write a request in FTS5's language: quoted words, any of which may match; without words, what matches nothing."""
+    """A request in FTS5 syntax: quoted words combined by OR; without words, a query that matches nothing."""
     return " OR ".join(f'"{word}"' for word in words(text)) or '""'
 
 
@@ -209,7 +209,7 @@ def match_by_cosine(
 def request_vector(
     count: Mapping[str, int], columns: Mapping[str, int], rarity: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Weigh a request as documents are weighed, to length 1; all 0 when it shares no feature with the corpus."""
+    """The request weighted like a document, with length 1; all 0 when it shares no feature with the corpus."""
     vector = np.zeros(len(columns))
     for feature in count.keys() & columns.keys():
         vector[columns[feature]] = (1 + np.log(count[feature])) * rarity[columns[feature]]
@@ -218,12 +218,12 @@ def request_vector(
 
 
 def title_of(topic: SearchableTopic) -> str:
-    """Ask with what a programmer would type."""
+    """The topic's title as the query."""
     return topic.title
 
 
 def description_of(topic: SearchableTopic) -> str:
-    """Ask with the words of the need that carry meaning."""
+    """The content words of the topic's description as the query."""
     return " ".join(word for word in words(topic.description) if word not in STOP_WORDS)
 
 

@@ -1,1 +1,1 @@
-"""What people do: one verb-named function each, the session first; who, when and seed are arguments; no commit."""
+"""Use cases, one function each: the session comes first; user, time and seed are arguments; no commit."""

@@ -1,1 +1,1 @@
-"""Workflows of agreement."""
+"""Agreement between judges, adjudication, and quality of judges."""

@@ -1,4 +1,4 @@
-"""Adjudication: the topics with disputes as an adjudicator sees them, and how it goes on, for the organisers."""
+"""Adjudication: the disputed topics shown to an adjudicator, and its progress shown to the organisers."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,9 +17,9 @@ from annotator.storage.judging.leases import give_back_expired
 
 @dataclass(frozen=True)
 class TopicToAdjudicate:
-    """A topic as one adjudicator sees it: what is in dispute there, and what of it they decided, may have, put off.
+    """A topic as one adjudicator sees it: documents in dispute, available to them, decided and put off by them.
 
-    Not among it is what they judged themselves.
+    Documents that the adjudicator judged as a judge are left out.
     """
 
     number: str
@@ -33,9 +33,9 @@ class TopicToAdjudicate:
 
 @dataclass(frozen=True)
 class DisputedTopic:
-    """A topic's documents: in dispute and undecided, in the hands of adjudicators at this moment, decided.
+    """A topic's documents: in dispute and undecided, leased to adjudicators now, decided.
 
-    Those with the same text count once, as one of them stands for all.
+    Documents with the same text count once.
     """
 
     number: str
@@ -47,7 +47,7 @@ class DisputedTopic:
 
 @dataclass(frozen=True)
 class Adjudication:
-    """How the adjudication of a collection stands; whether its qrels hear the adjudicators before all others."""
+    """The progress of adjudication in a collection, and whether its qrels prefer adjudicators' decisions."""
 
     topics: tuple[DisputedTopic, ...]
     judges: tuple[Upheld, ...]
@@ -58,30 +58,30 @@ class Adjudication:
 
     @property
     def in_dispute(self) -> int:
-        """Of all topics."""
+        """The number of documents in dispute over all topics."""
         return sum(topic.in_dispute for topic in self.topics)
 
     @property
     def in_hands(self) -> int:
-        """Of all topics."""
+        """The number of documents leased to adjudicators over all topics."""
         return sum(topic.in_hands for topic in self.topics)
 
     @property
     def decided(self) -> int:
-        """Of all topics."""
+        """The number of documents decided over all topics."""
         return sum(topic.decided for topic in self.topics)
 
 
 def give_back_leases(session: Session, *, now: datetime) -> None:
-    """Give back whatever lease has run out; what is counted and drawn afterwards is free again."""
+    """Return every expired lease to the queue, before documents are counted or drawn."""
     give_back_expired(session, now)
 
 
 def topics_to_adjudicate(session: Session, slug: str, judge_id: int) -> list[TopicToAdjudicate]:
-    """The topics in which something is in dispute or was decided by this adjudicator.
+    """List the topics with documents in dispute or decided by this adjudicator.
 
-    Of a dropped topic nothing is in dispute. Nothing is given back before: to count takes a second where judges have
-    said much, and meanwhile others write.
+    A dropped topic has no disputes. Expired leases are not returned first: counting takes up to a second, and a write
+    lock would block others for that long.
     """
     collection = find_collection(session, slug)
     own = own_disputes(session, collection.id, judge_id)
@@ -96,7 +96,7 @@ def topics_to_adjudicate(session: Session, slug: str, judge_id: int) -> list[Top
 
 
 def show_adjudication(session: Session, slug: str, *, now: datetime) -> Adjudication:
-    """Where judges differ, what was decided, and whose grade it was; for organisers alone."""
+    """The disagreements, decisions and adjudicators by topic; for organisers only."""
     collection = find_collection(session, slug)
     made = decisions(session, collection.id)
     by_topic = disputes(session, collection.id, made, now)

@@ -1,4 +1,4 @@
-"""How far the judges agree: all together, by pair, topic, judge and grade, and as judging went on."""
+"""Inter-assessor agreement: overall, by pair, topic, judge and grade, and over time."""
 
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Collection as SizedIterable
@@ -54,13 +54,13 @@ from annotator.storage.judging.leases import DECIDING
 POINTS_OVER_TIME = 60
 
 
-# Two judges in the order of their names.
+# The names of two judges in alphabetical order.
 Pair = tuple[str, str]
 ChoosePairs = Callable[[Mapping[Pair, int]], SizedIterable[Pair]]
 
 
 class By(StrEnum):
-    """The parts of the report."""
+    """The tables of the report."""
 
     ALL = "all"
     PAIR = "pair"
@@ -72,7 +72,7 @@ class By(StrEnum):
 
 @dataclass(frozen=True)
 class Choice:
-    """What is asked for: how differing grades weigh in kappa, and which topics count, none meaning all accepted."""
+    """The request: how kappa weights differing grades, and which topics count (none: all accepted topics)."""
 
     weighting: Weighting = Weighting.NONE
     topics: tuple[str, ...] = ()
@@ -91,7 +91,7 @@ class ScaleGrade:
 
 @dataclass(frozen=True)
 class PairAgreement:
-    """Two judges, by name, and what they come to on the documents both gave a grade."""
+    """Two judges, by name, and their agreement on the documents both graded."""
 
     figures: AgreementOfPair
 
@@ -107,32 +107,32 @@ class PairAgreement:
 
     @property
     def kappa(self) -> Kappa:
-        """Cohen's, with everything needed to read it."""
+        """Cohen's kappa, with the figures needed to interpret it."""
         return self.figures.kappa
 
     @property
     def band(self) -> Sentence | None:
-        """The word for the kappa, None when there is no kappa."""
+        """The verbal label of the kappa value, None when there is no kappa."""
         return self.figures.band and self.figures.band.sentence
 
     @property
     def may_be_chance(self) -> bool:
-        """Whether the interval of kappa contains 0."""
+        """Whether the confidence interval of kappa contains 0."""
         return self.figures.band is Band.CHANCE
 
     @property
     def confusion(self) -> list[list[int]]:
-        """How often the first judge's grade (row) met the second's (column), in the order of the scale."""
+        """The confusion matrix: first judge's grade (row) by second's (column), in the order of the scale."""
         confusion: list[list[int]] = self.figures.kappa.confusion.tolist()
         return confusion
 
 
 @dataclass(frozen=True)
 class AgreementReport:
-    """A whole collection, or some of its topics; `grades` is the scale in order.
+    """Agreement over a whole collection, or some of its topics; `grades` is the scale in order.
 
-    What one judge said is compared with what the others did, each on their own: machines, adjudicators as such, and
-    what was carried over from a document with the same text are left out.
+    Only judgements that people made independently are compared: machines, adjudicators' decisions and labels copied
+    from a document with the same text are left out.
     """
 
     judges: tuple[str, ...]
@@ -141,18 +141,18 @@ class AgreementReport:
     choice: Choice
     topics_dropped: tuple[str, ...]
     all: AgreementOfAll
-    interval: TopicInterval  # of the ordinal alpha
+    interval: TopicInterval  # for the ordinal alpha
     same: Figure
-    in_common: Mapping[Pair, int]  # of every two judges, in how many documents
-    pairs: tuple[PairAgreement, ...]  # all, or those that were chosen
+    in_common: Mapping[Pair, int]  # documents in common, for every pair of judges
+    pairs: tuple[PairAgreement, ...]  # all, or the chosen ones
     by_topic: tuple[AgreementOfTopic, ...]
     by_judge: tuple[AgreementOfJudge, ...]
     by_grade: tuple[AgreementOnGrade, ...]
     over_time: OverTime  # the ordinal alpha
-    upheld: tuple[Upheld, ...]  # who has judged what an adjudicator decided
+    upheld: tuple[Upheld, ...]  # judges of documents that an adjudicator decided
 
     def table(self, by: By) -> Table:
-        """One part of the report as rows of plain values."""
+        """One part of the report as a table of plain values."""
         match by:
             case By.ALL:
                 return table_of_all(self.all, self.interval)
@@ -170,7 +170,7 @@ class AgreementReport:
 
 @dataclass(frozen=True)
 class PairReport:
-    """Two judges in full."""
+    """The full comparison of two judges."""
 
     grades: tuple[ScaleGrade, ...]
     relevant_from: int
@@ -187,13 +187,12 @@ def agreement_report(
     choose_pairs: ChoosePairs | None = None,
     memory: GradesMemory | None = None,
 ) -> AgreementReport:
-    """Measure how far the judges agree on accepted topics, or on some; *cannot judge* is no grade.
+    """Measure agreement on all accepted topics, or on some; *cannot judge* is not a grade.
 
-    Dropped topics do not count: the report says how far the grades behind the qrels can be trusted, and topics with
-    hardly anything or nearly everything relevant, which are the ones dropped, pull kappa down by prevalence alone.
-    Of very many pairs those are measured that `choose_pairs` takes, which is given all with the documents they have in
-    common. What was read is kept in `memory`, of one database, and only what has changed is read again. Raises
-    `NotFoundError` for a topic that does not count.
+    Dropped topics do not count: the report says how far the grades in the qrels can be trusted, and topics with hardly
+    anything or nearly everything relevant, the usual ones to drop, lower kappa by prevalence alone. `choose_pairs` gets
+    all pairs with their number of documents in common and returns those to measure. `memory` caches what was read from
+    one database; only changes are read again. Raises `NotFoundError` for a topic that does not count.
     """
     collection = find_collection(session, slug)
     scale = _scale(session, collection)
@@ -232,9 +231,9 @@ def pair_report(
     choice: Choice = WHOLE,
     memory: GradesMemory | None = None,
 ) -> PairReport:
-    """Measure two judges by name; the one whose name comes first stands first.
+    """Compare two judges by name, in alphabetical order.
 
-    Raises `NotFoundError` for a topic that does not count, and for names that are not those of two people.
+    Raises `NotFoundError` for a topic that does not count, and unless the names are those of two people.
     """
     collection = find_collection(session, slug)
     scale = _scale(session, collection)
@@ -245,7 +244,7 @@ def pair_report(
     if len(two) != 2:  # noqa: PLR2004 - two judges
         raise NotFoundError("There are no two judges “%(first)s” and “%(second)s”.", first=first, second=second)
     labels = _labels(replace(said, judges=two), counting, scale)
-    if labels.judges != (one, other):  # one of them has graded nothing of these topics: nothing is in common
+    if labels.judges != (one, other):  # one of them has graded nothing in these topics: no documents in common
         labels = replace(labels, judges=(one, other))
     [figures] = agreement_of_pairs(labels, _first_relevant(scale, collection), choice.weighting)
     return PairReport(
@@ -262,12 +261,12 @@ def _scale(session: Session, collection: Collection) -> tuple[ScaleGrade, ...]:
 
 
 def _first_relevant(scale: Sequence[ScaleGrade], collection: Collection) -> int:
-    """The place in the scale of the least grade that counts as relevant."""
+    """The index in the scale of the lowest grade that counts as relevant."""
     return sum(grade.value < collection.relevant_from for grade in scale)
 
 
 def _topics(session: Session, collection: Collection, chosen: Sequence[str]) -> dict[int, str]:
-    """Topic id → number of those that count, or of the chosen ones among them."""
+    """Topic id → number, of the topics that count, or of the chosen ones among them."""
     counting = topic_ids(session, collection.id, ACCEPTED)
     for number in chosen:
         if number not in counting:
@@ -284,7 +283,7 @@ ONE, OTHER = aliased(Judgement), aliased(Judgement)
 
 @dataclass(frozen=True)
 class GradedTwice:
-    """A document, and the grades that the first and the second judge gave it."""
+    """A document and the grades by the first and the second judge."""
 
     topic: str
     topic_title: str
@@ -296,7 +295,7 @@ class GradedTwice:
 
 @dataclass(frozen=True)
 class DocumentsOfTwo:
-    """One page of them, of `count` in all; `names` gives the grades of the scale their names."""
+    """One page of documents that both judges graded, `count` in all; `names` maps grades to their names."""
 
     count: int
     documents: tuple[GradedTwice, ...]
@@ -313,10 +312,10 @@ def documents_of_two(
     skip: int = 0,
     most: int,
 ) -> DocumentsOfTwo:
-    """What both judges graded, in accepted topics or those of `topics`, if need be with just these two grades.
+    """Documents both judges graded, in accepted topics or `topics`, optionally only with these two grades.
 
-    The same judgements count as in the report of agreement. Raises `NotFoundError` for a topic that is not
-    there, and for names that are not those of two people.
+    Counts the same judgements as the agreement report. Raises `NotFoundError` for an unknown topic and unless the names
+    are those of two people.
     """
     collection = find_collection(session, slug)
     first, second = _ids_of_two(session, judges)

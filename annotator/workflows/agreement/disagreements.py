@@ -1,4 +1,4 @@
-"""Documents whose judges differ, worst first, with all that was said of them; for the organisers alone."""
+"""Documents on which judges disagree, worst first, with all their judgements; for organisers only."""
 
 import json
 from collections import Counter
@@ -35,21 +35,21 @@ PAIR = 2
 
 @dataclass(frozen=True)
 class DisagreementFilter:
-    """Which disagreements: of topics, by their numbers; of one judge with any other, or of these two; and how bad.
+    """Filter of disagreements: by topic numbers, by one judge or a pair of judges, and by severity.
 
-    No topic means all. Of two judges only what these two said counts for how many grades it is apart.
+    No topic means all. With a pair, only the judgements of these two determine how many grades apart they are.
     """
 
     topics: tuple[str, ...] = ()
     judges: tuple[str, ...] = ()
     least_distance: int = 1
-    only_across: bool = False  # the line of relevance
-    only_undecided: bool = False  # by an adjudicator
+    only_across: bool = False  # only those across the relevance threshold
+    only_undecided: bool = False  # only those no adjudicator has decided
 
 
 @dataclass(frozen=True)
 class JudgementShown:
-    """What one person says of a document now; `adjudicates`: to decide; `is_carried`: of another with the same text."""
+    """One person's current judgement; `adjudicates`: as adjudicator; `is_carried`: copied from the same text."""
 
     judge: str
     decision: Decision
@@ -61,9 +61,9 @@ class JudgementShown:
 
 @dataclass(frozen=True)
 class Disagreement:
-    """A document of a topic whose judges are so many grades apart; `is_across`: not all of them find it relevant.
+    """A document whose judges are some grades apart; `is_across`: on both sides of the relevance threshold.
 
-    `known_grade` is that of a test question. `words` are in the order in which they were said, adjudicators last.
+    `known_grade` is that of a gold question. `words` are the judgements in order of time, adjudicators' last.
     """
 
     topic: str
@@ -79,9 +79,9 @@ class Disagreement:
 
 @dataclass(frozen=True)
 class Survey:
-    """How often judges differ in a collection, whatever is wanted: documents that two or more people graded, and so on.
+    """How often judges disagree in a collection, before filtering: documents graded by two or more people, and so on.
 
-    `topics` has those with a disagreement, in their order, and how many each has; `judges` all who graded anything.
+    `topics` has those with a disagreement, in order, with their number; `judges` has all who graded anything.
     """
 
     compared: int
@@ -94,7 +94,7 @@ class Survey:
 
 @dataclass(frozen=True)
 class DisagreementsPage:
-    """One page of the disagreements that are wanted, worst first, and how many there are."""
+    """One page of the matching disagreements, worst first, and their total number."""
 
     survey: Survey
     rows: tuple[Disagreement, ...]
@@ -105,20 +105,20 @@ class DisagreementsPage:
 
 @dataclass(frozen=True)
 class _Compared:
-    """The items of accepted topics that people graded twice or more, and which of them adjudicators decided."""
+    """Items of accepted topics with grades by two or more people, and those that adjudicators decided."""
 
     relevant_from: int
-    numbers: Mapping[int, str]  # of the topics
-    adjudications: Mapping[int, int]  # judgement → its item, of adjudicators
+    numbers: Mapping[int, str]  # topic id → number
+    adjudications: Mapping[int, int]  # an adjudicator's judgement → its item
     decided: AbstractSet[int]
     items: Sequence[GradedItem]
-    people: Mapping[str, int]  # all who graded anything, with their ids
+    people: Mapping[str, int]  # everyone who graded anything, with their ids
 
     def is_across(self, item: GradedItem) -> bool:
         return item.low < self.relevant_from <= item.high
 
     def worst_first(self, items: Iterable[GradedItem]) -> list[GradedItem]:
-        """Those across the line of relevance, then by how far the grades are apart, then by topic."""
+        """Sort by crossing of the relevance threshold, then by distance of the grades, then by topic."""
         numbers = sorted(self.numbers, key=lambda topic_id: natural_order(self.numbers[topic_id]))
         place = {topic_id: place for place, topic_id in enumerate(numbers)}
         return sorted(
@@ -128,10 +128,10 @@ class _Compared:
 
 
 def page_of_disagreements(session: Session, slug: str, wanted: DisagreementFilter, page: int = 1) -> DisagreementsPage:
-    """One page of the disagreements, which count from 1; a page that is not there is the nearest that is.
+    """One page of the disagreements; pages count from 1, and a number out of range gives the nearest page.
 
-    Machines are left out. Adjudicators decide, and do not differ. Raises `NotFoundError` for a topic or a judge that is
-    not there and `InvalidValueError` for a wish that makes no sense.
+    Machines are left out, and adjudicators' decisions do not count as disagreement. Raises `NotFoundError` for an
+    unknown topic or judge and `InvalidValueError` for a filter that contradicts itself.
     """
     collection = find_collection(session, slug)
     compared = _compared(session, collection)
@@ -143,21 +143,21 @@ def page_of_disagreements(session: Session, slug: str, wanted: DisagreementFilte
 
 
 def list_disagreements(session: Session, slug: str, wanted: DisagreementFilter) -> list[Disagreement]:
-    """All of them; the same is raised."""
+    """All matching disagreements; raises as `page_of_disagreements`."""
     collection = find_collection(session, slug)
     compared = _compared(session, collection)
     return _described(session, compared, _wanted(session, collection.id, compared, wanted))
 
 
 def disagreements_csv(rows: Sequence[Disagreement]) -> str:
-    """Comma-separated with a header line, one line a document and person; the evidence is a JSON list."""
+    """CSV with a header line and one line per document and person; the evidence is a JSON list."""
     headings = ["topic", "docno", "title", "distance", "across", "decided", "known_grade", "judge", "grade"]
     headings += ["cannot_judge", "note", "evidence", "judged_at", "adjudicates", "carried"]
     return csv_text([headings, *(line for row in rows for line in _lines(row))])
 
 
 def disagreements_json(rows: Sequence[Disagreement]) -> str:
-    """A list of objects, one a document, with what each person says of it."""
+    """A list of objects, one per document, with each person's judgement."""
     return json.dumps([_as_object(row) for row in rows], ensure_ascii=False, indent=2) + "\n"
 
 

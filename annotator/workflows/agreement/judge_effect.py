@@ -1,4 +1,4 @@
-"""Whether it matters that judges differ: every run scored by each judge, by each policy, and by mixtures of judges."""
+"""The effect of disagreement on rankings: runs scored by each judge, by each policy, and by mixtures of judges."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -42,14 +42,14 @@ from annotator.storage.runs.runs import lists_of_runs
 USUAL_DRAWS = 1_000
 MOST_DRAWS = 10_000
 USUAL_SEED = 1
-MOST_PAIRS = 60  # of judges; those with most documents in common
+MOST_PAIRS = 60  # the pairs of judges with most documents in common
 
 Watch = Callable[[int], AbstractContextManager[Callable[[], None]]]
 
 
 @dataclass(frozen=True)
 class EffectRequest:
-    """What is asked: by which measure, of which topics (None for all), and how mixtures are drawn."""
+    """The request: the measure, the topics (None for all), and how mixtures of judges are drawn."""
 
     measure: str = USUAL_MEASURE
     topics: Sequence[str] | None = None
@@ -59,7 +59,7 @@ class EffectRequest:
 
 @dataclass(frozen=True)
 class PairEffect:
-    """The runs under each of two judges alone, on the documents both graded."""
+    """The ranking under each of two judges alone, on the documents both graded."""
 
     first: str
     second: str
@@ -68,11 +68,11 @@ class PairEffect:
 
 @dataclass(frozen=True)
 class PolicyEffect:
-    """The runs under the collection's own policy and under another, each on all the documents that it settles."""
+    """The ranking under the collection's own policy and under another, each on all documents that it settles."""
 
     policy: str
     sentence: Sentence
-    differing: int  # documents with another grade, or with one under one of the two alone
+    differing: int  # documents whose grade differs, or that only one of the two policies settles
     comparison: Comparison
 
 
@@ -81,19 +81,19 @@ NOTHING_TO_MIX = Sentence("No document has grades of two judges, so that there i
 
 @dataclass(frozen=True)
 class JudgeEffect:
-    """What the differences of judges do to the runs; `tags` are the order of the values in each comparison."""
+    """The effect of disagreement on the runs; `tags` gives the order of the values in each comparison."""
 
     measure: str
     tags: tuple[str, ...]
     judges: tuple[str, ...]
-    topics: tuple[str, ...]  # of which something is graded
+    topics: tuple[str, ...]  # those with a graded document
     pairs: tuple[PairEffect, ...]
     pairs_left_out: int
-    pairs_apart: int  # without a document in common
+    pairs_apart: int  # pairs without a document in common
     own_policy: str
     policies: tuple[PolicyEffect, ...]
     mixture: MixtureEffect | None
-    notices: tuple[Sentence, ...]  # where the pool is a sample
+    notices: tuple[Sentence, ...]  # if the pool is a sample
 
 
 def _unwatched(_steps: int) -> AbstractContextManager[Callable[[], None]]:
@@ -106,11 +106,11 @@ USUAL_REQUEST = EffectRequest()
 def judge_effect(
     session: Session, slug: str, request: EffectRequest = USUAL_REQUEST, *, watch: Watch = _unwatched
 ) -> JudgeEffect:
-    """Score every run in force under each judge's labels alone, each policy, and random mixtures of judges.
+    """Score every active run under each judge's labels alone, each policy, and random mixtures of judges.
 
-    Judges are people as such: what machines and adjudicators say counts under the policies alone. `watch` gets the
-    number of steps and gives what is called after each. Raises `InvalidValueError` for an unknown measure or numbers
-    that do not fit, `NotFoundError` for an unknown topic, and `ConflictError` while there is no grade or no run.
+    Judges are people: labels of machines and adjudicators count only under the policies. `watch` gets the number of
+    steps and returns a function to call after each. Raises `InvalidValueError` for an unknown measure or numbers out of
+    range, `NotFoundError` for an unknown topic, and `ConflictError` while there is no grade or no run.
     """
     _check(request)
     collection = find_collection(session, slug)
@@ -147,7 +147,7 @@ def judge_effect(
 
 @dataclass(frozen=True, eq=False)
 class _Joined:
-    """The runs, joined with all that is graded."""
+    """The runs joined with all graded documents."""
 
     tags: tuple[str, ...]
     runs: RegradedRuns
@@ -169,7 +169,7 @@ class _Joined:
     ) -> Iterator[PolicyEffect]:
         settling = Settling(rows, collection.relevant_from)
         of_own = grades_of_items(settling.settlement(rules_of(collection)).grades, self.place)
-        # A machine that the own policy names counts under that alone.
+        # A machine named by the collection's own policy counts under that policy only.
         counted = rows if collection.counts_machines else of_people(rows)
         if counted is not rows:
             settling = Settling(counted, collection.relevant_from)
@@ -210,9 +210,9 @@ def _join(
 
 
 def _other_policies(collection: Collection, rows: Sequence[OpinionRow]) -> list[str]:
-    """All but the collection's own, without those that would only repeat another: nobody owns or adjudicates.
+    """All other policies, except those by owner or adjudicator where no judgement is by one.
 
-    The own one, too, where what is in dispute stays out.
+    Includes the collection's own policy if that leaves disputed documents out.
     """
     owned, adjudicated = any(row.by_owner for row in rows), any(row.adjudicates for row in rows)
     return [

@@ -1,4 +1,4 @@
-"""Hours and judgements of each judge by period, as pay is reckoned."""
+"""Hours and judgements of each judge by period, for payroll."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ SECONDS_AN_HOUR = 3600
 
 
 class Period(StrEnum):
-    """By what stretch of time hours are added up; weeks begin on Monday, all in UTC."""
+    """The unit of time by which hours are added up; weeks begin on Monday, all in UTC."""
 
     DAY = "day"
     WEEK = "week"
@@ -28,7 +28,7 @@ class Period(StrEnum):
 
 @dataclass(frozen=True)
 class HoursWanted:
-    """Which judgements: from the beginning of a day to the end of another, in UTC; None leaves it open."""
+    """The range of days, both inclusive, in UTC; None leaves it open."""
 
     first: date | None = None
     last: date | None = None
@@ -37,10 +37,10 @@ class HoursWanted:
 
 @dataclass
 class JudgeHours:
-    """What a judge did in a period, named as 2027-03-01, as 2027-W09 or as 2027-03; what was changed counts again.
+    """A judge's work in a period, named 2027-03-01, 2027-W09 or 2027-03; a changed judgement counts again.
 
-    `adjudications` are among the `judgements`; `without_time` are those of which no time is known, such as labels from
-    a file. Seconds are those in which the page was looked at and used.
+    `adjudications` are part of `judgements`; `without_time` are those without a known time, such as imported labels.
+    Seconds are those in which the page was visible and in use.
     """
 
     judge: str
@@ -52,14 +52,14 @@ class JudgeHours:
 
     @property
     def hours(self) -> float:
-        """The same in hours."""
+        """The seconds in hours."""
         return self.seconds / SECONDS_AN_HOUR
 
 
 def judge_hours(session: Session, slug: str, wanted: HoursWanted) -> list[JudgeHours]:
-    """The work of everybody who judged, people alone, by name and period; raises `NotFoundError` for no collection.
+    """The work of every person who judged, by name and period; raises `NotFoundError` for an unknown collection.
 
-    What was carried over to documents with the same text is nobody's work and is left out; training is, too.
+    Machines, training and judgements copied to documents with the same text are left out.
     """
     statement = (
         select(User.name, Judgement.judged_at, Judgement.seconds, Assignment.purpose)
@@ -87,12 +87,12 @@ def judge_hours(session: Session, slug: str, wanted: HoursWanted) -> list[JudgeH
 
 
 def hours_csv(rows: Sequence[JudgeHours]) -> str:
-    """A line a judge and period."""
+    """CSV with one line per judge and period."""
     return csv_text([HEADINGS, *(hours_cells(row) for row in rows)])
 
 
 def hours_cells(row: JudgeHours) -> list[str | int | float]:
-    """The cells under `HEADINGS`; hours to two decimals."""
+    """The cells of a row under `HEADINGS`; hours to two decimals."""
     return [row.judge, row.period, row.judgements, row.adjudications, round(row.hours, 2), row.without_time]
 
 

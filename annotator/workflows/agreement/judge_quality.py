@@ -1,4 +1,4 @@
-"""How each judge works, for the organisers alone: pace, lenience, test questions, self-agreement, streaks, drift."""
+"""Quality of each judge, for organisers only: pace, lenience, gold questions, self-agreement, streaks, drift."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -44,14 +44,14 @@ MOST_LEAST_SECONDS = least_seconds(CHARACTERS_TO_SEE)
 
 @dataclass(frozen=True)
 class Fast:
-    """What is a very fast streak: so many documents in a row, each in less than so many per cent of the median time."""
+    """The threshold of a fast streak: documents in a row, each in less than this per cent of the median time."""
 
     streak: int = USUAL_STREAK
     percent: int = USUAL_PERCENT
 
     def __post_init__(self) -> None:
-        """Refuse, by `InvalidValueError`, what finds nothing or everything."""
-        if self.streak < 2 or not 1 <= self.percent <= 100:  # noqa: PLR2004 - said in the sentence
+        """Raise `InvalidValueError` for values that would match nothing or everything."""
+        if self.streak < 2 or not 1 <= self.percent <= 100:  # noqa: PLR2004 - explained in the message
             raise InvalidValueError(
                 "A very fast streak has 2 documents or more, each in 1 to 100 per cent of the median time; "
                 "%(streak)d and %(percent)d do not fit.",
@@ -62,7 +62,7 @@ class Fast:
 
 @dataclass(frozen=True)
 class FastStreak:
-    """Documents in a row that went very fast: the first one's topic, when it began, and the grade if all got one."""
+    """A fast streak: the topic of its first document, when it began, and the grade if all got the same."""
 
     topic: str
     began_at: datetime
@@ -73,7 +73,7 @@ class FastStreak:
 
 @dataclass(frozen=True)
 class SelfAgreement:
-    """What a judge said of documents when these were shown to them again; `same` is None before the first."""
+    """A judge's agreement with themselves on documents shown again; `same` is None before the first one."""
 
     same: Share | None
     kappa: Kappa
@@ -81,9 +81,9 @@ class SelfAgreement:
 
 @dataclass(frozen=True)
 class JudgeQuality:
-    """One judge. `work` is None without a grade, `pace` without known seconds, `right` without an answered question.
+    """One judge; `work` is None without a grade, `pace` without known times, `right` without answered gold questions.
 
-    `fast_below` is how many seconds are very few for this judge, None without a pace.
+    `fast_below` is the fast threshold of this judge in seconds, None without a pace.
     """
 
     judge: str
@@ -106,13 +106,13 @@ class Table(NamedTuple):
 
 @dataclass(frozen=True)
 class QualityReport:
-    """Every person who judged anything of an accepted topic, by name, and what a very fast streak is here."""
+    """Every person who judged anything in an accepted topic, by name, and the definition of a fast streak."""
 
     judges: tuple[JudgeQuality, ...]
     fast: Fast
 
     def of(self, judge: str) -> JudgeQuality:
-        """One of them; `NotFoundError` for who judged nothing."""
+        """The report of one judge; raises `NotFoundError` for one who judged nothing."""
         for one in self.judges:
             if one.judge == judge:
                 return one
@@ -120,7 +120,7 @@ class QualityReport:
 
 
 class _Fast(NamedTuple):
-    """How many seconds are very few for a judge, and the runs of documents that took them no longer."""
+    """The fast threshold of a judge in seconds, and their fast streaks."""
 
     below: float | None
     runs: list[list[Judged]]
@@ -129,8 +129,8 @@ class _Fast(NamedTuple):
 def report_quality(session: Session, slug: str, fast: Fast | None = None) -> QualityReport:
     """Report on every judge of a collection; machines and adjudications are left out.
 
-    Of a document that was judged more than once the judge's present word counts, with the seconds of the first. What
-    was carried over from a document with the same text was never shown, and does not count.
+    Of a document judged more than once, the current judgement counts, with the time of the first. Judgements copied
+    from a document with the same text do not count: the document was never shown.
     """
     fast = fast or Fast()
     collection = find_collection(session, slug)
@@ -177,7 +177,7 @@ def _work(by_judge: Mapping[int, Sequence[Judged]], relevant_from: int) -> dict[
 
 
 def _first_words(own: Sequence[Judged]) -> list[Judged]:
-    """What was said of each document when it was shown, without the changes of mind."""
+    """The first judgement of each showing of a document, without later changes."""
     return [word for word in own if word.replaces is None]
 
 
@@ -210,7 +210,7 @@ def _streak(run: Sequence[Judged], topic: str, began_at: datetime) -> FastStreak
 
 
 def _right(own: Sequence[Judged], known: Mapping[int, int]) -> Share | None:
-    """How many of the test questions with a grade have the right one."""
+    """The share of graded gold questions with the correct grade."""
     answers = [word.grade == known[word.item] for word in own if word.is_current and _is_graded(word, known)]
     return share_of(sum(answers), len(answers))
 
@@ -220,9 +220,9 @@ def _is_graded(word: Judged, known: Mapping[int, int]) -> bool:
 
 
 def _again(own: Sequence[Judged], purposes: Mapping[int, str], scale: Sequence[int]) -> SelfAgreement:
-    """Compare what was said of documents shown again with the judge's word on them until then."""
-    said: dict[int, int | None] = {}  # item → the judge's word on it so far
-    pairs: dict[int, tuple[int | None, int | None]] = {}  # assignment → that word, and the last of the second showing
+    """Compare the judgement at the second showing with the judge's judgement until then."""
+    said: dict[int, int | None] = {}  # item → the judge's current judgement so far
+    pairs: dict[int, tuple[int | None, int | None]] = {}  # assignment → (that judgement, last of the second showing)
     for word in own:
         if word.assignment not in purposes:
             said[word.item] = word.grade
@@ -246,7 +246,7 @@ HEADINGS = (
 
 
 def quality_table(report: QualityReport) -> Table:
-    """A row a judge; shares are from 0 to 1, and what is not known is None."""
+    """One row per judge; shares are from 0 to 1, and unknown values are None."""
     return Table(HEADINGS, [_row(judge) for judge in report.judges])
 
 

@@ -1,4 +1,4 @@
-"""Judges that are machines: which they are, and how their labels and the ranking by them compare with people's."""
+"""Machine judges: marking them, and comparing their labels and their ranking of runs with people's."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -42,10 +42,10 @@ LONGEST_PROMPT = 100_000
 
 @dataclass(frozen=True)
 class MachineReport:
-    """A machine beside the settled grades of people, and beside each of them with whom it has documents in common.
+    """A machine compared with people's settled grades, and with each person it has documents in common with.
 
-    `ranking` compares the runs by the machine's labels alone (first) with those by the settled grades of people, on
-    the documents that both have; None where there is nothing to rank.
+    `ranking` compares the runs by the machine's labels (first) with those by people's settled grades, on the documents
+    that both have; None if there is nothing to rank.
     """
 
     machine: Machine
@@ -54,14 +54,14 @@ class MachineReport:
     people: MachineBeside
     judges: tuple[tuple[str, MachineBeside], ...]
     ranking: Comparison | None
-    ranking_reason: Sentence | None = None  # why there is none
+    ranking_reason: Sentence | None = None  # why `ranking` is None
 
 
 @dataclass(frozen=True)
 class MachineReports:
-    """Every machine of a collection, by name; `grades` is the scale in order.
+    """Every machine judge of a collection, by name; `grades` is the scale in order.
 
-    `policy` settles people's grades; `tags` are the runs that were scored, none when there is no machine.
+    `policy` settles people's grades; `tags` are the scored runs, empty when there is no machine.
     """
 
     measure: str
@@ -69,14 +69,14 @@ class MachineReports:
     grades: tuple[int, ...]
     tags: tuple[str, ...]
     machines: tuple[MachineReport, ...]
-    notices: tuple[Sentence, ...] = ()  # where the pool is a sample
+    notices: tuple[Sentence, ...] = ()  # if the pool is a sample
 
 
 def mark_machine(session: Session, name: str, facts: MachineFacts) -> None:
-    """Mark a judge as a machine and say what is known of it; the documents it has labelled want a person again.
+    """Mark a judge as a machine with these facts; its labels no longer count towards the judgements wanted.
 
     Raises `NotFoundError` for an unknown judge, `InvalidValueError` for a model or prompt that is too long, and
-    `ConflictError` for somebody who was given documents as an adjudicator.
+    `ConflictError` for a user who was given documents as an adjudicator.
     """
     if len(facts.model) > LONGEST_MODEL or len(facts.prompt) > LONGEST_PROMPT:
         raise InvalidValueError(
@@ -88,7 +88,7 @@ def mark_machine(session: Session, name: str, facts: MachineFacts) -> None:
 
 
 def mark_person(session: Session, name: str) -> None:
-    """Take it back that a judge is a machine; raises `NotFoundError` for an unknown judge."""
+    """Mark a judge as a person again; raises `NotFoundError` for an unknown judge."""
     make_person(session, find_user(session, name))
 
 
@@ -102,11 +102,9 @@ def machine_reports(
 ) -> MachineReports:
     """Compare every machine with people, on accepted topics or on some of them.
 
-    With `only_shared`, only documents count that two people or more graded, so that machine and person can be seen
-    beside person and person.
-
-    What was carried over to documents with the same text counts for the ranking, not for the agreement. Raises
-    `InvalidValueError` for an unknown measure and `NotFoundError` for an unknown topic.
+    With `only_shared`, only documents that two or more people graded count, so that agreement with machines and between
+    people are comparable. Labels copied to documents with the same text count for the ranking, not for the agreement.
+    Raises `InvalidValueError` for an unknown measure and `NotFoundError` for an unknown topic.
     """
     collection = find_collection(session, slug)
     scale = tuple(grade.value for grade in scale_of(session, collection.id))
@@ -134,13 +132,13 @@ def machine_reports(
 
 @dataclass(frozen=True, eq=False)
 class _Beside:
-    """What people say, ready to be compared with machines."""
+    """People's labels, prepared for comparison with machines."""
 
     tags: tuple[str, ...]
     runs: RegradedRuns
     scoring: Scoring
-    given: GivenGrades  # by everybody
-    said: GivenGrades  # without what was carried over
+    given: GivenGrades  # by people and machines
+    said: GivenGrades  # without copied labels
     persons: tuple[str, ...]
     settled: Grades  # of people
     settled_without_carried: Grades
@@ -198,7 +196,7 @@ def _given(rows: Sequence[OpinionRow], place: Mapping[int, int]) -> GivenGrades:
 
 
 def _rules_of_people(session: Session, collection: Collection) -> Rules:
-    """Those of the collection; where its policy is the word of a machine, people are settled by the majority."""
+    """The collection's rules; where its policy takes a machine's labels, people are settled by majority."""
     judge = judge_of(collection.consensus_policy)
     kind = None if judge is None else session.scalar(select(User.kind).where(User.name == judge))
     return rules_of(collection, MAJORITY if kind == UserKind.MACHINE else None)

@@ -1,1 +1,1 @@
-"""Workflows of collections."""
+"""Collections: settings, rounds, archives, deletion, and the audit log."""

@@ -1,4 +1,4 @@
-"""A collection as one archive: everything of it, in open formats, with a manifest."""
+"""Export of a collection as one archive in open formats, with a manifest."""
 
 import gzip
 import hashlib
@@ -22,7 +22,7 @@ from annotator.storage.site.bulk_insert import Row
 from annotator.storage.site.schema import newest_version
 
 RUN_FILES = "run_file"
-# The columns in which organisers, judges and participants write what they like, and the names of their files.
+# Columns of free text by organisers, judges and participants, and the names of their files.
 WRITTEN_BY_PEOPLE: Mapping[str, tuple[str, ...]] = {
     "click_log": ("name",),
     "collection": ("title", "terms"),
@@ -39,7 +39,7 @@ WRITTEN_BY_PEOPLE: Mapping[str, tuple[str, ...]] = {
     "topic_mark": ("words",),
     "topic_note": ("text",),
 }
-QRELS = "qrels.txt"  # those of the moment, by which an import is compared
+QRELS = "qrels.txt"  # the live qrels, compared after an import
 ABOUT = """\
 This is an archive of one collection, made by annotator (collections export), which reads it (collections import).
 
@@ -70,7 +70,7 @@ audit.jsonl         who did what at the site it comes from; it is not imported
 
 @dataclass(frozen=True)
 class Archiving:
-    """How an archive is made: when, by which version of the program, and with which secret as pseudonyms, if any."""
+    """Parameters of an archive: time, program version, and the secret for pseudonyms, if any."""
 
     made_at: datetime
     program: str
@@ -80,9 +80,9 @@ class Archiving:
 def write_archive(
     session: Session, slug: str, stream: BinaryIO, archiving: Archiving, *, extras: Mapping[str, bytes] | None = None
 ) -> dict[str, int]:
-    """Write everything of a collection, and return how many lines each part has; `extras` are further parts.
+    """Write everything of a collection, and return the number of lines of each part; `extras` are further parts.
 
-    Raises `NotFoundError` when there is no such collection.
+    Raises `NotFoundError` for an unknown collection.
     """
     collection = find_collection(session, slug)
     people = people_in(session, collection.id)
@@ -122,7 +122,7 @@ def _about(
 
 
 def run_part(id_: int, *, packed: bool) -> str:
-    """The part that has a run's file."""
+    """The name of the part with a run's file."""
     return f"runs/{id_}.run.gz" if packed else f"runs/{id_}.run"
 
 
@@ -155,7 +155,7 @@ def _audit_entries(session: Session, collection_id: int) -> Iterator[bytes]:
 
 
 def _pseudonyms(people: list[Row], secret: str | None) -> dict[str, str]:
-    """A name that tells nothing for each person, none for machines; in an order that tells nothing either."""
+    """A pseudonym for each person, not for machines; neither it nor the order reveals the name."""
     if secret is None:
         return {}
     persons = [row["name"] for row in people if row["kind"] == UserKind.PERSON]
@@ -164,7 +164,7 @@ def _pseudonyms(people: list[Row], secret: str | None) -> dict[str, str]:
 
 
 def _renamed(table: Table, row: Row, names: Mapping[str, str]) -> Row:
-    """The same with nobody's name: in policies, manifests and parameters, and in what people wrote."""
+    """The row without people's names: in policies, manifests, parameters and free text."""
     if not names:
         return row
     for column in ("policy", Collection.consensus_policy.key):

@@ -1,4 +1,4 @@
-"""A collection out of an archive: whole or not at all, under ids of this site."""
+"""Import of a collection from an archive: all or nothing, under ids of this site."""
 
 import gzip
 import hashlib
@@ -44,16 +44,16 @@ from annotator.storage.site.upkeep import Progress
 from annotator.storage.tables.pools import Besides
 from annotator.storage.tables.runs import RUN_FILES
 
-# Ranked lists and samples hold numbers of documents.
+# Ranked lists and samples contain document ids.
 WITH_DOCUMENTS = {"ranked_list", "stratum"}
 PACKING = 6
-# To store one takes as long as some dozens of other rows.
+# Storing one takes as long as some dozens of other rows.
 WEIGHT_OF_AN_ACCOUNT = 5_000
 
 
 @dataclass(frozen=True)
 class ImportedCollection:
-    """What came in: the collection's short name, its lines by part, and whose accounts were here and were made."""
+    """Result of an import: the short name, lines by part, and accounts that existed and that were created."""
 
     slug: str
     lines: Mapping[str, int]
@@ -62,7 +62,7 @@ class ImportedCollection:
 
 
 def open_archive(name: str, stream: BinaryIO, *, limit: int) -> AbstractContextManager[Bundle]:
-    """Open an archive after every byte of it was compared with its manifest; raises what `open_bundle` does."""
+    """Open an archive after checking every byte against its manifest; raises as `open_bundle`."""
     return open_bundle(name, stream, limit=limit)
 
 
@@ -78,14 +78,14 @@ def import_archive(
 ) -> ImportedCollection:
     """Store everything of an archive, as `slug` or under its own short name.
 
-    It comes in by short transactions, between which others write, and nobody finds any of it before the last one, which
-    calls `conclude`. Before that `compare` may look at it, and raise what keeps it out. Whatever ends the import, what
-    was stored is removed; what a killed process leaves, by the next import or by the worker.
+    Rows are stored in short transactions, so that others can write in between, and stay invisible until the last one,
+    which calls `conclude`. Before that, `compare` may inspect them and raise to reject the archive. An import that
+    fails is removed; one whose process was killed is removed by the next import or by the worker.
 
-    People are who they are by name: an account that is here is taken, another is made, without a password; but those
-    of an archive with pseudonyms are nobody here. Raises `FileRefusedError` when the archive does not fit together,
-    `InvalidValueError` and `ConflictError` for a short name that cannot be or is taken, and `UpkeepError` while another
-    import is at work.
+    People are matched by name: an existing account is used, a missing one is created without a password; people of an
+    archive with pseudonyms are never matched. Raises `FileRefusedError` for an inconsistent archive,
+    `InvalidValueError` and `ConflictError` for an invalid or used short name, and `UpkeepError` while another import
+    runs.
     """
     if str(bundle.manifest.get("tables")) > newest_version():
         raise bundle.refusal("The archive was made by a newer version of this program. Upgrade this one first.")
@@ -94,7 +94,7 @@ def import_archive(
         try:
             return _Import(database, bundle, at, progress).store(slug, compare, conclude)
         except BaseException as error:
-            # On a full disk nothing can be removed either: the next import does it, or the worker.
+            # Nothing can be removed on a full disk: the next import does it, or the worker.
             with suppress(BusyError, DBAPIError):
                 remove_interrupted(database)
             if isinstance(error, IntegrityError | DataError):
@@ -105,7 +105,7 @@ def import_archive(
 
 
 class _Import:
-    """One archive on its way in."""
+    """The state of one import."""
 
     def __init__(self, database: Database, bundle: Bundle, at: datetime, progress: Progress | None) -> None:
         self.database = database
@@ -148,14 +148,14 @@ class _Import:
     def _conclude(
         self, session: Session, done: ImportedCollection, conclude: Callable[[Session, ImportedCollection], None]
     ) -> None:
-        """Let everybody find it, at once."""
+        """Make the collection visible, in one transaction."""
         names = {
             id_: name
             for some in chunks(sorted(self.known))
             for id_, name in session.execute(select(User.id, User.name).where(User.id.in_(some)))
         }
         if names != self.known:
-            # Whoever was forgotten meanwhile is still named in what came in.
+            # People erased meanwhile are still named in the imported rows.
             raise ConflictError("Another user changed the same data at this moment. Nothing was stored: try again.")
         session.execute(update(User).where(User.being_imported).values(being_imported=False))
         session.execute(update(Collection).where(Collection.id == self.collection_id).values(being_imported=False))
@@ -263,7 +263,7 @@ class _Import:
             yield row
 
     def _run_files(self) -> Iterator[Row]:
-        """The files, each compared with the checksum that its receipt tells."""
+        """The run files, each checked against the checksum in its receipt."""
         for old, new in self.ids.get("run", {}).items():
             part = next((one for one in (f"runs/{old}.run", f"runs/{old}.run.gz") if self.bundle.has(one)), "")
             content = self.bundle.content(part or f"runs/{old}.run")
@@ -279,7 +279,7 @@ class _Import:
         session.execute(insert(RUN_FILES), list(batch))
 
     def _texts(self) -> Iterator[WordsToIndex]:
-        """What the search index is to have of the texts that came in."""
+        """The imported texts for the search index."""
         after = 0
         while True:
             with self.database.reading() as session:
@@ -292,7 +292,7 @@ class _Import:
             after = texts[-1].id
 
     def _examine(self, session: Session) -> None:
-        """Refuse what the database itself would take and the rest of the program would stumble over."""
+        """Refuse rows that satisfy the database's constraints but would break the program."""
         found = examine_collection(session, self.collection_id)
         if found:
             raise self.bundle.refusal("The archive is not in order: %(found)s.", found="; ".join(map(str, found)))

@@ -15,14 +15,14 @@ from annotator.storage.collections.collection import find_collection
 from annotator.storage.tables.collections import Door
 
 ENTRIES_PER_PAGE = 100
-# Other requests are answered between two pieces of a download.
+# Lets other requests be served between two chunks of a download.
 ENTRIES_AT_ONCE = 200
 HEADINGS = ("id", "at", "name", "door", "collection", "action", "subject", "details")
 
 
 @dataclass(frozen=True)
 class AuditFilter:
-    """Entries by a person, of an action or of all actions on a subject (“pool”), from a time on and before another."""
+    """Filter: a person, an action or all actions on a subject (“pool”), a start (inclusive) and an end (exclusive)."""
 
     by: str | None = None
     action: str | None = None
@@ -32,7 +32,7 @@ class AuditFilter:
 
 @dataclass(frozen=True)
 class AuditEntry:
-    """A line of the log; the name is empty for the system itself, the collection None for the whole site."""
+    """An entry of the log; the name is empty for the system, the collection None for the whole site."""
 
     id: int
     at: datetime
@@ -46,7 +46,7 @@ class AuditEntry:
 
 @dataclass(frozen=True)
 class AuditPage:
-    """The newest matching entries; `older` is the id before which the next page begins, None on the last."""
+    """One page, newest first; `older` is the id before which the next page begins, None on the last page."""
 
     entries: tuple[AuditEntry, ...]
     older: int | None
@@ -58,7 +58,7 @@ def audit_page(
 ) -> AuditPage:
     """The newest matching entries older than the entry of id `before`; without a collection, of the whole site.
 
-    Raises `NotFoundError` when there is no such collection.
+    Raises `NotFoundError` for an unknown collection.
     """
     place = _place(session, slug)
     asked = [*place, *_conditions(wanted)]
@@ -71,27 +71,27 @@ def audit_page(
 
 
 def list_audit_entries(session: Session, slug: str | None, wanted: AuditFilter) -> list[AuditEntry]:
-    """All matching entries, newest first; raises what `audit_page` does."""
+    """All matching entries, newest first; raises as `audit_page`."""
     return list(_entries(session, [*_place(session, slug), *_conditions(wanted)]))
 
 
 def entries_before(
     session: Session, slug: str | None, wanted: AuditFilter, before: int | None, *, most: int = ENTRIES_AT_ONCE
 ) -> list[AuditEntry]:
-    """The next matching entries older than `before`, newest first; raises what `audit_page` does."""
+    """The next matching entries older than `before`, newest first; raises as `audit_page`."""
     below = [] if before is None else [AuditEvent.id < before]
     return list(_entries(session, [*_place(session, slug), *_conditions(wanted), *below], limit=most))
 
 
 def entries_csv(entries: Sequence[AuditEntry]) -> str:
-    """One line per entry; the details are JSON."""
+    """CSV with one line per entry; the details are JSON."""
     return csv_text([HEADINGS, *map(_cells, entries)])
 
 
 def csv_pieces(entries_below: Callable[[int | None], Sequence[AuditEntry]]) -> Iterator[str]:
-    """The CSV in pieces: `entries_below` returns the next entries older than an id, None for the newest.
+    """The CSV in chunks: `entries_below` returns the next entries older than an id, None for the newest.
 
-    Entries added meanwhile are newer than all of these, and do not change the pieces that follow.
+    Entries added meanwhile are newer than all of these and do not change later chunks.
     """
     entries = entries_below(None)
     yield entries_csv(entries)
@@ -100,7 +100,7 @@ def csv_pieces(entries_below: Callable[[int | None], Sequence[AuditEntry]]) -> I
 
 
 def entries_json(entries: Sequence[AuditEntry]) -> list[dict[str, Any]]:
-    """One object per entry."""
+    """One JSON object per entry."""
     return [
         {**dict(zip(HEADINGS, _cells(entry), strict=True)), "door": entry.door.value, "details": dict(entry.details)}
         for entry in entries

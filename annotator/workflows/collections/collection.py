@@ -1,4 +1,4 @@
-"""Collections: add one, change it, close it, list them."""
+"""Collections: create, change, close, list."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ LONGEST_TITLE = 200
 
 @dataclass(frozen=True)
 class CollectionView:
-    """A collection with its scale, as pages and lists show it."""
+    """A collection with its scale, for pages and lists."""
 
     slug: str
     title: str
@@ -87,7 +87,7 @@ class CollectionView:
 
 @dataclass(frozen=True)
 class CollectionCounts:
-    """How much of everything a collection has."""
+    """The numbers of topics, documents, runs, pool items and judgements of a collection."""
 
     topics: int
     documents: int
@@ -99,7 +99,7 @@ class CollectionCounts:
 
 @dataclass(frozen=True)
 class CollectionChange:
-    """What to change; None leaves a thing as it is."""
+    """New values of settings; None leaves a setting unchanged."""
 
     title: str | None = None
     scale: tuple[GradeMeaning, ...] | None = None
@@ -113,17 +113,17 @@ class CollectionChange:
 
 
 def read_scale(text: str) -> tuple[GradeMeaning, ...]:
-    """The scale that somebody wrote as `0=Not relevant, 1=Relevant`; `InvalidValueError` says what is wrong with it."""
+    """Parse a scale such as `0=Not relevant, 1=Relevant`; raises `InvalidValueError`."""
     return parse_scale(text)
 
 
 def write_scale(scale: Sequence[GradeMeaning]) -> str:
-    """A scale one grade a line, as `read_scale` reads it."""
+    """The scale as text that `read_scale` parses, one grade per line."""
     return format_scale(scale)
 
 
 def consensus_policies() -> dict[str, Sentence]:
-    """Every consensus policy by name, with the sentence that explains it; beside them there is one for each judge."""
+    """Every consensus policy by name, with a sentence explaining it; each judge's own policy comes on top."""
     return {name: policy.sentence for name, policy in NAMED_POLICIES.items()}
 
 
@@ -140,10 +140,10 @@ def add_collection(
     organiser: str | None = None,
     added_at: datetime,
 ) -> None:
-    """Begin an evaluation exercise, with the account of that name as its first organiser.
+    """Create a collection, with the account of that name as its first organiser.
 
-    Without a policy it has the default of the judging mode. Raises `InvalidValueError` for a slug, scale or number that
-    does not fit, `ConflictError` for a slug taken and `NotFoundError` for an organiser without an account.
+    Without a policy it gets the default of the judging mode. Raises `InvalidValueError` for an invalid slug, scale or
+    number, `ConflictError` for a slug in use and `NotFoundError` for an organiser without an account.
     """
     refuse_unusable_slug(session, slug)
     collection = Collection(slug=slug, added_at=added_at, state=CollectionState.OPEN)
@@ -156,17 +156,17 @@ def add_collection(
     _store_scale(session, collection.id, change.scale or ())
     if queue is not None:
         change_queue(session, slug, queue)
-        # A mode may bring its default; a policy that was given counts.
+        # The mode may have a default; an explicit policy takes precedence.
         collection.consensus_policy = consensus_policy or collection.consensus_policy
     if organiser is not None:
         add_member(session, slug, organiser, Role.ORGANISER, added_at=added_at)
 
 
 def change_collection(session: Session, slug: str, change: CollectionChange) -> None:
-    """Change settings; a grade that was already given cannot leave the scale.
+    """Change settings; a grade in use cannot be removed from the scale.
 
-    The number of judgements wanted holds for all items of the pool, those already judged included; one more of those
-    that are overlap, and none of those that repeat the text of another.
+    The number of judgements wanted applies to all items of the pool, judged ones included; overlap items want one more,
+    and items that repeat another's text none.
     """
     collection = lock_open_collection(session, slug, against_judging=True)
     present = _meanings(session, collection.id)
@@ -183,7 +183,7 @@ def change_collection(session: Session, slug: str, change: CollectionChange) -> 
 
 
 def try_change(session: Session, slug: str, change: CollectionChange | QueueChange) -> MoreJudging:
-    """Change settings, and return what this adds to the work of judges; for a transaction that is rolled back."""
+    """Change settings and return the additional judging work; for a transaction that is rolled back."""
     before = queue_cost(session, slug)
     if isinstance(change, CollectionChange):
         change_collection(session, slug, change)
@@ -193,7 +193,7 @@ def try_change(session: Session, slug: str, change: CollectionChange | QueueChan
 
 
 def close_collection(session: Session, slug: str) -> None:
-    """Stop imports, pools and judging; pages and exports stay. Closing twice is harmless."""
+    """Refuse further imports, pools and judgements; pages and exports remain. Closing twice has no effect."""
     lock_collection(session, slug, against_judging=True).state = CollectionState.CLOSED
 
 
@@ -203,12 +203,12 @@ def reopen_collection(session: Session, slug: str) -> None:
 
 
 def show_collection(session: Session, slug: str) -> CollectionView:
-    """One collection with its scale."""
+    """One collection with its scale; raises `NotFoundError`."""
     return _view(session, find_collection(session, slug))
 
 
 def list_collections(session: Session, visible_to: int | None = None) -> list[CollectionView]:
-    """All collections by slug, or those that the user of that id is a member of."""
+    """All collections by slug, or those that the user with this id is a member of."""
     statement = select(Collection).where(SHOWN).order_by(Collection.slug)
     if visible_to is not None:
         statement = statement.where(
@@ -218,7 +218,7 @@ def list_collections(session: Session, visible_to: int | None = None) -> list[Co
 
 
 def count_collection(session: Session, slug: str) -> CollectionCounts:
-    """How many there are of accepted topics, documents, runs in force, and those topics' pool items and judgements."""
+    """Count accepted topics, documents, active runs, and those topics' pool items and judgements."""
     id_ = find_collection(session, slug).id
     of_topics = select(func.count()).select_from(Topic).where(Topic.collection_id == id_, ACCEPTED)
     of_documents = select(func.count(), func.count(Document.body)).where(Document.collection_id == id_)
@@ -237,7 +237,7 @@ def count_collection(session: Session, slug: str) -> CollectionCounts:
 
 
 def _apply(collection: Collection, change: CollectionChange, present: list[GradeMeaning]) -> None:
-    """Put the given settings on the row, after checking that they fit together."""
+    """Apply the changed settings to the row, after checking that they are consistent."""
     if change.title is not None:
         if not change.title.strip():
             raise InvalidValueError("A collection needs a title.")
@@ -259,7 +259,7 @@ def _apply(collection: Collection, change: CollectionChange, present: list[Grade
 
 
 def _check_policy(session: Session, change: CollectionChange) -> None:
-    """Refuse a policy that there is not, by `InvalidValueError`, or that takes the grades of an unknown judge."""
+    """Raise `InvalidValueError` for an unknown policy, or one that uses the grades of an unknown judge."""
     if change.consensus_policy is not None:
         parse_policy(change.consensus_policy)
         judge = judge_of(change.consensus_policy)
@@ -272,10 +272,10 @@ def _check_no_given_grade_leaves(session: Session, collection_id: int, scale: Se
     given = session.scalars(
         union(
             select(Judgement.grade).where(Judgement.pool_item_id.in_(items)),
-            # The right answers of test questions and of the training, too.
+            # Includes the correct answers of gold questions and of the training.
             select(PoolItem.known_grade).where(PoolItem.id.in_(items)),
             select(QualifyingItem.known_grade).where(QualifyingItem.collection_id == collection_id),
-            # What judges in training said, right or not.
+            # Includes the answers of judges in training, correct or not.
             select(QualifyingAnswer.grade)
             .join(QualifyingItem, QualifyingItem.id == QualifyingAnswer.qualifying_item_id)
             .where(QualifyingItem.collection_id == collection_id),
@@ -330,7 +330,7 @@ LONGEST_GUIDELINES = 200_000
 
 @dataclass(frozen=True)
 class Guidelines:
-    """The guidelines in force; number 0 and no text before the first version."""
+    """The current guidelines; number 0 and an empty text before the first version."""
 
     number: int
     text: str
@@ -338,14 +338,14 @@ class Guidelines:
 
 @dataclass(frozen=True)
 class Acceptance:
-    """The number of the guidelines that a judge has accepted last, None when they have accepted none."""
+    """The number of the guidelines that a judge accepted last, None if none."""
 
     judge: str
     number: int | None
 
 
 def set_guidelines(session: Session, slug: str, text: str, *, made_by_id: int | None, made_at: datetime) -> int:
-    """Put a new version in force and return its number; the same text again makes no new version."""
+    """Store a new version and return its number; an unchanged text creates no new version."""
     collection = lock_open_collection(session, slug)
     if not text.strip():
         raise InvalidValueError("Guidelines cannot be empty.")
@@ -361,15 +361,16 @@ def set_guidelines(session: Session, slug: str, text: str, *, made_by_id: int | 
 
 
 def show_guidelines(session: Session, slug: str) -> Guidelines:
-    """The version in force."""
+    """The current version; number 0 if there is none."""
     present = latest_guidelines(session, find_collection(session, slug).id)
     return Guidelines(present.number, present.text) if present else Guidelines(0, "")
 
 
 def accept_guidelines(session: Session, slug: str, judge_id: int, number: int) -> None:
-    """Note that a judge has read this version and goes by it; doing so again changes nothing.
+    """Record that a judge has accepted this version; doing so again changes nothing.
 
-    Raises `ConflictError` when another version is in force by now, and `NotAllowedError` for who is no judge here.
+    Raises `ConflictError` when another version is current by now, and `NotAllowedError` for a user who is no judge
+    here.
     """
     collection = find_collection(session, slug)
     membership = session.scalar(_judges(collection.id).where(Membership.user_id == judge_id))
@@ -382,13 +383,13 @@ def accept_guidelines(session: Session, slug: str, judge_id: int, number: int) -
 
 
 def accepted_guidelines(session: Session, slug: str, judge_id: int) -> int | None:
-    """The number of the version that this judge has accepted last."""
+    """The number of the version that this judge accepted last, None if none."""
     membership = session.scalar(_judges(find_collection(session, slug).id).where(Membership.user_id == judge_id))
     return membership.guidelines_accepted if membership else None
 
 
 def list_acceptances(session: Session, slug: str) -> list[Acceptance]:
-    """Which version each judge has accepted, by name."""
+    """The version each judge has accepted, by name."""
     statement = _judges(find_collection(session, slug).id).join(User, User.id == Membership.user_id)
     rows = session.execute(statement.with_only_columns(User.name, Membership.guidelines_accepted).order_by(User.name))
     return [Acceptance(name, number) for name, number in rows]

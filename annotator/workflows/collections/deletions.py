@@ -1,4 +1,4 @@
-"""Deleting what was stored by mistake: foreseen with numbers, restorable for a while, then removed for good."""
+"""Deletion of things stored by mistake: previewed with counts, restorable for a while, then final."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ from annotator.storage.tables.documents import DOCUMENTS
 from annotator.storage.tables.pools import Besides
 from annotator.storage.topics.revisions import raise_topics
 
-# A judgement may still arrive for so long after its document went back: whoever had no network sends it later.
+# Grace period for judgements that were sent late, for want of a network, after their lease expired.
 UNDERWAY = timedelta(days=1)
 TEXTS = ("title", "body", "url", "language", "text_hash", "text_changed_at")
 NAMED_AT_ONCE = 20
@@ -57,7 +57,7 @@ POOLS, ITEMS, TOPICS = (cast("Table", model.__table__) for model in (Pool, PoolI
 
 @dataclass(frozen=True)
 class Foreseen:
-    """What a deletion takes away, and what has to be typed to confirm it, "" when nothing has."""
+    """The preview of a deletion: what it removes, and the text to type as confirmation, "" if none."""
 
     kind: DeletedKind
     subject: str
@@ -67,7 +67,7 @@ class Foreseen:
 
 @dataclass(frozen=True)
 class _Work:
-    """A deletion that was checked: what it takes, and how."""
+    """A checked deletion: what it removes, and how."""
 
     foreseen: Foreseen
     take: Callable[[Removal], None]
@@ -77,7 +77,7 @@ class _Work:
 def foresee_deletion(
     session: Session, slug: str, kind: DeletedKind, subjects: Sequence[str], *, at: datetime
 ) -> Foreseen:
-    """What a deletion would take away; it changes nothing and raises what `delete_it` does."""
+    """Preview a deletion; changes nothing and raises as `delete_it`."""
     return _checked(session, slug, kind, subjects, at).foreseen
 
 
@@ -91,18 +91,18 @@ def delete_it(
     actor: Actor,
     at: datetime,
 ) -> tuple[int, Foreseen]:
-    """Delete a topic, a version of the pool, an import of labels, documents or the collection; the deletion's number.
+    """Delete a topic, a pool version, a label import, documents or the collection; returns the deletion's number.
 
-    `subjects` are the docnos of documents, and one number else. `typed` is the topic's number or the collection's short
-    name where judgements go with it. Raises `ConflictError` for what somebody judged or has in hand, or what a kept
-    version of the qrels has, `InvalidValueError` when `typed` is not what has to be typed, and `NotFoundError`. The
-    audit log names the `actor`.
+    `subjects` are docnos for documents, otherwise one number. If judgements are deleted too, `typed` must be the
+    topic's number or the collection's short name. Raises `ConflictError` for what somebody has judged or holds, or a
+    kept version of the qrels contains, `InvalidValueError` if `typed` differs, and `NotFoundError`. `actor` is named in
+    the audit log.
     """
     work = _checked(session, slug, kind, subjects, at)
     foreseen = work.foreseen
     if foreseen.to_type and typed != foreseen.to_type:
         raise InvalidValueError("To confirm, type “%(wanted)s”. Nothing was deleted.", wanted=foreseen.to_type)
-    # Before the collection itself may go.
+    # Must precede the deletion of the collection.
     details = {"kind": kind.value, **foreseen.counts}
     record_in(session, actor, "deletions.add", slug, at=at, subject=foreseen.subject, details=details)
     collection = lock_collection(session, slug)
@@ -208,7 +208,7 @@ def _refuse_built_on(session: Session, pool: Pool) -> None:
 
 
 def _refuse_kept_from(session: Session, pool: Pool) -> None:
-    """Refuse what a kept version of the qrels was made from: its sample is part of the scores by that version."""
+    """Refuse a pool from which a kept version of the qrels was created: its scores depend on the pool's sample."""
     for version in session.scalars(select(QrelsVersion).where(QrelsVersion.collection_id == pool.collection_id)):
         if version.pool_version == pool.version:
             raise ConflictError(
@@ -244,7 +244,7 @@ def _labels(session: Session, collection: Collection, number: str, at: datetime)
 def _pool_of_import(
     session: Session, collection: Collection, file: LabelFile, labels: ImportedLabels, at: datetime
 ) -> Pool | None:
-    """The version of the pool that an import made, if nothing came after it and nobody else judged its documents."""
+    """The pool version that an import created, if it is the latest and nobody else judged its documents."""
     pool = latest_pool(session, collection.id)
     if pool is None or pool.strategy != Besides.IMPORT or pool.parameters.get("checksum") != file.checksum:
         return None
@@ -280,7 +280,7 @@ def _documents(session: Session, collection: Collection, docnos: Sequence[str], 
 def _state_of_documents(
     session: Session, ids: Mapping[str, int], at: datetime
 ) -> tuple[list[str], list[int], tuple[int, ...]]:
-    """The docnos of those that cannot go, the ids of those with a text, and the topics in whose pool any are."""
+    """The docnos that cannot be deleted, the ids with a text, and the topics whose pool has any of them."""
     judged: list[str] = []
     with_text: list[int] = []
     topics: set[int] = set()

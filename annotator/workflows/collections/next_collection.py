@@ -1,4 +1,4 @@
-"""Next year's collection: set up as one that there is, with its scale, its guidelines and, if wanted, its documents."""
+"""Copying a collection's settings: scale, guidelines and, optionally, documents."""
 
 from datetime import datetime
 
@@ -20,7 +20,7 @@ from annotator.storage.tables.documents import DOCUMENTS
 from annotator.storage.tables.runs import FactColumn
 from annotator.workflows.people.members import add_member
 
-# What is as it was; state, deadline, release and pass mark begin again.
+# Settings that are copied; state, deadline, release and pass mark are reset.
 KEPT = (
     "title",
     "relevant_from",
@@ -38,7 +38,7 @@ KEPT = (
     "shows_grades",
     "leaves_out_disputed",
 )
-ASKED = ("key", "name", "kind", "unit", "better")  # of what systems cost
+ASKED = ("key", "name", "kind", "unit", "better")  # the fields of a cost question
 TEXTS = ("docno", "title", "body", "url", "language", "text_hash")
 
 
@@ -52,10 +52,10 @@ def copy_collection(
     organiser: str | None = None,
     at: datetime,
 ) -> int:
-    """Begin a collection as another one is set up, without its topics, runs and people; count the documents copied.
+    """Create a collection with the settings of another, without topics, runs and people; returns documents copied.
 
-    Raises `NotFoundError` when there is no such collection or no account of the organiser's name, and
-    `InvalidValueError` and `ConflictError` for a short name that cannot be or is taken.
+    Raises `NotFoundError` for an unknown collection or organiser, and `InvalidValueError` and `ConflictError` for an
+    invalid or used short name.
     """
     old = find_collection(session, slug)
     refuse_unusable_slug(session, new_slug)
@@ -79,7 +79,7 @@ def copy_collection(
 
 
 def _copy_documents(session: Session, old_id: int, new_id: int) -> int:
-    """Those that have a text: what only runs named is named again when runs come."""
+    """Copy the documents that have a text; those only named by runs are added when runs arrive."""
     columns = [DOCUMENTS.c[name] for name in TEXTS]
     having = select(literal(new_id), *columns).where(DOCUMENTS.c.collection_id == old_id, DOCUMENTS.c.body.is_not(None))
     session.execute(insert(DOCUMENTS).from_select(["collection_id", *TEXTS], having.order_by(DOCUMENTS.c.id)))

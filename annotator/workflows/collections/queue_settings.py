@@ -1,4 +1,4 @@
-"""How the work of judging is shared out, what is judged more than once, and what that costs."""
+"""Settings of the judging queue (assignment mode, overlap, repeats) and their cost in judgements."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ MOST_COMMON_ITEMS = 1_000
 
 @dataclass(frozen=True)
 class QueueChange:
-    """What to change; None leaves a thing as it is. Shares are of the documents of each topic, in percent."""
+    """New values of settings; None leaves one unchanged. Shares are per cent of each topic's documents."""
 
     judging_mode: JudgingMode | None = None
     overlap_share: int | None = None
@@ -29,10 +29,10 @@ class QueueChange:
 
 @dataclass(frozen=True)
 class QueueCost:
-    """How many judgements the accepted topics want in all, and of these how many for which reason.
+    """How many judgements the accepted topics want in all, and how many of these for which reason.
 
-    `for_everyone` and `test_questions` are documents, which each of the `judges` who works on their topic sees;
-    `identical` are documents that take their grade from another with the same text.
+    `for_everyone` and `test_questions` count documents, each shown to every one of the `judges` of their topic;
+    `identical` counts documents that take their grade from another with the same text.
     """
 
     items: int
@@ -46,21 +46,21 @@ class QueueCost:
 
     @property
     def all_judgements(self) -> int:
-        """With those of common documents, if every judge works on every topic, and those that are shown again."""
+        """The total if every judge works on every topic, common documents and repeats included."""
         once = self.judgements + self.for_everyone * self.judges
         return once + once * self.reshow_share // WHOLE
 
 
 @dataclass(frozen=True)
 class MoreJudging:
-    """Judgements that settings want more than others did, and how long such judgements take."""
+    """The additional judgements that a change of settings requires, and the time they take."""
 
     judgements: int
     effort: Effort
 
 
 def read_mode(text: str) -> JudgingMode:
-    """The mode of that name; `InvalidValueError` names those that there are."""
+    """Parse the name of a mode; raises `InvalidValueError`, naming all modes."""
     try:
         return JudgingMode(text)
     except ValueError:
@@ -72,13 +72,12 @@ def read_mode(text: str) -> JudgingMode:
 
 
 def change_queue(session: Session, slug: str, change: QueueChange) -> str | None:
-    """Change how work is shared out, and give the consensus policy if it becomes another.
+    """Change the settings of the queue, and return the consensus policy if it changes with them.
 
-    What has been drawn or judged as overlap, or for everyone, stays so.
-
-    What is in the hands of judges who may not have it by a new mode goes back. A consensus policy that is the default
-    of the mode until then becomes that of the new one; any other stays. Raises `InvalidValueError` for a share or
-    number that cannot be and `ConflictError` when the collection is closed.
+    Items already drawn or judged as overlap, or for everyone, stay so. Leases of judges who may not have the item in
+    the new mode are returned. A consensus policy that is the default of the old mode becomes that of the new one; any
+    other stays. Raises `InvalidValueError` for a share or number out of range and `ConflictError` when the collection
+    is closed.
     """
     _check(change)
     collection = lock_open_collection(session, slug, against_judging=True)
@@ -92,7 +91,7 @@ def change_queue(session: Session, slug: str, change: QueueChange) -> str | None
     follows = has_default and is_shared != was_shared
     policy = DEFAULT_POLICIES[JudgingMode(collection.judging_mode)] if follows else collection.consensus_policy
     is_another, collection.consensus_policy = policy != collection.consensus_policy, policy
-    # First, for whoever gives something back locks assignments, and then their items.
+    # Lock order: returning a lease locks assignments before their items.
     if was_shared and collection.judging_mode == JudgingMode.OWNED:
         return_unowned(session, collection)
     if _of_items(collection) != before:
@@ -101,14 +100,14 @@ def change_queue(session: Session, slug: str, change: QueueChange) -> str | None
 
 
 def _has_default(collection: Collection) -> bool:
-    """Whether the consensus policy is the default of the mode, or was that of an earlier version."""
+    """Whether the consensus policy is the default of the mode, now or in an earlier version of the program."""
     mode = JudgingMode(collection.judging_mode)
     is_earlier = mode is JudgingMode.OWNED and collection.consensus_policy == EARLIER_DEFAULT_OWNED
     return is_earlier or collection.consensus_policy == DEFAULT_POLICIES[mode]
 
 
 def queue_cost(session: Session, slug: str) -> QueueCost:
-    """What the present settings come to, for the pool as it is."""
+    """The cost of the current settings for the current pool."""
     collection = find_collection(session, slug)
     judges = select(func.count()).where(Membership.collection_id == collection.id, Membership.role == Role.JUDGE)
     counts = session.execute(_counts(collection)).one()
@@ -116,13 +115,13 @@ def queue_cost(session: Session, slug: str) -> QueueCost:
 
 
 def more_judging(session: Session, slug: str, before: QueueCost) -> MoreJudging:
-    """What the present settings add to the work of judges, compared with an earlier cost."""
+    """The additional work under the current settings, compared with an earlier cost."""
     more = queue_cost(session, slug).all_judgements - before.all_judgements
     return MoreJudging(more, judging_effort(session, find_collection(session, slug)))
 
 
 def _of_items(collection: Collection) -> tuple[str, int, int]:
-    """The settings that say how often each item is judged; to bring a large pool into line with them takes a while."""
+    """The settings on which the number of judgements per item depends; applying them to a large pool is slow."""
     return collection.judging_mode, collection.overlap_share, collection.common_items
 
 

@@ -1,4 +1,4 @@
-"""What was deleted: listing it, restoring it, and removing it for good once the time is over."""
+"""Deleted things: listing, restoring, and final removal after the retention period."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,13 +22,13 @@ from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.documents import DOCUMENTS
 from annotator.storage.topics.revisions import raise_topics
 
-# A deleted collection that is gone for good keeps its line for the audit log, under a short name that nobody can give.
+# A finally deleted collection keeps its row for the audit log, under a short name that users cannot choose.
 GONE = "%s~%d"
 
 
 @dataclass(frozen=True)
 class DeletedThing:
-    """Something that can be restored until a moment; no name where it was deleted by command."""
+    """A deletion that can still be undone, and until when; the name is empty if deleted by command."""
 
     number: int
     kind: DeletedKind
@@ -41,7 +41,7 @@ class DeletedThing:
 
 @dataclass(frozen=True)
 class DeletedCollection:
-    """A collection that can be restored until a moment."""
+    """A deleted collection that can be restored, and until when."""
 
     slug: str
     title: str
@@ -51,7 +51,7 @@ class DeletedCollection:
 
 @dataclass(frozen=True)
 class LabelImport:
-    """A file of labels that was imported, and whose judgements they are."""
+    """An imported file of labels, and the judge of its judgements."""
 
     number: int
     name: str
@@ -60,7 +60,7 @@ class LabelImport:
 
 
 def list_deletions(session: Session, slug: str, *, days: int) -> list[DeletedThing]:
-    """What can be restored in a collection, newest first."""
+    """Deletions in a collection that can be undone, newest first."""
     rows = session.execute(
         select(Deletion, User.name)
         .outerjoin(User, User.id == Deletion.deleted_by_id)
@@ -80,7 +80,7 @@ def list_deletions(session: Session, slug: str, *, days: int) -> list[DeletedThi
 
 
 def list_label_imports(session: Session, slug: str) -> list[LabelImport]:
-    """The files of labels that were imported, newest first."""
+    """Imported files of labels, newest first."""
     rows = session.execute(
         select(LabelFile, User.name)
         .join(User, User.id == LabelFile.judge_id)
@@ -93,7 +93,7 @@ def list_label_imports(session: Session, slug: str) -> list[LabelImport]:
 def list_deleted_collections(
     session: Session, *, days: int, organised_by: int | None = None, only_id: int | None = None
 ) -> list[DeletedCollection]:
-    """The collections that can be restored by slug: all, or those that the user of that id organised.
+    """Restorable collections by slug: all, or those that the user with this id organised.
 
     `only_id` is the collection to which a token is restricted.
     """
@@ -113,10 +113,10 @@ def list_deleted_collections(
 
 
 def restore_deletion(session: Session, slug: str, number: int, *, at: datetime) -> DeletedKind:
-    """Put back what was deleted under a number, just as it was.
+    """Undo the deletion with this number.
 
-    Raises `NotFoundError` when there is no such deletion (any more), and `ConflictError` when something that was stored
-    since is in its place.
+    Raises `NotFoundError` when there is no such deletion (any more), and `ConflictError` when something stored since
+    has taken its place.
     """
     collection = lock_open_collection(session, slug, against_judging=True)
     deletion = session.scalar(
@@ -156,7 +156,7 @@ def restore_deletion(session: Session, slug: str, number: int, *, at: datetime) 
 def restore_collection(
     session: Session, slug: str, *, at: datetime, organised_by: int | None = None, only_id: int | None = None
 ) -> None:
-    """Make a deleted collection found again; `NotFoundError` when there is none, or the user did not organise it."""
+    """Restore a deleted collection; `NotFoundError` when there is none, or the user did not organise it."""
     found = list_deleted_collections(session, days=0, organised_by=organised_by, only_id=only_id)
     collection = session.scalar(select(Collection).where(Collection.slug == slug, _can_be_restored()).with_for_update())
     if collection is None or slug not in {one.slug for one in found}:
@@ -175,9 +175,9 @@ def restore_collection(
 
 
 def begin_removal(session: Session, *, before: datetime, at: datetime) -> int:
-    """Give up for good what was deleted before a moment and was not restored, and count the deletions.
+    """Mark unrestored deletions from before this time as final, and return their number.
 
-    Their rows are still there, and `finish_removals` removes them, once this is stored.
+    The rows still exist; `finish_removals` deletes them after this transaction is committed.
     """
     old = session.scalars(
         select(Deletion)

@@ -1,4 +1,4 @@
-"""Rounds: a second set of runs on the same topics, after what the first one brought has been judged and kept."""
+"""Rounds: further sets of runs on the same topics, after the previous round was judged and its qrels kept."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,24 +25,24 @@ LONGEST_NAME = 100
 
 @dataclass(frozen=True)
 class RoundView:
-    """A round as lists show it; `version` is of the qrels that were kept when it was closed."""
+    """A round for lists; `version` is that of the qrels kept when it was closed."""
 
     number: int
     name: str
     opened_at: datetime
     closed_at: datetime | None
     version: int | None
-    runs: int  # in force
-    judged_before: int  # documents of topics with a grade in the kept qrels of the rounds before
+    runs: int  # active ones
+    judged_before: int  # documents of topics with a grade in the kept qrels of earlier rounds
 
     @property
     def is_open(self) -> bool:
-        """Whether runs that come now belong to it."""
+        """Whether newly uploaded runs belong to it."""
         return self.closed_at is None
 
 
 def list_rounds(session: Session, slug: str) -> list[RoundView]:
-    """Every round, oldest first; none where nobody has opened or closed one."""
+    """Every round, oldest first; empty if none was ever opened or closed."""
     collection = find_collection(session, slug)
     runs: dict[int | None, int] = {
         id_: count
@@ -78,7 +78,7 @@ def round_numbers(session: Session, slug: str) -> list[int]:
 
 
 def rounds_csv(rounds: Sequence[RoundView]) -> str:
-    """Comma-separated, a line a round."""
+    """CSV with one line per round."""
     headings = ["round", "name", "opened_at", "closed_at", "qrels_version", "runs", "judged_before"]
     rows = [
         [
@@ -91,9 +91,9 @@ def rounds_csv(rounds: Sequence[RoundView]) -> str:
 
 
 def open_round(session: Session, slug: str, *, name: str = "", at: datetime) -> int:
-    """Open the next round and return its number: the runs that come from now on belong to it.
+    """Open the next round and return its number; runs uploaded from now on belong to it.
 
-    The first round takes in all the runs there are. Raises `ConflictError` while another round is open.
+    The first round includes all earlier runs. Raises `ConflictError` while another round is open.
     """
     check_free_text(name, LONGEST_NAME)
     collection = lock_open_collection(session, slug)
@@ -105,14 +105,14 @@ def open_round(session: Session, slug: str, *, name: str = "", at: datetime) -> 
 
 @dataclass(frozen=True)
 class RoundToClose:
-    """The round that is open, with its runs in force."""
+    """The open round, with its active runs."""
 
     number: int
     runs: int
 
 
 def round_to_close(session: Session, slug: str) -> RoundToClose:
-    """The round that closing would close; a collection without rounds is in its first one.
+    """The round that would be closed; a collection without rounds is in its first one.
 
     Raises `ConflictError` when no round is open or the collection is closed.
     """
@@ -126,10 +126,10 @@ def round_to_close(session: Session, slug: str) -> RoundToClose:
 
 
 def close_round(session: Session, slug: str, *, version: int, at: datetime) -> int:
-    """Close the round that is open and return its number; this kept version of the qrels is its record.
+    """Close the open round with this kept version of the qrels as its record, and return its number.
 
-    A collection without rounds is in its first one, with all the runs there are. Raises `ConflictError` when no round
-    is open, and `NotFoundError` when there is no such version.
+    A collection without rounds is in its first one, with all its runs. Raises `ConflictError` when no round is open,
+    and `NotFoundError` for an unknown version.
     """
     collection = lock_open_collection(session, slug)
     rounds = rounds_of(session, collection.id)

@@ -1,1 +1,1 @@
-"""Workflows of documents."""
+"""Documents: import, search, and duplicates."""

@@ -1,4 +1,4 @@
-"""Documents: read files of them, store their texts, say which of the pool have none."""
+"""Documents: parse files, store texts, list pooled documents without a text."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ FIELDS = ("docno", "title", "body", "url", "language")
 
 @dataclass(frozen=True)
 class DocumentImport:
-    """What an import of documents came to; `filled` had a row without text, `changed` had another text."""
+    """Result of a document import; `filled` had a row without text, `changed` had another text."""
 
     added: int
     filled: int
@@ -48,14 +48,14 @@ class DocumentImport:
 
 @dataclass(frozen=True)
 class MissingDocument:
-    """A document of the pool that has no text yet, with the topics that want it."""
+    """A pooled document without a text, with the topics whose pool has it."""
 
     docno: str
     topics: tuple[str, ...]
 
 
 def parse_fields(mappings: Sequence[str]) -> dict[str, str]:
-    """Read `OURS=THEIRS` mappings of JSONL keys, such as `body=text`, into {ours: theirs}."""
+    """Parse `OURS=THEIRS` mappings of JSONL keys, such as `body=text`, into {ours: theirs}."""
     fields: dict[str, str] = {}
     for mapping in mappings:
         ours, separator, theirs = mapping.partition("=")
@@ -69,12 +69,12 @@ def parse_fields(mappings: Sequence[str]) -> dict[str, str]:
     return fields
 
 
-# The columns of a document that its text brings.
+# The columns that a document's text sets.
 _Row = dict[str, str | None]
 
 
 class _Stored(NamedTuple):
-    """What tells whether a document that comes again has changed."""
+    """The stored columns that show whether an imported document has changed."""
 
     text_hash: str | None
     url: str | None
@@ -84,7 +84,7 @@ class _Stored(NamedTuple):
 def read_documents(
     files: Sequence[InputFile], *, fields: Mapping[str, str], unpacked_limit: int
 ) -> list[ParsedDocument]:
-    """Parse files of documents; `FileRefusedError` lists everything wrong with any of them."""
+    """Parse files of documents; `FileRefusedError` lists every problem of any of them."""
     problems = Problems()
     documents: dict[str, ParsedDocument] = {}
     for file in files:
@@ -106,12 +106,12 @@ def import_documents(
     at: datetime | None = None,
     index_at_once: bool = True,
 ) -> DocumentImport:
-    """Store texts; a document that is there already takes the new text.
+    """Store texts; an existing document gets the new text.
 
-    Judges who could not judge one because it had no text get it again. Which of a pool's documents have the same text
-    is found out again. `at` is noted with each whose text changes, or a later moment if it was still drawn with its old
-    text then, so that what was judged before can be told. Without `index_at_once` no search finds the new texts until
-    the caller or a worker has indexed them; see `search`.
+    Documents judged “no text” are requeued for those judges, and identical texts in the pool are detected again. `at`
+    (or a later time if the document was drawn with its old text since) is stored with each changed text, so that
+    judgements of the old text can be found. Without `index_at_once`, new texts are not searchable until the caller or a
+    worker has indexed them; see `search`.
     """
     # Before the first statement, which takes the lock.
     words = _words(documents) if index_at_once else {}
@@ -132,7 +132,7 @@ def import_documents(
     filled = [id_ for id_ in replaced if stored[id_].text_hash is None]
     rewritten = [id_ for id_ in replaced if stored[id_].text_hash not in {None, replaced[id_]["text_hash"]}]
     if filled or rewritten:
-        # Judges went on until here, with the texts of before; now they wait until they can have the new ones.
+        # Judges continued with the old texts until here; now they wait for the lock.
         lock_collection(session, slug, against_judging=True)
         note_new_texts(session, rewritten, at)
         reopen_for_text(session, filled)
@@ -143,7 +143,7 @@ def import_documents(
 def _sort_out(
     documents: Sequence[ParsedDocument], known: Mapping[str, int], stored: Mapping[int, _Stored]
 ) -> tuple[dict[str, _Row], dict[int, _Row], list[str]]:
-    """What to store by docno, what to put in the place of which document, and the docnos of what is the same."""
+    """Split documents into rows to insert by docno, rows to update by id, and docnos of unchanged ones."""
     new: dict[str, _Row] = {}
     replaced: dict[int, _Row] = {}
     unchanged: list[str] = []
@@ -160,13 +160,13 @@ def _sort_out(
 
 
 def index_collection(session: Session, slug: str) -> int:
-    """Put every document that has a text into the search index again, and count them.
+    """Rebuild the search index of every document with a text, and return their number.
 
-    Imports keep the index in step; a newer Python may know more letters than the one that made it.
+    Imports keep the index up to date; a newer Python may classify more characters as letters.
     """
     collection = lock_collection(session, slug)
     has_text = (Document.collection_id == collection.id) & Document.body.is_not(None)
-    # Locked, as whoever indexes what is not indexed yet locks them.
+    # Indexing of new documents takes the same lock.
     locked = select(Document.id).where(has_text).with_for_update(key_share=True)
     forget_documents(session, list(session.scalars(locked)))
     texts = session.execute(
@@ -179,7 +179,7 @@ def index_collection(session: Session, slug: str) -> int:
 
 
 def missing_documents(session: Session, slug: str) -> list[MissingDocument]:
-    """The documents without text that are pooled for accepted topics, by docno: what is still to be imported."""
+    """The documents without text that are pooled for accepted topics, by docno."""
     topics: dict[str, list[str]] = {}
     for docno, number in session.execute(
         _without_text(find_collection(session, slug).id, Document.docno, Topic.number)
@@ -189,16 +189,16 @@ def missing_documents(session: Session, slug: str) -> list[MissingDocument]:
 
 
 def count_missing_documents(session: Session, slug: str) -> int:
-    """How many documents `missing_documents` lists."""
+    """The number of documents that `missing_documents` lists."""
     without_text = _without_text(find_collection(session, slug).id, Document.id).distinct().subquery()
     return session.scalar(select(func.count()).select_from(without_text)) or 0
 
 
 def _without_text(collection_id: int, *columns: Any) -> Select[Any]:  # noqa: ANN401 - SQLAlchemy's columns
-    """Select from documents without text and the pool items of accepted topics that they are.
+    """Select documents without text with their pool items of accepted topics.
 
-    From topic to pool item to document: a condition on the document's collection, or an order, would have SQLite go
-    through all documents of the collection, and for each through the topics.
+    From topic to pool item to document: a condition on the document's collection, or an order, would make SQLite scan
+    all documents of the collection, and for each all topics.
     """
     return (
         select(*columns)
@@ -210,7 +210,7 @@ def _without_text(collection_id: int, *columns: Any) -> Select[Any]:  # noqa: AN
 
 
 def _words(documents: Sequence[ParsedDocument]) -> dict[str, str]:
-    """Docno → what the document is found by."""
+    """Docno → the text to index."""
     return {document.docno: indexed_words(document.title, document.body) for document in documents}
 
 
@@ -224,7 +224,7 @@ def _stored_documents(session: Session, collection_id: int) -> dict[int, _Stored
 
 
 def _row(document: ParsedDocument) -> _Row:
-    """The `TEXT_COLUMNS` of a document that has text; the hash is the same for the same title and body."""
+    """The `TEXT_COLUMNS` of a document with text; the hash depends on title and body only."""
     text_hash = hashlib.sha256(f"{document.title}\0{document.body}".encode()).hexdigest()
     values = (document.title, document.body, document.url, document.language, text_hash)
     return dict(zip(TEXT_COLUMNS, values, strict=True))
@@ -235,7 +235,7 @@ HEADINGS = ("topic", "document", "text_changed_at", "judge", "grade", "could_not
 
 @dataclass(frozen=True)
 class ChangedDocument:
-    """A document with what judges said, topic by topic, of the text that it had; these grades still count."""
+    """A document with the judgements of its earlier text, by topic; these grades still count."""
 
     docno: str
     text_changed_at: datetime
@@ -243,7 +243,7 @@ class ChangedDocument:
 
 
 def changed_documents(session: Session, slug: str) -> list[ChangedDocument]:
-    """What was judged of accepted topics and has another text now, by docno, and within it by topic."""
+    """Documents of accepted topics whose text changed after a judgement, by docno, then by topic."""
     rows = judgements_of_old_texts(session, find_collection(session, slug).id)
     rows.sort(key=lambda row: (row.docno, natural_order(row.topic)))
     return [
@@ -254,7 +254,7 @@ def changed_documents(session: Session, slug: str) -> list[ChangedDocument]:
 
 
 def changed_csv(changed: Sequence[ChangedDocument]) -> str:
-    """Comma-separated, a line a judgement."""
+    """CSV with one line per judgement."""
     rows = [
         [
             *(said.topic, one.docno, one.text_changed_at.isoformat(), said.judge),
@@ -267,12 +267,12 @@ def changed_csv(changed: Sequence[ChangedDocument]) -> str:
 
 
 def requeue_changed(session: Session, slug: str, docnos: Sequence[str] | None = None, *, at: datetime) -> int:
-    """Put changed documents, all or these, back into the queue, and count the documents of topics put back.
+    """Requeue changed documents, all or these, and return the number of (topic, document) pairs.
 
-    What was said of the old text stays in the history and counts no more; the judges see the new text. Raises
+    Judgements of the old text stay in the history but no longer count; the judges see the new text. Raises
     `NotFoundError` for a document that is not among them.
     """
-    # What is judged meanwhile could be of either text, so that judges wait.
+    # Judgements arriving meanwhile could be of either text, so judges wait.
     collection = lock_open_collection(session, slug, against_judging=True)
     chosen = _chosen(session, collection.id, docnos)
     requeue(session, [one.id for one in chosen], at)
@@ -280,9 +280,9 @@ def requeue_changed(session: Session, slug: str, docnos: Sequence[str] | None = 
 
 
 def let_changed_stand(session: Session, slug: str, docnos: Sequence[str] | None = None) -> int:
-    """Take changed documents, all or these, off the list: what was said of the old text holds for the new one.
+    """Accept the judgements of changed documents, all or these, for the new text.
 
-    Returns how many documents of topics that are; raises `NotFoundError` for one that is not among them.
+    Returns the number of (topic, document) pairs; raises `NotFoundError` for a document that is not among them.
     """
     collection = lock_open_collection(session, slug)
     chosen = _chosen(session, collection.id, docnos)

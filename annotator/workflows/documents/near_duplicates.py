@@ -1,4 +1,4 @@
-"""Documents of a topic that nearly repeat each other, and those that repeat another to the letter."""
+"""Near-duplicates and exact duplicates among the documents of a topic."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ LEAST_SIMILARITY = 0.5
 
 @dataclass(frozen=True)
 class SimilarDocument:
-    """One of two documents, with the grades that judges gave it themselves, by judge."""
+    """One of two similar documents, with the grades that judges gave it directly, by judge."""
 
     docno: str
     title: str
@@ -30,7 +30,7 @@ class SimilarDocument:
 
 @dataclass(frozen=True)
 class SimilarPair:
-    """Two documents of a topic, and of all sequences of three words in either text the share that both have."""
+    """Two documents of a topic, and the Jaccard similarity of their shingles."""
 
     first: SimilarDocument
     second: SimilarDocument
@@ -38,14 +38,14 @@ class SimilarPair:
 
     @property
     def differs(self) -> bool | None:
-        """Whether the two were graded differently, by anybody; None when one of them is not graded."""
+        """Whether the sets of grades of the two differ; None when one of them has no grade."""
         given = [{grade for _, grade in document.grades} for document in (self.first, self.second)]
         return None if not all(given) else given[0] != given[1]
 
 
 @dataclass(frozen=True)
 class IdenticalDocument:
-    """A document that nobody is shown, the one with the same text that is, and how many judgements it took over."""
+    """A document that is not shown, the one with the same text that is, and how many judgements it copied."""
 
     docno: str
     shown_instead: str
@@ -55,10 +55,9 @@ class IdenticalDocument:
 
 @dataclass(frozen=True)
 class TopicLikeness:
-    """What repeats what in one topic, whose pool has so many `documents` with a text of their own.
+    """Duplicates in one topic, whose pool has `documents` distinct texts.
 
-    `pairs` is None when their texts are more than was allowed to be compared; there are `more` when so many pairs had
-    to be compared that the search ended early.
+    `pairs` is None when the texts exceed the limit; `more` when the search ended early at the limit of pairs.
     """
 
     number: str
@@ -70,7 +69,7 @@ class TopicLikeness:
 
 
 def topics_to_compare(session: Session, slug: str) -> list[str]:
-    """The numbers of accepted topics that have a pool, in their order."""
+    """The numbers of accepted topics that have a pool, in natural order."""
     numbers = session.scalars(
         select(Topic.number)
         .where(Topic.collection_id == find_collection(session, slug).id, ACCEPTED)
@@ -88,13 +87,13 @@ def show_likeness(
     most_characters: int | None = None,
     most_compared: int | None = None,
 ) -> TopicLikeness:
-    """Compare the texts of a topic's pooled documents, each pair once, the most similar first.
+    """Compare the texts of a topic's pooled documents pairwise, the most similar pairs first.
 
-    A million characters take about half a second; of a topic that has more than `most_characters`, nothing is compared.
-    Texts from one template may all be similar: with `most_compared` pairs the search ends, whatever it has found.
+    A million characters take about half a second; a topic with more than `most_characters` is not compared. Texts from
+    one template may all be similar: the search ends after `most_compared` pairs.
 
-    Raises `NotFoundError` for a topic that is not an accepted one and `InvalidValueError` for a similarity that is not
-    from 0.5 to 1: below that, pairs have little in common and would be many.
+    Raises `NotFoundError` for a topic that is not an accepted one and `InvalidValueError` for a similarity outside 0.5
+    to 1: below that, pairs have little in common and would be many.
     """
     if not LEAST_SIMILARITY <= at_least <= 1:
         raise InvalidValueError("The similarity is from 0.5 to 1, not %(given)s.", given=at_least)
@@ -129,7 +128,7 @@ def _described(
 
 
 def _grades(session: Session, item_ids: Sequence[int]) -> dict[int, tuple[tuple[str, int], ...]]:
-    """Pool item → judge and grade of every person who graded it as it was shown to them, by name."""
+    """Pool item → judge and grade of every person who graded it as shown, by name."""
     grades: dict[int, list[tuple[str, int]]] = {}
     for chunk in chunks(sorted(set(item_ids))):
         rows = session.execute(
@@ -145,7 +144,7 @@ def _grades(session: Session, item_ids: Sequence[int]) -> dict[int, tuple[tuple[
 
 
 def _identical(session: Session, topic_id: int) -> tuple[IdenticalDocument, ...]:
-    """What repeats another document to the letter, by the docno of that and its own."""
+    """Exact duplicates, by the docno of the document shown and their own."""
     standing, shown = aliased(PoolItem), aliased(Document)
     carried = (
         select(func.count())

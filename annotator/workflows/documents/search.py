@@ -1,4 +1,4 @@
-"""Search the corpus: what a query finds, as an organiser and as a judge may see it."""
+"""Search of the corpus, with results for organisers and for judges."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ from annotator.storage.judging.leases import Decision
 
 @dataclass(frozen=True)
 class FoundDocument:
-    """A document that a query finds, as an organiser sees it; `pooled`: for the topic that was searched for."""
+    """A search result for an organiser; `pooled`: for the topic of the search."""
 
     docno: str
     title: tuple[SnippetPart, ...]
@@ -44,7 +44,7 @@ class FoundDocument:
 
 @dataclass(frozen=True)
 class SearchPage:
-    """Some of the documents that a query finds, best first, and how many there are in all."""
+    """One page of results, best first, and their total number."""
 
     total: int
     hits: tuple[FoundDocument, ...]
@@ -52,9 +52,9 @@ class SearchPage:
 
 @dataclass(frozen=True)
 class FoundToJudge:
-    """A document that a query finds, as a judge sees it: nothing of the pool, the runs or others.
+    """A search result for a judge, without information on the pool, the runs or other judges.
 
-    `decision` and `assignment_id` are their own when they have judged it for the topic.
+    `decision` and `assignment_id` are the judge's own if they have judged it for the topic.
     """
 
     docno: str
@@ -67,7 +67,7 @@ class FoundToJudge:
 
 @dataclass(frozen=True)
 class JudgesSearchPage:
-    """Some of the documents that a judge's query finds, best first, and how many there are in all."""
+    """One page of a judge's results, best first, and their total number."""
 
     total: int
     hits: tuple[FoundToJudge, ...]
@@ -75,7 +75,7 @@ class JudgesSearchPage:
 
 @dataclass(frozen=True)
 class OpenedDocument:
-    """One document of the corpus, for reading."""
+    """One document of the corpus, for display."""
 
     docno: str
     title: str
@@ -92,20 +92,20 @@ class _Found:
 
     @property
     def ids(self) -> list[int]:
-        """The documents."""
+        """The ids of the documents."""
         return [text.id for text in self.texts]
 
     def parts(self, text: FoundText) -> tuple[tuple[SnippetPart, ...], tuple[SnippetPart, ...]]:
-        """Title and snippet."""
+        """Title and snippet, split into highlighted and other parts."""
         return mark(text.title, self.phrases), snippet(plain_text(text.body), self.phrases)
 
 
 def find_documents(
     session: Session, slug: str, query: str, *, topic: str | None = None, first: int = 0, most: int = 20
 ) -> SearchPage:
-    """Up to `most` documents that a query finds, from place `first` (from 0) on, for an organiser.
+    """Up to `most` results of an organiser's query, from rank `first` (from 0) on.
 
-    Raises `InvalidValueError` for a query that is none, `NotFoundError` for an unknown topic.
+    Raises `InvalidValueError` for an invalid query, `NotFoundError` for an unknown topic.
     """
     collection = find_collection(session, slug)
     topic_id = find_topic(session, collection.id, topic).id if topic is not None else None
@@ -118,7 +118,7 @@ def find_documents(
 def find_to_judge(
     session: Session, slug: str, query: str, *, topic: str, judge_id: int, first: int = 0, most: int = 20
 ) -> JudgesSearchPage:
-    """The same for a judge: raises `NotAllowedError` unless the organiser lets judges search."""
+    """Results for a judge, as `find_documents`; `NotAllowedError` unless the organiser lets judges search."""
     collection = find_collection(session, slug)
     refuse_judges_unless(judges_search=collection.judges_search)
     topic_id = find_topic(session, collection.id, topic, ACCEPTED).id
@@ -129,7 +129,7 @@ def find_to_judge(
 
 
 def open_document(session: Session, slug: str, docno: str) -> OpenedDocument:
-    """One document that has a text; `NotFoundError` when there is none of that docno."""
+    """One document with a text; raises `NotFoundError`."""
     document = session.scalar(
         select(Document).where(
             Document.collection_id == find_collection(session, slug).id,
@@ -161,7 +161,7 @@ def _to_judge(found: _Found, text: FoundText, own: Judgement | None) -> FoundToJ
 def _own_judgements(
     session: Session, topic_id: int, judge_id: int, document_ids: Sequence[int]
 ) -> dict[int, Judgement]:
-    """Document id → what this judge said of it last for the topic."""
+    """Document id → this judge's current judgement of it for the topic."""
     rows = session.execute(
         select(PoolItem.document_id, Judgement)
         .join(Judgement, Judgement.pool_item_id == PoolItem.id)
@@ -179,16 +179,16 @@ INDEXED_AT_ONCE = 300
 
 
 def words_to_index(session: Session, *, after: int = 0, most: int = INDEXED_AT_ONCE) -> list[WordsToIndex]:
-    """The next `most` documents, of any collection, that have a text and are not indexed; none when all are.
+    """The next `most` documents, of any collection, that have a text and are not indexed; empty when all are.
 
-    By id, from behind the id `after` on. A session that only reads is enough: nobody waits while words are found.
+    By id, after the id `after`. A read-only session suffices: tokenising blocks nobody.
     """
     texts = unindexed_texts(session, after=after, most=most)
     return [WordsToIndex(text.id, text.text_hash, indexed_words(text.title, text.body)) for text in texts]
 
 
 def index_rest(database: Database) -> Iterator[int]:
-    """Index whatever is not indexed, in transactions of its own; tells after each how many documents came in."""
+    """Index all documents not indexed yet, each batch in its own transaction; yields the size of each batch."""
     after = 0
     while several := _words_after(database, after):
         yield database.attempt(partial(index_some, several=several))
@@ -196,7 +196,7 @@ def index_rest(database: Database) -> Iterator[int]:
 
 
 def count_not_indexed(session: Session, slug: str) -> int:
-    """How many documents of a collection have a text that no search finds yet."""
+    """The number of documents of a collection that have a text and are not searchable yet."""
     return count_unindexed(session, find_collection(session, slug).id)
 
 

@@ -1,4 +1,4 @@
-"""Add what a search found to the pool, or judge it at once: runs are not the only seeds of a pool."""
+"""Adding search results to the pool, or judging them at once, besides the documents from runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -49,16 +49,15 @@ from annotator.storage.tables.judging import DECIDES
 from annotator.storage.tables.pools import Besides
 from annotator.storage.topics.revisions import raise_topics
 
-# Searching goes on for hours and adds a document at a time. A version for each would bury the history of the pool, so
-# what anybody finds within a working day of the version's beginning goes into one, as long as it is the newest. Who
-# searched for what stands with each item.
+# Searches take hours and add one document at a time. To keep the history short, everything found within a working
+# day of a pool version's creation is added to it while it is the newest. Each item has its searcher and query.
 SESSION = timedelta(hours=8)
 MOST_AT_ONCE = 1_000
 
 
 @dataclass(frozen=True)
 class AddedItems:
-    """What adding documents to the pool came to; `version` is the version now in force."""
+    """Result of adding documents to the pool; `version` is the current pool version."""
 
     version: int
     added: int
@@ -68,9 +67,9 @@ class AddedItems:
 def add_found(
     session: Session, slug: str, *, topic: str, docnos: Sequence[str], query: str, actor_id: int | None, at: datetime
 ) -> AddedItems:
-    """Pool documents that a person found for a topic; that the person found them is kept of every one of them.
+    """Pool documents that a person found for a topic, and record the searcher for each of them.
 
-    What is pooled already stays as it is. Raises `InvalidValueError` for no documents, a query that is none, or one
+    Documents pooled already stay as they are. Raises `InvalidValueError` for no documents, an invalid query, or one
     that does not find them; `NotFoundError` for a topic that is not an accepted one and for documents without text;
     `ConflictError` when the collection is closed.
     """
@@ -92,13 +91,13 @@ def add_found(
 def take_for_judging(
     session: Session, slug: str, *, topic: str, docno: str, query: str, judge_id: int, now: datetime
 ) -> int:
-    """Hand a judge the document they found, pooled first if need be; the assignment to open.
+    """Assign a judge the document they found, pooled first if necessary; returns the assignment.
 
-    Of documents with the same text it is the one that is judged for all. One they hold or have judged already is opened
-    again, and one that wants no further judgement gets one more: a refusal would tell that others have it. Who compares
-    how much waits for them before and after can still tell a document that joined the pool from one that was in it.
-    Raises what `add_found` does, `NotAllowedError` unless the organiser lets judges search, and `ConflictError` for
-    what they were given to decide, as adjudicators; nothing is stored then.
+    Of documents with the same text, the one judged for all is assigned. One they hold or have judged is opened again,
+    and one that needs no further judgement gets one more: a refusal would reveal that others have it. A judge who
+    compares the number waiting before and after can still detect whether the document was pooled. Raises as
+    `add_found`, `NotAllowedError` unless the organiser lets judges search, and `ConflictError` for documents they were
+    given as adjudicators; nothing is stored then.
     """
     asked = parse_query(query)
     collection = lock_collection(session, slug)
@@ -113,12 +112,12 @@ def take_for_judging(
 
 
 def searcher_id(session: Session, name: str) -> int:
-    """The account of the person who searched; `NotFoundError` when there is none of that name."""
+    """The user id of the searcher; `NotFoundError` for an unknown name."""
     return find_user(session, name).id
 
 
 def _ids_with_text(session: Session, collection_id: int, docnos: Sequence[str]) -> list[int]:
-    """The ids of documents, each once, in the order given; `NotFoundError` names the first that has no text."""
+    """The ids of documents, deduplicated, in the given order; `NotFoundError` names the first without text."""
     ids = document_ids(session, collection_id, docnos)
     with_text = {
         id_
@@ -132,7 +131,7 @@ def _ids_with_text(session: Session, collection_id: int, docnos: Sequence[str]) 
 
 
 def _refuse_not_found(session: Session, collection_id: int, query: Query, ids: Mapping[int, str]) -> None:
-    """Name the first of these documents (id → docno) that the query does not find."""
+    """Raise `InvalidValueError` for the first of these documents (id → docno) that the query does not find."""
     found = found_among(session, collection_id, _wanted(query), ids)
     for id_, docno in ids.items():
         if id_ not in found:
@@ -157,9 +156,9 @@ def _pool(
     actor_id: int | None,
     at: datetime,
 ) -> dict[int, int]:
-    """Pool what is not pooled yet, and note of each document that this person found it by this query, once.
+    """Pool documents not pooled yet, and record the searcher and query of each, once.
 
-    Document id → pool item id.
+    Returns document id → pool item id.
     """
     known = pooled_items(session, topic.id, document_ids)
     fresh = [id_ for id_ in document_ids if id_ not in known]
@@ -184,7 +183,7 @@ def _pool(
     ]
     if rows:
         session.execute(insert(Contribution), rows)
-        # Reports tell what was found by searching, and this version of the pool may be an earlier search's.
+        # Reports count documents found by searching, and this pool version may be of an earlier search.
         raise_topics(session, [topic.id])
     return known
 
@@ -192,7 +191,7 @@ def _pool(
 def _search_version(
     session: Session, collection_id: int, query: str, actor_id: int | None, at: datetime, *, adds: bool
 ) -> Pool:
-    """The version that a search belongs to: the newest when it may go on or nothing is added, else a new one."""
+    """The pool version for a search: the newest if it may be extended or nothing is added, else a new one."""
     latest = latest_pool(session, collection_id)
     if latest is not None and (not adds or (latest.strategy == Besides.SEARCH and at - latest.built_at < SESSION)):
         if adds and query not in latest.parameters["queries"]:
@@ -210,11 +209,11 @@ def _search_version(
 
 
 def _hold(session: Session, item_id: int, judge_id: int, now: datetime) -> int:
-    """The judge's assignment of an item, a new one when there is none, be the item taken by others or not.
+    """The judge's assignment of an item, created if there is none, whether or not others hold it.
 
-    Raises `ConflictError` for one that they were ever given to decide.
+    Raises `ConflictError` for an item they were ever given as an adjudicator.
     """
-    # A judge in two tabs takes in one after the other.
+    # Serialises requests of a judge from two tabs.
     session.execute(select(User.id).where(User.id == judge_id).with_for_update(key_share=True))
     decides = exists().where(Assignment.pool_item_id == item_id, Assignment.judge_id == judge_id, DECIDES)
     if session.scalar(select(decides)):

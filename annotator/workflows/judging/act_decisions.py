@@ -1,4 +1,4 @@
-"""What a judge's acts come to, decided without a database: what is stored, what is refused, and why."""
+"""Decides what to store for a judge's acts, what to refuse, and why; without a database."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -17,17 +17,17 @@ LONGEST_SECONDS = 3600.0
 LONGEST_NOTE = 10_000
 LONGEST_PASSAGE = 10_000
 MOST_PASSAGES = 100
-# For longer than this nothing waits in a browser.
+# The browser keeps no act for longer than this.
 LONGEST_WAIT = 30 * 24 * 3600.0
 CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 @dataclass(frozen=True)
 class Act:
-    """What a judge did with a document: a decision, or None when they put it off.
+    """A judge's action on a document: a decision, or None to put it off.
 
-    `sequence` orders the acts of one tab; `ago` is for how many seconds it waited in the browser. `guidelines` is the
-    number of the version the judge had before them, 0 before the first; without it, the newest.
+    `sequence` orders the acts of one tab; `ago` is the seconds the act waited in the browser. `guidelines` is the
+    number of the version shown to the judge, 0 before the first; None means the newest.
     """
 
     id: str
@@ -50,9 +50,10 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What acts come to: the ids that are stored, now or since an earlier time, those refused, and the changes.
+    """Result of acts: the ids stored (now or earlier), the refused acts, and the changes to store.
 
-    `duplicated` are judgements of documents that others repeat; of those in `unrepeated` the repeats count no more.
+    `duplicated` are judgements to copy to documents with the same text; the copies of those in `unrepeated` no longer
+    count.
     """
 
     acknowledged: tuple[str, ...]
@@ -65,9 +66,9 @@ class Outcome:
 def decide(
     state: JudgingState, acts: Sequence[Act], received_at: datetime, queue: Queue, *, page_id: str | None = None
 ) -> Outcome:
-    """Take the acts one after the other, each on what those before it leave; what is refused changes nothing.
+    """Process the acts in order, each on the state its predecessors leave; a refused act changes nothing.
 
-    `page_id` is the id that came with a form; that of its act may be another.
+    `page_id` is the id that was submitted with a form; that of its act may differ.
     """
     deciding = _Deciding(state, received_at, queue)
     acknowledged: list[str] = []
@@ -86,7 +87,7 @@ def decide(
 def decide_closed(
     stored: Mapping[str, StoredJudgement], judge_id: int, acts: Sequence[Act], closed: AnnotatorError
 ) -> Outcome:
-    """Acknowledge what was stored before the judging ended, like anything that arrives again, and refuse the rest."""
+    """After judging has ended, acknowledge acts that are stored already and refuse the rest."""
     known = {one.client_id for one in stored.values() if one.judge_id == judge_id}
     known -= {act.id for act in acts if act.id in known and not _is_same(act.decision, stored[act.id])}
     return Outcome(
@@ -96,18 +97,18 @@ def decide_closed(
 
 
 def id_of_page_again(act: Act, history: Sequence[StoredJudgement]) -> str:
-    """The id for a judgement whose own id is stored: that of the last one of its page, or a new one if it differs.
+    """The id for a judgement whose own id is stored: that of its page's latest one, or a new id if it differs.
 
-    `history` is all that the judge judged of the document, the earliest first.
+    `history` is all judgements of the document by this judge, earliest first.
     """
     last = [one for one in history if one.client_id.partition(":")[0] == act.id][-1]
     return last.client_id if _is_same(act.decision, last) else f"{act.id}:{len(history)}"
 
 
 def own_assignment(assignments: Mapping[int, OwnAssignment], assignment_id: int, queue: Queue) -> OwnAssignment | None:
-    """The judge's assignment in one of their queues, None for anybody else's.
+    """The judge's assignment in one of their queues, None for an assignment of another judge.
 
-    One that was given back stands for the judge's newer hold of the same kind on the same item, if there is one.
+    For a returned assignment it is the judge's newer hold of the same kind on the same item, if any.
     """
     assignment = assignments.get(assignment_id)
     if assignment is None or assignment.decides != (queue == Queue.ADJUDICATION):
@@ -119,25 +120,25 @@ def own_assignment(assignments: Mapping[int, OwnAssignment], assignment_id: int,
 
 
 def check_id(client_id: str) -> None:
-    """Raise `InvalidValueError` for an id that no browser of ours makes, and no database needs to be asked for."""
+    """Raise `InvalidValueError` for an id that our pages cannot have created, without a query."""
     if not CLIENT_ID.fullmatch(client_id):
         raise InvalidValueError("A judgement's id has 1 to 64 letters, digits, “-” and “_”.")
 
 
 class _Deciding:
-    """The state as the acts taken so far leave it, and what they change."""
+    """The state after the acts processed so far, and the changes they require."""
 
     def __init__(self, state: JudgingState, received_at: datetime, queue: Queue) -> None:
         self.state, self.received_at, self.queue = state, received_at, queue
         self.assignments = dict(state.assignments)
         self.current, self.shown_again, self.stored = dict(state.current), dict(state.shown_again), dict(state.stored)
-        # By client id, in the order in which they are stored.
+        # By client id, in storage order.
         self.new: dict[str, NewJudgement] = {}
         self.unrepeated: list[int] = []
         self.changes = Changes()
 
     def take(self, act: Act) -> None:
-        """Change what one act changes; the checks come first, so that what is refused changes nothing."""
+        """Apply one act; all checks come first, so that a refused act changes nothing."""
         assignment = own_assignment(self.assignments, act.assignment_id, self.queue)
         if assignment is None:
             raise NotFoundError("You have no such assignment.")
@@ -158,7 +159,7 @@ class _Deciding:
             )
 
     def outcome(self, acknowledged: Sequence[str], refused: Sequence[Refusal]) -> Outcome:
-        """What all acts came to."""
+        """The result of all acts."""
         self.changes.judgements.extend(self.new.values())
         self.changes.states.update(
             (one.id, AssignmentState(one.state))
@@ -175,7 +176,7 @@ class _Deciding:
         )
 
     def _put_off(self, assignment: OwnAssignment) -> None:
-        """The judge comes back to it last; what was judged or given back meanwhile stays as it is."""
+        """Move the assignment to the end of the judge's queue; one judged or returned meanwhile is left unchanged."""
         if assignment.state == AssignmentState.LIVE:
             self.changes.put_off.append(assignment.id)
             self._set_state(assignment, AssignmentState.LATER)
@@ -183,7 +184,7 @@ class _Deciding:
     def _judge(
         self, assignment: OwnAssignment, act: Act, decision: Decision, guidelines: int | None, *, is_held: bool
     ) -> None:
-        """Add a judgement. It becomes the judge's current one unless a later one of the same tab has come before.
+        """Append a judgement, as the judge's current one unless a later one of the same tab arrived before.
 
         A judgement of a document that was shown again is never current.
         """
@@ -192,7 +193,7 @@ class _Deciding:
         is_overtaken = before is not None and _is_before(act, before)
         replaced = None if is_overtaken else before
         becomes_current = not assignment.is_shown_again and not is_overtaken
-        # A judge who had it in hand when its text came has it no more: they were shown none, and are to see it.
+        # The text arrived while the judge held the item: its lease ends, so that they get it again with its text.
         is_reopened = (
             becomes_current
             and not is_held
@@ -255,14 +256,14 @@ class _Deciding:
     def _finish(self, assignment: OwnAssignment) -> None:
         is_returned = assignment.state == AssignmentState.RETURNED
         if is_returned and _holds_besides(self.assignments, assignment):
-            return  # as a judge what they decide, or the other way round: nobody has an item twice
+            return  # held again, as judge or as adjudicator: a user holds an item only once
         if is_returned and assignment.purpose not in BESIDES:
-            # Its place had gone back to the queue: the item now has one judgement more than its assignments counted.
+            # The lease had expired: the item has one more judgement than its assignments counted.
             self._take_places(assignment, 1)
         self._set_state(assignment, AssignmentState.DONE)
 
     def _reopen(self, assignment: OwnAssignment, replaced: LatestJudgement | None) -> None:
-        """Put back what could not be judged for want of a text, which it has; what it replaced is repeated no more."""
+        """Requeue an item not judged for lack of a text it now has; the replaced judgement is no longer copied."""
         self._set_state(assignment, AssignmentState.RETURNED)
         if assignment.purpose not in {*BESIDES, Purpose.CARRIED}:
             self._take_places(assignment, -1)
@@ -292,7 +293,7 @@ def _check(state: JudgingState, act: Act, decision: Decision) -> None:
 
 
 def _guideline_version(state: JudgingState, number: int | None) -> int | None:
-    """The row of the guidelines with this number, None when there was none yet."""
+    """The row id of the guidelines with this number, None before the first version."""
     versions = state.guidelines
     if number is None:
         return versions[max(versions)] if versions else None
@@ -306,22 +307,22 @@ def _content(decision: Decision) -> tuple[int | None, str | None, str]:
 
 
 def _is_same(decision: Decision | None, stored: StoredJudgement) -> bool:
-    """Whether what is stored under an act's id is the same; what is put off stores nothing.
+    """Whether the decision stored under an act's id is the same; putting off stores nothing.
 
-    Only the decision counts: what else came with it, such as evidence, is as it was first sent.
+    Only the decision is compared: other fields, such as evidence, keep their first value.
     """
     return decision is None or _content(decision) == (stored.grade, stored.cannot_judge, stored.note)
 
 
 def _is_before(act: Act, latest: LatestJudgement) -> bool:
-    """Whether a judgement was made before the latest one, in the same tab: clocks do not count."""
+    """Whether a judgement precedes the latest one, by sequence in the same tab: clocks are not compared."""
     if not act.tab or act.tab != latest.tab or act.sequence is None or latest.sequence is None:
         return False
     return act.sequence < latest.sequence
 
 
 def _holds_besides(assignments: Mapping[int, OwnAssignment], returned: OwnAssignment) -> list[OwnAssignment]:
-    """What the judge has of the same item after this was given back; second showings are apart."""
+    """The judge's other assignments of the same item after this one was returned, without second showings."""
     return [
         other
         for other in assignments.values()

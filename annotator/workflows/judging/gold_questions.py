@@ -1,4 +1,4 @@
-"""Test questions: documents whose grade the organiser knows, mixed in for every judge of their topic."""
+"""Gold questions: documents with a known grade, mixed in for every judge of their topic."""
 
 import hashlib
 from collections import Counter
@@ -51,7 +51,7 @@ Key = TypeVar("Key", int, str)
 
 @dataclass(frozen=True)
 class CheckedQuestions:
-    """Test questions without a problem, and where they come from."""
+    """Valid gold questions, and their source."""
 
     name: str
     checksum: str | None
@@ -60,7 +60,7 @@ class CheckedQuestions:
 
 @dataclass(frozen=True)
 class StoredQuestions:
-    """What came of test questions: `changed` had another grade, `known` this one, `pooled` joined the pool."""
+    """Result of storing gold questions: `changed` had another grade, `known` this one, `pooled` joined the pool."""
 
     added: int
     changed: int
@@ -70,17 +70,17 @@ class StoredQuestions:
 
 @dataclass(frozen=True)
 class _Present:
-    """A document in the pool, with the grade known so far."""
+    """A pooled document with its known grade so far."""
 
     item_id: int
     known_grade: int | None
 
 
 def check_questions(session: Session, slug: str, file: InputFile, *, unpacked_limit: int) -> CheckedQuestions:
-    """Read a file of topic, docno and grade against the collection and store nothing.
+    """Read and validate a file of topic, docno and grade; stores nothing.
 
-    Raises `FileRefusedError` with every problem: its form, topics that are not accepted ones, grades outside the scale,
-    documents without a text, and those that nobody is shown because they repeat the text of another.
+    Raises `FileRefusedError` with every problem: the format, topics that are not accepted, grades outside the scale,
+    documents without a text, and those never shown because they repeat the text of another.
     """
     collection = find_open_collection(session, slug)
     problems = Problems()
@@ -93,7 +93,7 @@ def check_questions(session: Session, slug: str, file: InputFile, *, unpacked_li
 
 
 def one_question(session: Session, slug: str, topic: str, docno: str, grade: int) -> CheckedQuestions:
-    """One test question, checked as a file of them is; `InvalidValueError` says what is wrong with it."""
+    """One gold question, validated as a file of them is; raises `InvalidValueError`."""
     collection = find_open_collection(session, slug)
     problems = Problems()
     row = KnownGrade(topic, docno, grade)
@@ -106,9 +106,10 @@ def one_question(session: Session, slug: str, topic: str, docno: str, grade: int
 def store_questions(
     session: Session, slug: str, checked: CheckedQuestions, *, added_by_id: int | None, added_at: datetime
 ) -> StoredQuestions:
-    """Make documents test questions; those outside the pool join it, their contribution being this import.
+    """Store gold questions; those outside the pool join it, with this import as their contribution.
 
-    Whoever judged one already has answered it. Raises `FileRefusedError` for what no longer fits since the check.
+    Judgements that exist already count as answers. Raises `FileRefusedError` for questions no longer valid since the
+    check.
     """
     collection = lock_open_collection(session, slug, against_judging=True)
     problems = Problems()
@@ -135,15 +136,15 @@ def store_questions(
 def add_question(
     session: Session, slug: str, topic: str, docno: str, grade: int, *, added_by_id: int | None, added_at: datetime
 ) -> StoredQuestions:
-    """Make one document a test question; raises what `one_question` and `store_questions` do."""
+    """Store one gold question; raises as `one_question` and `store_questions`."""
     checked = one_question(session, slug, topic, docno, grade)
     return store_questions(session, slug, checked, added_by_id=added_by_id, added_at=added_at)
 
 
 def remove_questions(session: Session, slug: str, questions: Sequence[tuple[str, str]]) -> int:
-    """Let documents (topic number, docno) be like others again, and count them; judgements stay as they are.
+    """Turn gold questions (topic number, docno) into ordinary documents, keep their judgements, and return the number.
 
-    Raises `NotFoundError` for one that is no test question; nothing is changed then.
+    Raises `NotFoundError` for a document that is no gold question; nothing is changed then.
     """
     collection = lock_open_collection(session, slug, against_judging=True)
     topics = topic_ids(session, collection.id)
@@ -157,10 +158,10 @@ def remove_questions(session: Session, slug: str, questions: Sequence[tuple[str,
             )
     items = sorted(one.item_id for one in present.values())
     for chunk in chunks(items):
-        # Who holds it only as a test question holds more than is wanted.
+        # An assignment held only as a gold question exceeds the judgements wanted.
         give_back(session, Assignment.pool_item_id.in_(chunk), Assignment.purpose == Purpose.TEST)
     if items:
-        # What was drawn for everyone before it was a test question is so again.
+        # Items drawn as common before they became gold questions are common again.
         common = _drawn_as_common(session, items)
         rows = [{"id": id_, "known_grade": None, "for_everyone": id_ in common} for id_ in items]
         session.execute(update(PoolItem), rows)
@@ -192,7 +193,7 @@ def _note_what_does_not_fit(
 def _note_training(
     session: Session, collection_id: int, name: str, rows: Sequence[KnownGrade], problems: Problems
 ) -> None:
-    """Note documents whose grade the training tells."""
+    """Add a problem for every document whose grade the training reveals."""
     in_both = in_training(session, collection_id, {(row.topic, row.docno) for row in rows})
     for row in rows:
         if other := in_both.get((row.topic, row.docno)):
@@ -210,7 +211,7 @@ def _note_training(
 def _note_repeated_texts(
     session: Session, collection_id: int, name: str, rows: Sequence[KnownGrade], problems: Problems
 ) -> None:
-    """Note documents that nobody is shown, since another of their topic has the same text."""
+    """Add a problem for every document that is not shown, since another of its topic has the same text."""
     shown, document = aliased(PoolItem), aliased(Document)
     repeated = (
         select(Topic.number, Document.docno, document.docno)
@@ -249,7 +250,7 @@ def _with_text(session: Session, collection_id: int, docnos: Iterable[str]) -> s
 
 
 def _present(session: Session, pairs: Mapping[tuple[int, int], object]) -> dict[tuple[int, int], _Present]:
-    """Those of the (topic id, document id) that are in the pool."""
+    """Those of the (topic id, document id) pairs that are in the pool."""
     statement = select(PoolItem.topic_id, PoolItem.document_id, PoolItem.id, PoolItem.known_grade)
     return {
         (topic_id, document_id): _Present(item_id, grade)
@@ -261,7 +262,7 @@ def _present(session: Session, pairs: Mapping[tuple[int, int], object]) -> dict[
 
 
 def _by_topic(pairs: Iterable[tuple[Key, Key]]) -> Iterator[tuple[Key, list[Key]]]:
-    """Each topic with its documents, so many at a time as a statement may name: one index has both."""
+    """Group the pairs by topic, in chunks that fit one statement; an index covers both columns."""
     documents: dict[Key, list[Key]] = {}
     for topic, document in pairs:
         documents.setdefault(topic, []).append(document)
@@ -271,7 +272,7 @@ def _by_topic(pairs: Iterable[tuple[Key, Key]]) -> Iterator[tuple[Key, list[Key]
 
 
 def _drawn_as_common(session: Session, item_ids: Sequence[int]) -> set[int]:
-    """Those of the items that somebody holds or has judged because they are for everyone."""
+    """The items that somebody holds or has judged as common documents."""
     statement = select(Assignment.pool_item_id).where(
         Assignment.purpose == Purpose.COMMON, Assignment.state != AssignmentState.RETURNED
     )
@@ -290,7 +291,7 @@ def _pool(
     added_by_id: int | None,
     added_at: datetime,
 ) -> None:
-    """Put the pairs into the pool, as a version of its own."""
+    """Add the pairs to the pool as a new version."""
     file = {"file": checked.name, "checksum": checked.checksum} if checked.checksum else {}
     pool = next_pool(
         session,
@@ -311,7 +312,7 @@ def _pool(
 
 @dataclass(frozen=True)
 class JudgeAnswers:
-    """What one judge made of the test questions; where they could not judge, it is not `answered`."""
+    """One judge's answers to gold questions; `answered` excludes those they could not judge."""
 
     judge: str
     answered: int
@@ -320,13 +321,13 @@ class JudgeAnswers:
 
     @property
     def share(self) -> float | None:
-        """Right of those answered, from 0 to 1; None before the first answer."""
+        """Correct answers as a share of those answered, from 0 to 1; None before the first answer."""
         return self.right / self.answered if self.answered else None
 
 
 @dataclass(frozen=True)
 class QuestionAnswers:
-    """A test question, and how the grades fell: `fell` has each grade of the scale with its count, in order."""
+    """A gold question and the distribution of its answers: `fell` has each grade with its count, in scale order."""
 
     topic: str
     docno: str
@@ -342,20 +343,20 @@ class QuestionAnswers:
 
     @property
     def right(self) -> int:
-        """How many gave it the known one."""
+        """How many judges gave it the known grade."""
         return dict(self.fell).get(self.known_grade, 0)
 
 
 @dataclass(frozen=True)
 class Answers:
-    """All test questions of accepted topics, by topic and docno, and all judges who answered any, by name."""
+    """All gold questions of accepted topics, by topic and docno, and all judges who answered any, by name."""
 
     judges: tuple[JudgeAnswers, ...]
     questions: tuple[QuestionAnswers, ...]
 
 
 def show_answers(session: Session, slug: str) -> Answers:
-    """The present answers; judgements of documents that were shown again are none."""
+    """The current answers, without judgements of documents that were shown again."""
     collection_id = find_collection(session, slug).id
     scale = [grade.value for grade in scale_of(session, collection_id)]
     questions = session.execute(
@@ -386,9 +387,9 @@ def _question(row: Row[int, int | None, str, str, str], scale: list[int], fell: 
 
 
 def _answers(session: Session, collection_id: int) -> list[tuple[int, str, int | None]]:
-    """Pool item, judge and grade, if they gave one, of every answer that people have given.
+    """Pool item, judge and grade (None: could not judge) of every person's answer.
 
-    A grade that was carried over from another document is no answer to this one, nor is what an adjudicator decided.
+    Grades copied from another document and adjudicators' decisions are not answers.
     """
     answers = session.execute(
         select(Judgement.pool_item_id, User.name, Judgement.grade)

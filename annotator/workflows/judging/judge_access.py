@@ -1,4 +1,4 @@
-"""Whether somebody may judge or decide in a collection, as one short question: it is asked with every judgement."""
+"""Whether a user may judge or adjudicate in a collection, in one short query: it runs with every judgement."""
 
 from dataclasses import dataclass
 from typing import cast
@@ -26,10 +26,10 @@ from annotator.storage import (
 
 @dataclass(frozen=True)
 class JudgeHere:
-    """Somebody who may judge, or decide, in a collection, with what their page is to know at once.
+    """A user who may judge, or adjudicate, in a collection, with the figures their page shows.
 
-    `guidelines` is the number in force, 0 before the first; `answers` counts those to their questions that they have
-    not been shown. `is_adaptive` says that a strategy may still choose documents there.
+    `guidelines` is the current version number, 0 before the first; `answers` counts unread answers to their questions.
+    `is_adaptive`: an adaptive strategy may still choose documents.
     """
 
     id: int
@@ -42,10 +42,10 @@ class JudgeHere:
 def find_judge(
     session: Session, slug: str, user_id: int, generation: int, key: str, role: Role = Role.JUDGE
 ) -> JudgeHere | None:
-    """The judge with that account, or who has another role; None when its sessions, or that of the key, have ended.
+    """The judge, or user with the given role, of that account; None when the session has ended.
 
-    Raises `NotAllowedError` for who has not that role there, or no longer, and `NotFoundError` where others, who must
-    not know of the collection, get that answer.
+    Raises `NotAllowedError` for a member without that role, and `NotFoundError` for users who must not learn that the
+    collection exists.
     """
     wanted = {"slug": slug, "user_id": user_id, "role": role.value, "key": key}
     row = session.connection().execute(_STATEMENT, wanted).one_or_none()
@@ -56,7 +56,7 @@ def find_judge(
     return JudgeHere(user_id, row.name, row.guidelines or 0, row.answers, bool(row.is_adaptive))
 
 
-# Put together once and from the tables themselves, which takes a fraction of the time.
+# Built once and on the tables instead of the mapped classes, which takes a fraction of the time.
 USERS = cast("Table", User.__table__).c
 COLLECTIONS = cast("Table", Collection.__table__).c
 MEMBERSHIPS = cast("Table", Membership.__table__).c
@@ -115,5 +115,5 @@ def _refuse(session: Session, slug: str, collection_id: int | None, user_id: int
             "Your role in this collection does not include this page. An organiser of the collection can "
             "change your role."
         )
-    # The words are those of a collection that does not exist.
+    # The same message as for a collection that does not exist.
     raise NotFoundError("There is no collection “%(slug)s”.", slug=slug)

@@ -1,4 +1,4 @@
-"""What stands beside the documents: guidelines, the judge's own note of a topic, and words to be marked."""
+"""What is shown beside the documents: guidelines, the judge's note on a topic, and words to highlight."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ SHOWN_TO_JUDGES = Topic.state != TopicState.DRAFT
 
 @dataclass(frozen=True)
 class Desk:
-    """A topic with what one judge wrote beside it."""
+    """A topic with one judge's note and highlighted words."""
 
     number: str
     title: str
@@ -37,7 +37,7 @@ class Desk:
 
 
 def show_desk(session: Session, slug: str, number: str, judge_id: int) -> Desk:
-    """What this judge wrote beside a topic; `NotFoundError` when there is no such topic for judges."""
+    """The judge's note and highlighted words; `NotFoundError` when judges have no such topic."""
     topic = _topic(session, slug, number)
     note, marks = note_of(session, topic.id, judge_id), marks_of(session, topic.id, judge_id)
     return Desk(topic.number, topic.title, topic.language, note, tuple(marks))
@@ -53,13 +53,13 @@ def save_desk(
     marks: Sequence[str],
     changed_at: datetime,
 ) -> None:
-    """Keep both a judge's note of a topic and the words to be marked, as `save_note` and `save_marks` do."""
+    """Store both a judge's note on a topic and the words to highlight, as `save_note` and `save_marks` do."""
     save_note(session, slug, number, judge_id, note, changed_at=changed_at)
     save_marks(session, slug, number, judge_id, marks)
 
 
 def save_note(session: Session, slug: str, number: str, judge_id: int, text: str, *, changed_at: datetime) -> None:
-    """Keep a judge's note of a topic, an empty one meaning none; the same text again changes nothing.
+    """Store a judge's note on a topic, an empty one meaning none; an unchanged text is not stored again.
 
     Raises `NotFoundError`, `InvalidValueError` for a text too long, and `ConflictError` when judging has ended.
     """
@@ -77,9 +77,9 @@ def save_note(session: Session, slug: str, number: str, judge_id: int, text: str
 
 
 def save_marks(session: Session, slug: str, number: str, judge_id: int, words: Sequence[str]) -> None:
-    """Keep the words that a judge wants marked in the documents of a topic, in place of those before.
+    """Replace the words that a judge wants highlighted in the documents of a topic.
 
-    Blanks around them are dropped, and so is what is there already in other letters, capital or small.
+    Words are stripped of blanks and deduplicated regardless of case.
     """
     topic = _open_topic(session, slug, number)
     marks = _marks(words)
@@ -94,7 +94,7 @@ def save_marks(session: Session, slug: str, number: str, judge_id: int, words: S
 
 
 def list_notes(session: Session, slug: str) -> list[NoteRow]:
-    """The notes of every judge, by topic, for the organisers."""
+    """The notes of every judge, by topic; for organisers."""
     rows = topic_notes(session, find_collection(session, slug).id)
     return sorted(rows, key=lambda row: (natural_order(row.topic), row.judge))
 
@@ -110,7 +110,7 @@ def _open_topic(session: Session, slug: str, number: str) -> Topic:
 
 
 def _one_at_a_time(session: Session, judge_id: int) -> None:
-    """Let what a judge sends from two tabs come one after the other, so that neither finds the other's row new."""
+    """Serialise a judge's requests from two tabs by a lock, so that both do not insert the same row."""
     session.execute(select(User.id).where(User.id == judge_id).with_for_update(key_share=True))
 
 
@@ -129,7 +129,7 @@ def _marks(words: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class GuidelinesInForce:
-    """The guidelines in force; number 0 and no text before the first version."""
+    """The current guidelines; number 0 and an empty text before the first version."""
 
     number: int
     text: str
@@ -137,7 +137,7 @@ class GuidelinesInForce:
 
 @dataclass(frozen=True)
 class Beside:
-    """What a judge has beside a topic's documents."""
+    """What one judge sees beside a topic's documents."""
 
     guidelines: GuidelinesInForce
     words: tuple[Mark, ...]
@@ -147,7 +147,7 @@ class Beside:
 
 
 def show_beside(session: Session, slug: str, topic_number: str, judge_id: int) -> Beside:
-    """What stands beside the documents of a topic for one judge; `NotFoundError` for a topic that is not there."""
+    """What one judge sees beside the documents of a topic; `NotFoundError` for an unknown topic."""
     collection = find_collection(session, slug)
     topic = find_topic(session, collection.id, topic_number)
     latest = latest_guidelines(session, collection.id)

@@ -1,4 +1,4 @@
-"""What a judge judged, decided or put off: for changing a judgement, and for taking a document up again."""
+"""A judge's history: judged, adjudicated and postponed documents, for changing a judgement or resuming a document."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ CANNOT = "cannot"
 
 @dataclass(frozen=True)
 class HistoryFilter:
-    """What to look for: words in docno, title or note; a grade, or `CANNOT`; the number of a topic; which page."""
+    """Filter: words in docno, title or note; a grade, or `CANNOT`; a topic number; and the page."""
 
     words: str = ""
     grade: int | str | None = None
@@ -48,7 +48,7 @@ class HistoryFilter:
 
 @dataclass(frozen=True)
 class EarlierJudgement:
-    """A judgement of a document that the judge has replaced since."""
+    """A judgement that the judge has replaced since."""
 
     decision: Decision
     judged_at: datetime
@@ -56,9 +56,9 @@ class EarlierJudgement:
 
 @dataclass(frozen=True)
 class JudgedRow:
-    """A document this judge has judged, for looking it up and changing their mind; `earlier` words newest first.
+    """A document this judge has judged; `earlier` are their replaced judgements, newest first.
 
-    `decides`: they judged it as an adjudicator.
+    `decides`: judged as an adjudicator.
     """
 
     assignment_id: int
@@ -75,7 +75,7 @@ class JudgedRow:
 
 @dataclass(frozen=True)
 class JudgedPage:
-    """One page of what was found; `topics` are the numbers and titles of all in which something was judged."""
+    """One page of matching judgements; `topics` are the numbers and titles of all topics with a judgement."""
 
     rows: tuple[JudgedRow, ...]
     total: int
@@ -85,7 +85,7 @@ class JudgedPage:
 
 
 def list_judged(session: Session, slug: str, judge_id: int, wanted: HistoryFilter) -> JudgedPage:
-    """What a judge has judged in a collection, newest first, as many as fit on a page."""
+    """A page of a judge's judgements in a collection, newest first."""
     own = _own(find_collection(session, slug).id, judge_id)
     found = _narrowed(own, wanted)
     total = session.scalars(select(func.count()).select_from(found.subquery())).one()
@@ -120,7 +120,7 @@ def list_judged(session: Session, slug: str, judge_id: int, wanted: HistoryFilte
 
 
 def _own(collection_id: int, judge_id: int) -> Select[*tuple[Any, ...]]:
-    """The judge's last words; not of documents that nobody was shown, whose text is another's."""
+    """The judge's current judgements, without documents that copy another's as their text is the same."""
     return (
         select(
             *(Judgement, Topic.number, Topic.title.label("topic_title"), Document.docno, Document.title),
@@ -161,7 +161,7 @@ def _topics(session: Session, own: Select[*tuple[Any, ...]]) -> tuple[tuple[str,
 
 
 def _earlier(session: Session, judgements: Sequence[Judgement]) -> dict[int, list[EarlierJudgement]]:
-    """Pool item → the judge's earlier judgements of it, newest first; second showings left out."""
+    """Pool item → the judge's earlier judgements of it, newest first, without second showings."""
     earlier: dict[int, list[EarlierJudgement]] = defaultdict(list)
     if not judgements:
         return earlier
@@ -182,7 +182,7 @@ def _earlier(session: Session, judgements: Sequence[Judgement]) -> dict[int, lis
 
 
 def _evidence(session: Session, judgements: Sequence[Judgement]) -> dict[int, list[str]]:
-    """Judgement → the passages it was made for."""
+    """Judgement → the passages marked as its evidence."""
     evidence: dict[int, list[str]] = defaultdict(list)
     rows = session.scalars(
         select(Evidence)
@@ -196,9 +196,9 @@ def _evidence(session: Session, judgements: Sequence[Judgement]) -> dict[int, li
 
 @dataclass(frozen=True)
 class PutOffRow:
-    """A document that a judge has put off; when it is not `held` any more they can take it up again.
+    """A document that a judge has put off; if it is no longer `held`, they can take it up again.
 
-    `decides`: it was theirs as an adjudicator.
+    `decides`: they held it as an adjudicator.
     """
 
     assignment_id: int
@@ -212,10 +212,10 @@ class PutOffRow:
 
 
 def put_off_by(session: Session, slug: str, judge_id: int) -> list[PutOffRow]:
-    """What a judge has put off and not judged since, the first one first.
+    """What a judge has put off and not judged since, in order of time.
 
-    Of what went back to the queue when its lease ran out, that is there which they may still have as a judge; what an
-    adjudicator may still have comes by itself.
+    Documents whose lease expired are listed if the judge may still draw them; an adjudicator's are drawn again
+    automatically.
     """
     collection = find_collection(session, slug)
     rows = session.execute(
@@ -233,7 +233,7 @@ def put_off_by(session: Session, slug: str, judge_id: int) -> list[PutOffRow]:
         .order_by(Assignment.put_off_at.desc(), Assignment.id.desc())
     ).all()
     free = _still_free(session, collection, judge_id, [(row.Topic, row.item_id) for row in rows])
-    listed: dict[int, PutOffRow] = {}  # of an item that was put off twice, the last time
+    listed: dict[int, PutOffRow] = {}  # pool item → the last time it was put off
     for row in rows:
         held = row.Assignment.state == AssignmentState.LATER
         decides = row.Assignment.purpose == Purpose.ADJUDICATION
@@ -249,10 +249,10 @@ def put_off_by(session: Session, slug: str, judge_id: int) -> list[PutOffRow]:
 
 
 def take_up(session: Session, slug: str, assignment_id: int, judge_id: int, *, now: datetime) -> int:
-    """Take a document that was put off into the judge's hands again and return the assignment by which they have it.
+    """Lease a document that was put off to the judge again, and return the assignment.
 
-    Raises `NotFoundError` for what is not theirs, and `ConflictError` when somebody else has it by now, or when the
-    judge is to be given nothing: judging has ended, or the guidelines or the training come first.
+    Raises `NotFoundError` for an assignment of another judge, and `ConflictError` when another judge has the document
+    by now, or the judge gets no documents: judging has ended, or the guidelines or the training come first.
     """
     collection = find_collection(session, slug)
     refuse_closed_judging(session, collection.id)
@@ -262,7 +262,7 @@ def take_up(session: Session, slug: str, assignment_id: int, judge_id: int, *, n
         note_text_shown(session, [assignment.id])
         return assignment.id
     if assignment.purpose in BESIDES:
-        # The draw shows it again, and the first showing would show what was judged then.
+        # The draw creates a new showing; the first one would show the judgement of that time.
         raise _not_waiting()
     held = session.scalar(_has(judge_id, assignment.pool_item_id))
     if held is not None:
@@ -281,7 +281,7 @@ def take_up(session: Session, slug: str, assignment_id: int, judge_id: int, *, n
 def _still_free(
     session: Session, collection: Collection, judge_id: int, items: Sequence[tuple[Topic, int]]
 ) -> set[int]:
-    """Those of the pool items that this judge may have."""
+    """Those of the pool items that this judge may draw."""
     of_topic: dict[int, tuple[Topic, list[int]]] = {}
     for topic, item_id in items:
         of_topic.setdefault(topic.id, (topic, []))[1].append(item_id)
@@ -313,7 +313,7 @@ def _not_waiting() -> ConflictError:
 
 
 def _has(judge_id: int, item_id: int) -> Select[int]:
-    """The assignment by which a judge has an item, in hand or done."""
+    """Select the judge's assignment of an item, held or done."""
     return select(Assignment.id).where(
         Assignment.judge_id == judge_id,
         Assignment.pool_item_id == item_id,

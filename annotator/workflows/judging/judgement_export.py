@@ -1,4 +1,4 @@
-"""All judgements as a file: who gave which grade to what, when, under which guidelines, with which evidence."""
+"""Export of all judgements: judge, grade, document, time, version of the guidelines, evidence."""
 
 import json
 from collections import defaultdict
@@ -17,12 +17,12 @@ from annotator.storage.collections.collection import find_collection
 from annotator.storage.site.bulk_insert import ids_as_rows
 
 ROWS_AT_ONCE = 2_000
-MOST_MOMENTS = 10_000  # whose text is remembered
+MOST_MOMENTS = 10_000  # the number of timestamps whose text is cached
 
 
 @dataclass(frozen=True)
 class Passage:
-    """Words of the document as shown that a judgement was made for; the places count characters, from 0."""
+    """A marked passage of the document as shown; positions count characters, from 0."""
 
     start: int
     end: int
@@ -30,10 +30,10 @@ class Passage:
 
 
 class JudgementRow(NamedTuple):
-    """One judgement as it goes out; replaced ones are there too, marked as not current. Moments are ISO 8601.
+    """One exported judgement; replaced ones are included, marked as not current. Times are ISO 8601.
 
-    `purpose` says why the judge had the document; of one that repeats the judgement of a document with the same text,
-    `carried_from` is the docno of that one. Within a `tab` of a browser `sequence` is the order of the judgements.
+    `purpose` is why the judge had the document; `carried_from` is the docno of a document with the same text from which
+    the judgement was copied. `sequence` is the order of judgements within a browser `tab`.
     """
 
     topic: str
@@ -56,9 +56,9 @@ class JudgementRow(NamedTuple):
 
 
 def export_judgements(session: Session, slug: str) -> Iterator[JudgementRow]:
-    """Every judgement of a collection in the order in which they were stored, `ROWS_AT_ONCE` of them in memory.
+    """Yield every judgement of a collection in storage order, with `ROWS_AT_ONCE` in memory.
 
-    To be read before the transaction ends; `NotFoundError` for an unknown collection comes with the first.
+    Must be consumed within the transaction; `NotFoundError` for an unknown collection is raised by the first `next`.
     """
     collection_id = find_collection(session, slug).id
     moments: dict[datetime, str] = {}
@@ -72,7 +72,7 @@ def export_judgements(session: Session, slug: str) -> Iterator[JudgementRow]:
 
 
 def judgements_csv(rows: Iterable[JudgementRow]) -> Iterator[str]:
-    """Comma-separated with a header line, in pieces; the evidence is a JSON list."""
+    """CSV with a header line, in chunks; the evidence is a JSON list."""
     yield csv_text([JudgementRow._fields])
     several = iter(rows)
     while some := list(islice(several, ROWS_AT_ONCE)):
@@ -80,7 +80,7 @@ def judgements_csv(rows: Iterable[JudgementRow]) -> Iterator[str]:
 
 
 def judgements_jsonl(rows: Iterable[JudgementRow]) -> Iterator[str]:
-    """One JSON object a line, in pieces."""
+    """One JSON object per line, in chunks."""
     for row in rows:
         of_row = {**row._asdict(), "evidence": [vars(passage) for passage in row.evidence]}
         yield json.dumps(of_row, ensure_ascii=False) + "\n"
@@ -90,7 +90,7 @@ def _judgements(collection_id: int) -> Select[*tuple[object, ...]]:
     source, source_item, source_document = aliased(Judgement), aliased(PoolItem), aliased(Document)
     return (
         select(
-            # By column: whole rows, kept in the session, take far longer.
+            # Columns only: mapped rows, kept in the session, take far longer.
             *(Judgement.id, Judgement.judged_at, Judgement.received_at),
             *(Topic.number, Document.docno, User.name),
             *(Judgement.grade, Judgement.cannot_judge, Judgement.note, Judgement.seconds),
@@ -112,7 +112,7 @@ def _judgements(collection_id: int) -> Select[*tuple[object, ...]]:
 
 
 def _evidence(session: Session, judgements: Sequence[int]) -> dict[int, list[Passage]]:
-    """Judgement → its passages, in the order in which they were kept."""
+    """Judgement → its passages, in the order in which they were stored."""
     rows = session.execute(
         select(Evidence.judgement_id, Evidence.start, Evidence.end, Evidence.text)
         .where(Evidence.judgement_id.in_(ids_as_rows(session, judgements)))
@@ -125,7 +125,7 @@ def _evidence(session: Session, judgements: Sequence[int]) -> dict[int, list[Pas
 
 
 def _row(row: Row[*tuple[Any, ...]], moments: dict[datetime, str], evidence: tuple[Passage, ...]) -> JudgementRow:
-    """Put a row in the order of its fields; `moments` remembers how they are written: files repeat one."""
+    """Build the exported row; `moments` caches the text of timestamps, as files repeat one."""
     _, judged_at, received_at, *facts = row
     for moment in (judged_at, received_at):
         if moment not in moments:
@@ -135,6 +135,6 @@ def _row(row: Row[*tuple[Any, ...]], moments: dict[datetime, str], evidence: tup
 
 
 def _evidence_json(row: JudgementRow) -> str:
-    if not row.evidence:  # as of most judgements
+    if not row.evidence:  # as with most judgements
         return "[]"
     return json.dumps([vars(passage) for passage in row.evidence], ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Labels from elsewhere (assessors, a crowd, a machine) come in as the judgements of one judge."""
+"""Import of external labels (assessors, a crowd, a machine) as the judgements of one judge."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -57,7 +57,7 @@ from annotator.storage.tables.pools import Besides
 
 @dataclass(frozen=True)
 class CheckedJudgements:
-    """A file of labels that was read without a problem; labels of machines that are no grades stand apart."""
+    """A valid file of labels; machine labels outside the scale are kept apart."""
 
     name: str
     checksum: str
@@ -66,16 +66,16 @@ class CheckedJudgements:
 
     @property
     def labels(self) -> tuple[QrelsRow, ...]:
-        """All of them, those that are no grades last."""
+        """All labels, those outside the scale last."""
         return (*self.rows, *self.outside)
 
     @property
     def unjudged(self) -> int:
-        """How many rows say -1."""
+        """The number of rows with -1."""
         return sum(row.grade == UNJUDGED for row in self.rows)
 
     def problems_outside(self) -> tuple[Problem, ...]:
-        """List the labels outside the scale, the first hundred of them, with their lines."""
+        """The labels outside the scale, at most a hundred, with their lines."""
         problems = Problems()
         note_kept_apart(self.name, self.outside, problems)
         return problems.by_file()
@@ -83,9 +83,9 @@ class CheckedJudgements:
 
 @dataclass(frozen=True)
 class JudgementImport:
-    """What an import of labels came to.
+    """Result of an import of labels.
 
-    `known` rows say nothing new, `unjudged` say -1, `pooled` joined the pool; `outside` are no grades of the scale.
+    `known` rows change nothing, `unjudged` are -1, `pooled` joined the pool; `outside` are not grades of the scale.
     """
 
     added: int
@@ -105,11 +105,11 @@ def check_judgements(
     by_machine: bool = False,
     unpacked_limit: int,
 ) -> CheckedJudgements:
-    """Read a qrels file against the collection and store nothing.
+    """Read and validate a qrels file; stores nothing.
 
-    Raises `FileRefusedError` with every problem: its form, its topics, grades outside the scale, and documents outside
-    the pool, unless they are to be added; those of a dropped topic never are. What a machine says outside the scale is
-    no problem.
+    Raises `FileRefusedError` with every problem: the format, its topics, grades outside the scale, and documents
+    outside the pool, unless they are to be added; those of a dropped topic never are. A machine's labels outside the
+    scale are not a problem.
     """
     collection = find_open_collection(session, slug)
     topics = topic_ids(session, collection.id)
@@ -140,14 +140,14 @@ def store_judgements(
     machine: MachineFacts | None = None,
     added_at: datetime,
 ) -> JudgementImport:
-    """Store checked labels as the judgements of `judge`, whose account is made when it is new and cannot sign in.
+    """Store valid labels as the judgements of `judge`; a new judge gets an account that cannot sign in.
 
-    Pairs outside the pool join it, their contribution being this import. A label that differs from the judge's current
-    one replaces it; the same file again changes nothing. Documents with the same text as one of the file's get its
-    label, unless the judge has given them another. With `machine` the judge is one: its labels leave the document
-    wanting as many people as before, and those outside the scale are kept as documents that it could not judge. Raises
-    `ConflictError` when the judge is known as something else or is a person who is no member, and `FileRefusedError`
-    for documents on which that judge decides as an adjudicator.
+    Pairs outside the pool join it, with this import as their contribution. A label that differs from the judge's
+    current one replaces it; importing the same file again changes nothing. Documents with the same text get the label
+    too, unless the judge has given them another. With `machine` the judge is a machine: its labels do not count towards
+    the judgements wanted, and those outside the scale are stored as “cannot judge”. Raises `ConflictError` when the
+    judge is of another kind or a person who is no member, and `FileRefusedError` for documents on which that judge
+    decides as an adjudicator.
     """
     collection = lock_open_collection(session, slug, against_judging=True)
     _check_still_fitting(session, collection.id, checked)
@@ -178,12 +178,12 @@ def store_judgements(
 
 
 def is_new_judge(session: Session, name: str) -> bool:
-    """Whether labels of this judge would make an account."""
+    """Whether importing labels of this judge would create an account."""
     return session.scalar(select(User.id).where(User.name == name)) is None
 
 
 def _labels(prefix: str, checked: CheckedJudgements, items: Sequence[int]) -> dict[int, NewLabel]:
-    """Pool item → what the file says of it, if it says anything; `items` are those of its labels, in their order."""
+    """Pool item → its label in the file, if any; `items` are parallel to the labels."""
     return {
         item: _label(f"{prefix}-{row.line}", row)
         for item, row in zip(items, checked.labels, strict=True)
@@ -200,7 +200,7 @@ def _label(client_id: str, row: QrelsRow) -> NewLabel:
 def _append(
     session: Session, collection_id: int, judge: User, labels: Mapping[int, NewLabel], added_at: datetime
 ) -> tuple[int, int]:
-    """Store those that say something new, and count what is added and what is changed."""
+    """Append the labels that differ from current ones; returns how many are new and how many changed."""
     current = current_labels(session, collection_id, judge.id)
     new = {item: label for item, label in labels.items() if item not in current or not current[item].is_own(label)}
     append_labels(session, collection_id, judge.id, new, current, added_at, takes_place=judge.kind == UserKind.PERSON)
@@ -209,7 +209,7 @@ def _append(
 
 
 def _check_still_fitting(session: Session, collection_id: int, checked: CheckedJudgements) -> None:
-    """Refuse what no longer fits since the check: a grade that has left the scale, a topic that was dropped."""
+    """Refuse labels no longer valid since the check: a grade removed from the scale, a dropped topic."""
     problems = Problems()
     scale = {grade.value for grade in scale_of(session, collection_id)}
     note_lost_grades(checked.name, checked.rows, scale, problems)
@@ -222,7 +222,7 @@ def _check_still_fitting(session: Session, collection_id: int, checked: CheckedJ
 def _refuse_decided(
     session: Session, collection_id: int, judge: User, checked: CheckedJudgements, pairs: Sequence[tuple[int, int]]
 ) -> None:
-    """Refuse labels of what the judge was given as an adjudicator; `pairs` are those of the labels, in their order."""
+    """Refuse labels of documents the judge was given as an adjudicator; `pairs` are parallel to the labels."""
     decided = given_to_decide(session, collection_id, judge.id)
     problems = Problems()
     rows = [row for row, pair in zip(checked.labels, pairs, strict=True) if pair in decided]
@@ -233,7 +233,7 @@ def _refuse_decided(
 def _was_taken_in(
     session: Session, collection_id: int, judge_id: int, checked: CheckedJudgements, imported_at: datetime
 ) -> bool:
-    """Whether this judge's labels of this very file were taken in before; they are from now on."""
+    """Whether this judge's labels of this very file were imported before; records that they are now."""
     same = select(LabelFile.id).where(
         LabelFile.collection_id == collection_id,
         LabelFile.judge_id == judge_id,
@@ -256,7 +256,7 @@ def _was_taken_in(
 def _outside_pool(
     session: Session, collection_id: int, topics: Mapping[str, int], rows: Sequence[QrelsRow]
 ) -> list[QrelsRow]:
-    """Those of the rows of these topics (number → id) whose document is not in the pool."""
+    """Rows of these topics (number → id) whose document is not in the pool."""
     concerned = [row for row in rows if row.topic in topics]
     if not concerned:
         return []
@@ -279,7 +279,7 @@ def _pool(
     judge: str,
     added_at: datetime,
 ) -> dict[tuple[int, int], int]:
-    """Put the pairs into the pool, as a version of its own, and return the ids of their items."""
+    """Add the pairs to the pool as a new version, and return the ids of their items."""
     pool = next_pool(
         session,
         collection.id,

@@ -1,4 +1,4 @@
-"""The queue as a judge sees it: which topics have work, draw a few documents of one, show one."""
+"""The judging queue of one judge: list topics with work, draw documents of a topic, show one."""
 
 from collections.abc import Collection as SizedIterable
 from collections.abc import Mapping, Sequence
@@ -37,11 +37,11 @@ from annotator.storage.judging.judging_state import open_for_judging
 from annotator.storage.judging.leases import Decision, give_back_expired, renew
 from annotator.storage.tables.judging import Preparation
 
-# As many documents are in the browser as are drawn at once.
+# The browser holds as many documents as are drawn at once.
 DRAWN_AT_ONCE = 8
 SHOWN_TO_JUDGES = Topic.state != TopicState.DRAFT
 
-# Put together once: it is asked for with one judgement in four.
+# Built once: the query runs for one judgement in four.
 PLACE = (
     select(Collection, Topic)
     .join(Topic, Topic.collection_id == Collection.id)
@@ -50,10 +50,10 @@ PLACE = (
 
 
 class NotPreparedError(ConflictError):
-    """The judge has something to do before documents are drawn for them."""
+    """The judge must do something else before documents are drawn for them."""
 
     def __init__(self, preparation: Preparation) -> None:
-        """Say what."""
+        """Store what the judge must do first."""
         self.preparation = preparation
         if preparation == Preparation.GUIDELINES:
             super().__init__("Please read the guidelines and accept them before you go on.")
@@ -63,9 +63,9 @@ class NotPreparedError(ConflictError):
 
 @dataclass(frozen=True)
 class TopicWork:
-    """A topic as one judge sees it: what they judged of it, what waits for them, and how much of that they put off.
+    """A topic for one judge: documents judged, waiting, and how many of those waiting were put off.
 
-    `owned` are the judge's own topics where topics have owners.
+    `owned` marks the judge's own topics where topics have owners.
     """
 
     number: str
@@ -79,9 +79,9 @@ class TopicWork:
 
 @dataclass(frozen=True)
 class JudgingTask:
-    """One document beside its topic, and nothing that tells run, rank, score, purpose or another's grade.
+    """One document with its topic, without run, rank, score, purpose and other judges' grades.
 
-    `documents` are this one and those that come after it; each is in the judge's hands.
+    `documents` are this one and the following ones, each leased to the judge.
     """
 
     assignment_id: int
@@ -106,10 +106,10 @@ class JudgingTask:
 def topics_to_judge(
     session: Session, slug: str, judge_id: int, *, now: datetime, to_come: Mapping[str, int] | None = None
 ) -> list[TopicWork]:
-    """The topics that have pool items for this judge, their own ones first; leases that ran out are given back before.
+    """Topics with pool items for this judge, their own ones first; expired leases are returned before.
 
-    Of a dropped topic nothing waits, and drafts are not for judges. `to_come` says of topics, by number, how many items
-    will still be chosen; they wait, too.
+    Dropped topics have nothing waiting, and drafts are not listed. `to_come` maps topic numbers to the number of items
+    still to be chosen, which count as waiting.
     """
     collection = find_collection(session, slug)
     give_back_expired(session, now)
@@ -139,11 +139,10 @@ def topics_to_judge(
 def next_task(
     session: Session, slug: str, topic_number: str, judge_id: int, *, now: datetime, queue: Queue = Queue.JUDGING
 ) -> JudgingTask | None:
-    """The judge's next documents of a topic, None when nothing waits for them, as in one that was dropped.
+    """The judge's next documents of a topic; None when nothing is waiting, or the topic was dropped.
 
-    What they hold already comes first and its lease is renewed; otherwise a few items are drawn in one go, and what
-    they have put off comes when there is nothing else. Raises `ConflictError` when the judging has ended, and
-    `NotPreparedError`.
+    Held documents come first, and their lease is renewed; otherwise a few items are drawn at once, and those put off
+    come last. Raises `ConflictError` when judging has ended, and `NotPreparedError`.
     """
     collection, topic = _place(session, slug, topic_number)
     if topic.state != TopicState.ACCEPTED:
@@ -164,9 +163,9 @@ def more_documents(
     now: datetime,
     queue: Queue = Queue.JUDGING,
 ) -> list[ShownDocument]:
-    """Documents for a judge whose browser has those of `holds` already, so many that it then has eight.
+    """Documents for a judge whose browser holds those of `holds`, up to eight in all.
 
-    Raises `ConflictError` when the judging has ended or the topic was dropped, and `NotPreparedError`.
+    Raises `ConflictError` when judging has ended or the topic was dropped, and `NotPreparedError`.
     """
     collection, topic = _place(session, slug, topic_number)
     if topic.state != TopicState.ACCEPTED:
@@ -178,7 +177,7 @@ def more_documents(
 def open_task(
     session: Session, slug: str, assignment_id: int, judge_id: int, *, now: datetime, queue: Queue = Queue.JUDGING
 ) -> JudgingTask:
-    """One of the judge's own assignments, judged or not; `NotFoundError` for anybody else's."""
+    """One of the judge's own assignments, judged or not; `NotFoundError` for one of another judge."""
     collection = find_collection(session, slug)
     topic = _topic_of_own(session, collection, assignment_id, judge_id, queue)
     return _task(session, collection, topic, held_documents(session, [assignment_id]), judge_id, now, queue)
@@ -187,7 +186,7 @@ def open_task(
 def open_document(
     session: Session, slug: str, assignment_id: int, judge_id: int, *, queue: Queue = Queue.JUDGING
 ) -> tuple[ShownDocument, int | None]:
-    """The document of one's own assignment, and the assignment judged before it; `NotFoundError` for anybody else's."""
+    """The document of the judge's own assignment, and the assignment judged before it; raises `NotFoundError`."""
     collection = find_collection(session, slug)
     topic = _topic_of_own(session, collection, assignment_id, judge_id, queue)
     [one] = _shown(session, collection, held_documents(session, [assignment_id]), judge_id, queue)
@@ -195,7 +194,7 @@ def open_document(
 
 
 def _topic_of_own(session: Session, collection: Collection, assignment_id: int, judge_id: int, queue: Queue) -> Topic:
-    """The topic of the judge's assignment; `NotFoundError` for anybody else's, and for one of their other queue."""
+    """The topic of the judge's assignment; `NotFoundError` for one of another judge or of their other queue."""
     decides = Assignment.purpose == Purpose.ADJUDICATION
     topic = session.scalar(
         select(Topic)
@@ -215,7 +214,7 @@ def _topic_of_own(session: Session, collection: Collection, assignment_id: int, 
 
 def _place(session: Session, slug: str, topic_number: str) -> tuple[Collection, Topic]:
     collection_id = open_for_judging(session, slug)
-    # Read behind that lock: who drops a topic waits for it.
+    # Read after taking the lock: dropping a topic waits for it.
     row = session.execute(PLACE, {"collection_id": collection_id, "number": topic_number}).one_or_none()
     if row is None:
         raise NotFoundError("There is no topic “%(number)s” in this collection.", number=topic_number)
@@ -231,7 +230,7 @@ def _refill(
     now: datetime,
     queue: Queue,
 ) -> list[int]:
-    """Assignments for a browser that has those of `holds`, at most so many that it then has eight."""
+    """Assignments for a browser that holds those of `holds`, up to eight in all."""
     preparation = may_judge(session, collection, judge_id) if queue == Queue.JUDGING else None
     if preparation is not None:
         raise NotPreparedError(preparation)
@@ -258,7 +257,7 @@ def _live(session: Session, topic: Topic, judge_id: int, holds: SizedIterable[in
 def _shown(
     session: Session, collection: Collection, documents: Sequence[HeldDocument], judge_id: int, queue: Queue
 ) -> list[ShownDocument]:
-    """The documents as the judge sees them, in their order."""
+    """The documents as shown to the judge, in the given order."""
     given = None
     if queue == Queue.ADJUDICATION and collection.shows_grades:
         given = given_grades(session, [one.pool_item_id for one in documents])

@@ -1,4 +1,4 @@
-"""One turn of a judge's browser in one transaction: store what it sends, draw more documents, and count."""
+"""One request of a judge's browser in one transaction: store acts, draw more documents, and count."""
 
 from collections import OrderedDict
 from collections.abc import Collection as SizedIterable
@@ -20,11 +20,11 @@ from annotator.workflows.judging.act_decisions import Act
 from annotator.workflows.judging.judging import more_documents
 from annotator.workflows.judging.recording import Recorded, record_acts
 
-# Others draw meanwhile; how much waits is counted again after so long.
+# Other judges draw in between; the number of waiting documents is recounted after this time.
 COUNTED_ANEW = timedelta(seconds=10)
 MOST_REMEMBERED = 10_000
 
-# The tables themselves cost a fraction of what the mapped classes do, and this is asked with every judgement.
+# Tables instead of mapped classes cost a fraction, and this query runs with every judgement.
 ITEMS = cast("Table", PoolItem.__table__)
 ASSIGNMENTS = cast("Table", Assignment.__table__)
 JUDGEMENTS = cast("Table", Judgement.__table__)
@@ -36,13 +36,13 @@ _FRESH = (
     .join(ITEMS, ITEMS.c.id == JUDGEMENTS.c.pool_item_id)
     .where(
         JUDGEMENTS.c.id > bindparam("last"),
-        # Few are newer, but a judge may have judged thousands, and a topic may have thousands of items.
+        # Few are newer, while a judge may have judged thousands, and a topic may have thousands of items.
         JUDGEMENTS.c.judge_id + 0 == bindparam("judge_id"),
         JUDGEMENTS.c.carried_from_id.is_(None),
-        # What somebody decides is counted with the disputes.
+        # Adjudications are counted with the disputes.
         exists().where(ASSIGNMENTS.c.id == JUDGEMENTS.c.assignment_id, AS_JUDGE),
         ITEMS.c.topic_id + 0 == bindparam("topic_id"),
-        # The first of its assignment: another judgement of the same is no further document.
+        # The first of its assignment: a later judgement of it is no further document.
         ~exists().where(
             _EARLIER.c.pool_item_id == JUDGEMENTS.c.pool_item_id,
             _EARLIER.c.judge_id == JUDGEMENTS.c.judge_id,
@@ -71,7 +71,7 @@ SINCE = select(
 
 @dataclass(frozen=True)
 class Counts:
-    """How many documents of a topic a judge has judged, of how many there are for them, and how many they put off."""
+    """How many documents of a topic a judge has judged, how many there are for them, and how many they put off."""
 
     judged: int
     total: int
@@ -83,7 +83,7 @@ NOTHING = Counts(0, 0, 0)
 
 @dataclass(frozen=True)
 class Counted:
-    """A count, and what was the last judgement when it was made."""
+    """A count, and the last judgement included in it."""
 
     counts: Counts
     topic_id: int
@@ -92,19 +92,19 @@ class Counted:
 
 
 class Memory:
-    """What one process has counted; another comes out the same, but for how much waits by a few seconds."""
+    """Per-process cache of counts; caches of two processes differ by some seconds in the number waiting."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
+        """Start with an empty cache."""
         self._counted: OrderedDict[tuple[str, str, int], Counted] = OrderedDict()
 
     def of(self, slug: str, topic_number: str, judge_id: int, now: datetime) -> Counted | None:
-        """What was counted of a judge in a topic, unless it is so old that all is counted again."""
+        """The cached count of a judge in a topic, None if it is missing or expired."""
         known = self._counted.get((slug, topic_number, judge_id))
         return known if known is not None and timedelta(0) <= now - known.at < COUNTED_ANEW else None
 
     def keep(self, slug: str, topic_number: str, judge_id: int, counted: Counted) -> None:
-        """Remember a count, and forget the oldest when there are too many."""
+        """Cache a count, and evict the oldest beyond the limit."""
         key = (slug, topic_number, judge_id)
         self._counted[key] = counted
         self._counted.move_to_end(key)
@@ -122,9 +122,9 @@ def count_topic(
     now: datetime,
     queue: Queue = Queue.JUDGING,
 ) -> Counted:
-    """Where the judge is in the topic; `to_come` says how many documents will still be chosen there.
+    """Count the judge's documents in the topic; `to_come` is the number still to be chosen there.
 
-    Raises `NotFoundError` for a topic that is not there.
+    Raises `NotFoundError` for an unknown topic.
     """
     collection = find_collection(session, slug)
     topic = find_topic(session, collection.id, topic_number)
@@ -136,9 +136,9 @@ def count_topic(
 
 
 def count_on(session: Session, known: Counted, judge_id: int) -> Counted | None:
-    """The same some judgements later. To be remembered when these are stored, and not before.
+    """Update a count by the judgements since; cache it only after these are committed.
 
-    None when there are fewer than there were: another state of the database has been put in place.
+    None when there are fewer judgements than before: the database was restored from another state.
     """
     row = (
         session.connection()
@@ -152,13 +152,13 @@ def count_on(session: Session, known: Counted, judge_id: int) -> Counted | None:
     return replace(known, counts=counts, last_judgement_id=row.last or 0)
 
 
-# What can stand against drawing.
+# What can prevent drawing.
 Stopped = BusyError | ConflictError | NotFoundError
 
 
 @dataclass(frozen=True)
 class Turn:
-    """What came of it: what is stored, the documents drawn or why there are none, and the count, if one was known."""
+    """Result of a request: ids stored, documents drawn or why none, and the count, if one was cached."""
 
     recorded: Recorded
     documents: Sequence[ShownDocument]
@@ -178,12 +178,12 @@ def submit(
     at: datetime,
     queue: Queue = Queue.JUDGING,
 ) -> Turn:
-    """Store the acts, draw for a browser that has the documents of `holds` (None: draw nothing), and count on.
+    """Store the acts, draw for a browser holding `holds` (None: draw nothing), and update the count.
 
-    What stands against the drawing refuses none of the judgements. Raises `NotFoundError` as `record_acts` does.
+    Judgements are stored even if drawing is refused. Raises `NotFoundError` as `record_acts` does.
     """
     if holds is not None:
-        # Before the assignments are locked: who draws holds this lock and then renews them.
+        # Lock order: drawing takes this lock before it renews assignments.
         wait_for_other_tabs(session, judge_id)
     recorded = record_acts(session, slug, judge_id, acts, received_at=at, queue=queue)
     documents: Sequence[ShownDocument] = ()

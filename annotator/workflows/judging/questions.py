@@ -20,7 +20,7 @@ CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 @dataclass(frozen=True)
 class QuestionRow:
-    """A question with what it is about, and its answer, empty as long as there is none."""
+    """A question with its subject and its answer, empty until there is one."""
 
     id: int
     client_id: str
@@ -38,18 +38,18 @@ class QuestionRow:
 
     @property
     def is_open(self) -> bool:
-        """Whether it waits for an answer."""
+        """Whether it has no answer yet."""
         return self.answered_at is None
 
     @property
     def is_new(self) -> bool:
-        """Whether it has an answer that the judge has not been shown."""
+        """Whether it has an answer that the judge has not read."""
         return self.answered_at is not None and self.read_at is None
 
 
 @dataclass(frozen=True)
 class About:
-    """What a judge is about to ask about; all None for anything."""
+    """The subject of a question; all None for a general question."""
 
     topic: str | None = None
     topic_title: str | None = None
@@ -67,10 +67,10 @@ def ask(
     topic: str | None = None,
     assignment_id: int | None = None,
 ) -> None:
-    """Keep a question, about a document (by the judge's assignment), a topic, or anything; once, however often sent.
+    """Store a question about a document (by assignment), a topic, or neither; resubmission stores it once.
 
-    Raises `InvalidValueError` for a text that is empty or too long and for an id that is none or another's,
-    `NotFoundError` for what the judge cannot know of, and `ConflictError` when judging has ended.
+    Raises `InvalidValueError` for a text that is empty or too long and for an invalid id or that of another,
+    `NotFoundError` for a subject the judge may not see, and `ConflictError` when judging has ended.
     """
     collection = find_collection(session, slug)
     refuse_closed_judging(session, collection.id)
@@ -78,7 +78,7 @@ def ask(
         raise InvalidValueError("A question cannot be empty.")
     check_free_text(text, LONGEST_TEXT)
     topic_id, pool_item_id = _about(session, collection.id, judge_id, topic, assignment_id)
-    # What a judge sends twice comes one after the other, so that the second finds the first.
+    # Serialises a resubmission, so that the second request finds the first.
     session.execute(select(User.id).where(User.id == judge_id).with_for_update(key_share=True))
     if _is_stored(session, client_id, judge_id):
         return
@@ -96,7 +96,7 @@ def ask(
 
 
 def ask_about(session: Session, slug: str, judge_id: int, topic: str | None, assignment_id: int | None) -> About:
-    """What a form for a question says it is about; `NotFoundError` for what the judge cannot know of."""
+    """The subject for a form of a question; `NotFoundError` for a subject the judge may not see."""
     collection = find_collection(session, slug)
     topic_id, pool_item_id = _about(session, collection.id, judge_id, topic, assignment_id)
     row = session.get(Topic, topic_id) if topic_id is not None else None
@@ -111,13 +111,13 @@ def _docno_of(session: Session, pool_item_id: int) -> str | None:
 
 
 def own_questions(session: Session, slug: str, judge_id: int) -> list[QuestionRow]:
-    """What a judge has asked in a collection, newest first."""
+    """A judge's questions in a collection, newest first."""
     collection_id = find_collection(session, slug).id
     return _rows(session, Question.collection_id == collection_id, Question.asked_by_id == judge_id)
 
 
 def list_questions(session: Session, slug: str) -> list[QuestionRow]:
-    """What all judges have asked, for the organisers: open questions first, oldest first; then the newest answers."""
+    """All questions, for organisers: open ones first, oldest first; then by newest answer."""
     rows = _rows(session, Question.collection_id == find_collection(session, slug).id)
     answered = [(row.answered_at, row) for row in rows if row.answered_at is not None]
     return [
@@ -127,7 +127,7 @@ def list_questions(session: Session, slug: str) -> list[QuestionRow]:
 
 
 def count_open(session: Session, slug: str) -> int:
-    """How many questions of judges wait for an answer."""
+    """The number of questions without an answer."""
     return session.scalars(
         select(func.count())
         .select_from(Question)
@@ -136,17 +136,17 @@ def count_open(session: Session, slug: str) -> int:
 
 
 def count_new_answers(session: Session, slug: str, judge_id: int) -> int:
-    """How many answers the judge has not been shown."""
+    """The number of answers the judge has not read."""
     return unread_answers(session, find_collection(session, slug).id, judge_id)
 
 
 def answer(
     session: Session, slug: str, question_id: int, text: str, *, answered_by_id: int | None, answered_at: datetime
 ) -> None:
-    """Answer a question, or change its answer, which the judge is then shown again; the same again changes nothing.
+    """Answer a question, or change its answer, which is then unread again; an unchanged text is ignored.
 
-    Also when judging has ended, for an answer changes nothing that was judged. Raises `NotFoundError` and, for a text
-    that is empty or too long, `InvalidValueError`.
+    Allowed after judging has ended, too. Raises `NotFoundError` and, for a text that is empty or too long,
+    `InvalidValueError`.
     """
     if not text.strip():
         raise InvalidValueError("An answer cannot be empty.")
@@ -167,7 +167,7 @@ def answer(
 def read_answers(
     session: Session, slug: str, judge_id: int, *, read_at: datetime, client_ids: Sequence[str] | None = None
 ) -> None:
-    """Note that a judge was shown the answers to these of their questions, or to all."""
+    """Mark the answers to these questions of a judge, or to all, as read."""
     statement = update(Question).where(
         Question.collection_id == find_collection(session, slug).id,
         Question.asked_by_id == judge_id,
@@ -182,7 +182,7 @@ def read_answers(
 def _about(
     session: Session, collection_id: int, judge_id: int, topic: str | None, assignment_id: int | None
 ) -> tuple[int | None, int | None]:
-    """Topic and pool item that a question is about; a document stands for its topic, too."""
+    """Topic id and pool item id of a question's subject; a document implies its topic."""
     if assignment_id is not None:
         row = session.execute(
             select(PoolItem.topic_id, PoolItem.id)

@@ -1,4 +1,4 @@
-"""Recording a judge's acts: load what they are decided by, decide, store; once however often they arrive."""
+"""Recording of a judge's acts: load the state, decide, store; idempotent."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -25,13 +25,13 @@ from annotator.workflows.judging.act_decisions import (
     own_assignment,
 )
 
-# What was sent beyond these waits in the browser for the next time.
+# Acts beyond these are sent again by the browser with its next request.
 MOST_ACTS = 100
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """What is stored, now or since an earlier time, and what is not."""
+    """The ids stored, now or earlier, and the refused acts."""
 
     acknowledged: tuple[str, ...]
     refused: tuple[Refusal, ...]
@@ -46,11 +46,11 @@ def record_acts(
     received_at: datetime,
     queue: Queue = Queue.JUDGING,
 ) -> Recorded:
-    """Store what a judge's browser sends, in this order; each act is stored or refused by itself.
+    """Store the acts of a judge's browser in order; each is stored or refused independently.
 
     Refused are: all when the collection is closed (`ConflictError`), another judge's assignment (`NotFoundError`), a
-    grade outside the scale or a text that is too long (`InvalidValueError`). One that arrives again is acknowledged
-    again. Of very many the last are neither.
+    grade outside the scale or a text that is too long (`InvalidValueError`). A resubmitted act is acknowledged again.
+    Acts beyond the limit are neither stored nor refused.
     """
     acts = acts[:MOST_ACTS]
     if not acts:
@@ -90,8 +90,8 @@ def record_judgement(
 ) -> str:
     """Append a judgement, or put the document off, and return the number of its topic.
 
-    The same one arriving again changes nothing; a page taken back in the browser's history sends its old id with a new
-    grade: that is another judgement. Raises what `record_acts` refuses.
+    Resubmission changes nothing; a page reopened from the browser's history submits its old id with a new grade, which
+    counts as another judgement. Raises the refusals of `record_acts`.
     """
     act = Act(client_id, assignment_id, decision, guidelines=guidelines)
     texts = _lacks_text(act)
@@ -110,7 +110,7 @@ def record_judgement(
 
 
 def _store(session: Session, judge_id: int, outcome: Outcome, at: datetime) -> None:
-    """Store what acts change, and let documents with the same text repeat it."""
+    """Store the changes of acts, and copy judgements to documents with the same text."""
     store_changes(session, judge_id, outcome.changes, at)
     if outcome.unrepeated:
         retire_repeats(session, outcome.unrepeated)

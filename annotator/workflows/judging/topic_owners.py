@@ -1,4 +1,4 @@
-"""Which judge owns which topic: by hand, or balanced by what remains to be judged."""
+"""Assignment of topics to judges: by hand, or balanced by remaining work."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,11 +17,10 @@ from annotator.storage.tables.judging import HAS_IT, HELD, JUDGES
 
 @dataclass(frozen=True)
 class AssignedTopic:
-    """A topic with its documents to be judged, and who owns it.
+    """A topic with its number of documents to judge, and its owner.
 
-    `judged` has at least one judgement. `remaining` is what its owner has in hand and could draw (whoever became it,
-    without one): documents that want a judge more, or are for everyone. Documents that repeat another's text count
-    nowhere.
+    `judged` has at least one judgement. `remaining` is what its owner (a new one, if there is none) holds and could
+    draw: documents that want another judge, or are for everyone. Documents that repeat another's text count nowhere.
     """
 
     number: str
@@ -43,7 +42,7 @@ class JudgeWork:
 
 @dataclass(frozen=True)
 class Assigning:
-    """Who judges what; `gone` are owners who judge no more, whose topics wait for nobody."""
+    """The assignment of topics to judges; `gone` are owners who judge no more, whose topics nobody can draw."""
 
     mode: JudgingMode
     topics: tuple[AssignedTopic, ...]
@@ -52,13 +51,13 @@ class Assigning:
 
     @property
     def without_owner(self) -> int:
-        """How many topics nobody owns who judges here."""
+        """The number of topics whose owner is missing or judges no more."""
         return sum(topic.owner is None or topic.owner in self.gone for topic in self.topics)
 
 
 @dataclass(frozen=True)
 class Move:
-    """A topic that changes hands; None is nobody."""
+    """A topic whose owner changes; None is nobody."""
 
     topic: AssignedTopic
     owner: str | None
@@ -66,7 +65,7 @@ class Move:
 
 @dataclass(frozen=True)
 class AssigningPlan:
-    """Topics that would change hands, and the work of every judge before and after."""
+    """Topics whose owner would change, and the work of every judge before and after."""
 
     moves: tuple[Move, ...]
     judges: tuple[tuple[JudgeWork, JudgeWork], ...]
@@ -79,14 +78,14 @@ class AssigningPlan:
 
 @dataclass(frozen=True)
 class Reassigned:
-    """How many topics have changed hands, and how many documents went back to the queue by that."""
+    """How many topics changed owner, and how many documents were returned to the queue by that."""
 
     topics: int
     given_back: int
 
 
 def show_assigning(session: Session, slug: str) -> Assigning:
-    """The accepted topics with their owners, and the judges with what remains for them."""
+    """The accepted topics with their owners, and the judges with their remaining work."""
     collection = find_collection(session, slug)
     judges = _judges(session, collection.id)
     rows = sorted(session.execute(_topics(collection.id)), key=lambda row: natural_order(row[0]))
@@ -98,25 +97,25 @@ def show_assigning(session: Session, slug: str) -> Assigning:
 
 
 def plan_by_hand(session: Session, slug: str, numbers: Sequence[str], judge: str | None) -> AssigningPlan:
-    """What giving these topics to a judge, or to nobody, would change; nothing is stored.
+    """Preview giving these topics to a judge, or to nobody; stores nothing.
 
-    Raises `NotFoundError` for a topic that is not an accepted one and for somebody who does not judge here.
+    Raises `NotFoundError` for a topic that is not an accepted one and for a user who does not judge here.
     """
     return _plan(show_assigning(session, slug), dict.fromkeys(numbers, judge))
 
 
 def plan_balance(session: Session, slug: str, judges: Sequence[str] = (), *, anew: bool = False) -> AssigningPlan:
-    """What dealing topics out evenly among these judges, or all, would change; nothing is stored.
+    """Preview balancing the topics among these judges, or all; stores nothing.
 
-    Dealt out are topics that none of them owns, or all `anew`; those of which nothing remains stay where they are.
-    Raises `NotFoundError` for somebody who does not judge here, and when nobody does.
+    Distributes topics that none of them owns, or all if `anew`; topics without remaining work keep their owner. Raises
+    `NotFoundError` for a user who does not judge here, and when nobody does.
     """
     present = show_assigning(session, slug)
     _refuse_others(_names(present), judges)
     if not present.judges:
         raise NotFoundError("This collection has no judges yet: make somebody a judge first.")
     named = judges or [judge.name for judge in present.judges]
-    # Whoever else owns a topic keeps it, unless all are dealt anew.
+    # Other owners keep their topics, unless all are redistributed.
     staying = {judge.name for judge in present.judges} - set(named)
     work = [
         TopicWork(topic.number, topic.remaining, topic.owner)
@@ -127,7 +126,7 @@ def plan_balance(session: Session, slug: str, judges: Sequence[str] = (), *, ane
 
 
 def by_owner(owners: Mapping[str, str | None]) -> dict[str | None, list[str]]:
-    """Judge → the numbers of the topics they get; None → those that are nobody's then."""
+    """Judge → the numbers of the topics they get; None → topics left without an owner."""
     topics: dict[str | None, list[str]] = {}
     for number, judge in owners.items():
         topics.setdefault(judge, []).append(number)
@@ -135,9 +134,9 @@ def by_owner(owners: Mapping[str, str | None]) -> dict[str | None, list[str]]:
 
 
 def assign_topics(session: Session, slug: str, owners: Mapping[str, str | None]) -> Reassigned:
-    """Give topics (by number) to judges (by name), or to nobody; what others hold and may not have goes back.
+    """Set the owners of topics, number → name or None; leases that are no longer allowed are returned.
 
-    What was judged stays. Raises `NotFoundError` for a topic that is not an accepted one and for somebody who does not
+    Judgements are kept. Raises `NotFoundError` for a topic that is not an accepted one and for a user who does not
     judge here, and `ConflictError` when the collection is closed; nothing is stored then.
     """
     collection = lock_open_collection(session, slug, against_judging=True)
@@ -148,13 +147,13 @@ def assign_topics(session: Session, slug: str, owners: Mapping[str, str | None])
     _refuse_unknown(topics, owners)
     new = {number: None if name is None else judges[name] for number, name in owners.items()}
     moved = [(topics[number], owner_id) for number, owner_id in new.items() if topics[number].owner_id != owner_id]
-    # Only what changes hands: in other topics somebody may hold what they found themselves.
+    # Only topics that change owner: in others a judge may hold a document they found by searching.
     given_back = sum(reassign(session, topic, owner_id) for topic, owner_id in moved)
     return Reassigned(len(moved), given_back)
 
 
 def _judges(session: Session, collection_id: int) -> dict[str, int]:
-    """Name → account of everybody who judges in the collection."""
+    """Name → user id of every judge of the collection."""
     rows = session.execute(
         select(User.name, User.id)
         .join(Membership, Membership.user_id == User.id)
@@ -193,7 +192,7 @@ def _work(topics: Sequence[AssignedTopic], judges: Mapping[str, object]) -> tupl
 
 
 def _plan(present: Assigning, owners: Mapping[str, str | None]) -> AssigningPlan:
-    """The topics whose owner would be another; the work after counts what remains now."""
+    """The topics whose owner would change; the work after is based on what remains now."""
     _refuse_others(_names(present), [owner for owner in owners.values() if owner is not None])
     topics = {topic.number: topic for topic in present.topics}
     _refuse_unknown(topics, owners)
@@ -216,14 +215,14 @@ def _names(present: Assigning) -> dict[str, None]:
 
 
 def _refuse_others(judges: Container[str], names: Iterable[str]) -> None:
-    """Refuse names of people who do not judge here."""
+    """Raise `NotFoundError` for names of users who do not judge here."""
     for name in names:
         if name not in judges:
             raise NotFoundError("“%(name)s” is no judge of this collection.", name=name)
 
 
 def _refuse_unknown(topics: Container[str], numbers: Iterable[str]) -> None:
-    """Refuse numbers that are not among those of accepted topics."""
+    """Raise `NotFoundError` for numbers that are not accepted topics."""
     for number in numbers:
         if number not in topics:
             raise NotFoundError("There is no accepted topic “%(number)s” in this collection.", number=number)

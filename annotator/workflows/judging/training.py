@@ -1,4 +1,4 @@
-"""The training as organisers make it: documents with the right grade and why, a pass mark, and how judges did."""
+"""The training for organisers: documents with the correct grade and its reason, a pass mark, and results."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ from annotator.storage.judging.judge_desk import Attempt, attempts_at_training, 
 
 @dataclass(frozen=True)
 class CheckedTraining:
-    """A file of documents for the training that was read without a problem."""
+    """A valid file of training documents."""
 
     name: str
     rows: tuple[QualifyingRow, ...]
@@ -44,7 +44,7 @@ class CheckedTraining:
 
 @dataclass(frozen=True)
 class TrainingRow:
-    """A document of the training, and how many of the answers to it, in all attempts, were right."""
+    """A training document, and how many of the answers to it, over all attempts, were correct."""
 
     topic: str
     docno: str
@@ -57,7 +57,7 @@ class TrainingRow:
 
 @dataclass(frozen=True)
 class Training:
-    """The documents in the order in which judges get them, and the percentage that passes, None when none is asked."""
+    """The documents in the order shown to judges, and the pass mark in per cent, None when none is required."""
 
     pass_mark: int | None
     rows: tuple[TrainingRow, ...]
@@ -65,7 +65,7 @@ class Training:
 
 @dataclass(frozen=True)
 class TrainingResult:
-    """How a judge did: every attempt, and whether one of them passes."""
+    """A judge's result: every attempt, and whether one of them passes."""
 
     judge: str
     attempts: tuple[Attempt, ...]
@@ -73,10 +73,10 @@ class TrainingResult:
 
 
 def check_training(session: Session, slug: str, file: InputFile, *, unpacked_limit: int) -> CheckedTraining:
-    """Read a file of documents for the training against the collection and store nothing.
+    """Read and validate a file of training documents; stores nothing.
 
-    Raises `FileRefusedError` with every problem: its form, topics and documents that are not there or not fit for
-    judges, grades outside the scale, and what is in the training already.
+    Raises `FileRefusedError` with every problem: the format, topics and documents that are unknown or not ready for
+    judges, grades outside the scale, and documents that are in the training already.
     """
     collection = find_open_collection(session, slug)
     problems = Problems()
@@ -88,9 +88,9 @@ def check_training(session: Session, slug: str, file: InputFile, *, unpacked_lim
 
 
 def store_training(session: Session, slug: str, checked: CheckedTraining) -> int:
-    """Add checked documents behind those that the training has, and count them.
+    """Append valid documents to the training, and return their number.
 
-    Raises `ConflictError` when judges have begun the training: what they did would count for another one.
+    Raises `ConflictError` when judges have begun: their attempts would count for a different training.
     """
     collection = lock_open_collection(session, slug, against_judging=True)
     if _count_answers(session, collection.id):
@@ -119,9 +119,9 @@ def store_training(session: Session, slug: str, checked: CheckedTraining) -> int
 
 
 def clear_training(session: Session, slug: str, *, with_answers: bool = False) -> int:
-    """Take every document out of the training and count them; `with_answers` also what judges did.
+    """Delete every training document and return their number; `with_answers` deletes judges' answers, too.
 
-    Raises `ConflictError` when judges did something and that was not to be deleted.
+    Raises `ConflictError` when there are answers that are not to be deleted.
     """
     collection = lock_open_collection(session, slug, against_judging=True)
     if _count_answers(session, collection.id) and not with_answers:
@@ -134,9 +134,9 @@ def clear_training(session: Session, slug: str, *, with_answers: bool = False) -
 
 
 def set_pass_mark(session: Session, slug: str, mark: int | None) -> None:
-    """Set which percentage of the training judges must get right before real work; None asks for no training.
+    """Set the percentage of correct answers required before real work; None requires no training.
 
-    It holds for what was done before, too. Raises `InvalidValueError` for what is no percentage.
+    It applies to earlier attempts, too. Raises `InvalidValueError` for a value outside 0 to 100.
     """
     if mark is not None and not 0 <= mark <= 100:  # noqa: PLR2004 - percent
         raise InvalidValueError("A pass mark is a percentage from 0 to 100; %(mark)d is not.", mark=mark)
@@ -144,7 +144,7 @@ def set_pass_mark(session: Session, slug: str, mark: int | None) -> None:
 
 
 def show_training(session: Session, slug: str) -> Training:
-    """What the training consists of."""
+    """The documents and the pass mark of the training."""
     collection = find_collection(session, slug)
     right = func.count().filter(QualifyingAnswer.grade == QualifyingItem.known_grade)
     answers = dict[int, tuple[int, int]]()
@@ -172,7 +172,7 @@ def show_training(session: Session, slug: str) -> Training:
 
 
 def training_results(session: Session, slug: str) -> list[TrainingResult]:
-    """How every judge did, by name, also those who have not begun and those who are judges no more."""
+    """Results of every judge, by name, including those who have not begun and former judges."""
     collection = find_collection(session, slug)
     attempts = {
         judge: tuple(of_judge)
@@ -204,7 +204,7 @@ def _count_answers(session: Session, collection_id: int) -> int:
 def _note_unfitting(
     session: Session, collection: Collection, name: str, rows: Sequence[QualifyingRow], problems: Problems
 ) -> None:
-    """Note what of the rows does not fit the collection as it is now."""
+    """Add a problem for every row that does not fit the collection's current state."""
     topics = topic_ids(session, collection.id, Topic.state != TopicState.DRAFT)
     grades = {grade.value for grade in scale_of(session, collection.id)}
     there = _pairs(session, collection.id)
@@ -232,7 +232,7 @@ def _note_unfitting(
 def _note_test_questions(
     session: Session, collection_id: int, name: str, rows: Sequence[QualifyingRow], problems: Problems
 ) -> None:
-    """Note documents whose grade judges must not be shown, since they are asked for it."""
+    """Add a problem for every gold question: judges must not be shown its grade."""
     asked = asked_as_test(session, collection_id, {(row.topic, row.docno) for row in rows})
     for row in rows:
         if other := asked.get((row.topic, row.docno)):
@@ -258,6 +258,6 @@ def _pairs(session: Session, collection_id: int) -> set[tuple[str, str]]:
 
 
 def _has_text(session: Session, collection_id: int, docnos: set[str]) -> dict[str, bool]:
-    """Docno → whether there is a text, for those of the documents that are there."""
+    """Docno → whether there is a text, for the documents that exist."""
     stored = stored_documents(session, collection_id, len(docnos), [sorted(docnos)], with_text=True)
     return {docno: has_text for rows in stored for docno, _, has_text in rows if docno in docnos}

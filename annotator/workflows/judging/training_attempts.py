@@ -1,4 +1,4 @@
-"""The training as a judge goes through it: one document at a time, with what is right and why after each answer."""
+"""The training for judges: one document at a time, with the correct grade and its reason after each answer."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +14,7 @@ from annotator.storage.judging.judge_desk import Attempt, attempts_at_training, 
 
 @dataclass(frozen=True)
 class TrainingState:
-    """Where a judge stands: `current` is the attempt to begin or to go on with, None when there is nothing to do."""
+    """A judge's progress: `current` is the attempt to begin or continue, None when there is nothing to do."""
 
     documents: int
     pass_mark: int | None
@@ -28,18 +28,18 @@ class TrainingState:
 
     @property
     def must_be_passed(self) -> bool:
-        """Whether the judge is given no documents before they have passed."""
+        """Whether the judge gets no documents before passing."""
         return self.pass_mark is not None and self.documents > 0 and not self.passed
 
     @property
     def answered(self) -> int:
-        """How many documents of the current attempt are answered."""
+        """The number of answered documents in the current attempt."""
         return next((attempt.answered for attempt in self.attempts if attempt.number == self.current), 0)
 
 
 @dataclass(frozen=True)
 class TrainingTask:
-    """A document of the training beside its topic; `position` counts from 1."""
+    """A training document with its topic; `position` counts from 1."""
 
     item_id: int
     attempt: int
@@ -58,7 +58,7 @@ class TrainingTask:
 
 @dataclass(frozen=True)
 class Feedback:
-    """What a judge answered, what is right, and why."""
+    """A judge's answer, the correct grade, and the reason."""
 
     task: TrainingTask
     grade: int
@@ -67,19 +67,19 @@ class Feedback:
 
     @property
     def is_right(self) -> bool:
-        """Whether the answer is the right one."""
+        """Whether the answer equals the correct grade."""
         return self.grade == self.known_grade
 
 
 def training_of(session: Session, slug: str, judge_id: int) -> TrainingState:
-    """Where a judge stands in the training."""
+    """A judge's progress in the training."""
     return _state(session, find_collection(session, slug), judge_id)
 
 
 def next_of_attempt(session: Session, slug: str, judge_id: int, attempt: int) -> TrainingTask | None:
-    """The first document of the current attempt that is not answered; None when that attempt is finished.
+    """The first unanswered document of the current attempt; None when the attempt is finished.
 
-    `NotFoundError` for an attempt that there is not.
+    Raises `NotFoundError` for an unknown attempt.
     """
     collection = find_collection(session, slug)
     state = _state(session, collection, judge_id)
@@ -92,14 +92,14 @@ def next_of_attempt(session: Session, slug: str, judge_id: int, attempt: int) ->
 def answer_item(
     session: Session, slug: str, judge_id: int, attempt: int, item_id: int, grade: int, *, answered_at: datetime
 ) -> int:
-    """Keep an answer and return the document's position; the first answer of an attempt stands.
+    """Store an answer and return the document's position; the first answer of an attempt is final.
 
-    Raises `NotFoundError` for a document or an attempt that there is not, `InvalidValueError` for a grade outside the
-    scale, and `ConflictError` for one whose turn it is not and when judging has ended.
+    Raises `NotFoundError` for an unknown document or attempt, `InvalidValueError` for a grade outside the scale, and
+    `ConflictError` for a document out of order and when judging has ended.
     """
     collection = find_collection(session, slug)
     refuse_closed_judging(session, collection.id)
-    # From two tabs one after the other, so that neither finds the other's answer new.
+    # Serialises requests from two tabs, so that both do not insert the same answer.
     session.execute(select(User.id).where(User.id == judge_id).with_for_update(key_share=True))
     item = session.scalar(
         select(QualifyingItem).where(QualifyingItem.id == item_id, QualifyingItem.collection_id == collection.id)
@@ -122,7 +122,7 @@ def answer_item(
 
 
 def feedback_on(session: Session, slug: str, judge_id: int, attempt: int, position: int) -> Feedback:
-    """What a judge answered to a document of an attempt, and what is right; `NotFoundError` before they answered."""
+    """A judge's answer to a document of an attempt, and the correct one; `NotFoundError` before they answered."""
     collection = find_collection(session, slug)
     of_position = _items(collection.id).offset(max(position, 1) - 1)
     task = _task(session, of_position, attempt, count_qualifying(session, collection.id))
@@ -156,7 +156,7 @@ def _items(collection_id: int) -> Select[QualifyingItem]:
 
 
 def _unanswered(collection_id: int, judge_id: int, attempt: int) -> Select[QualifyingItem]:
-    """The documents that the judge has not answered in an attempt, in their order."""
+    """Select the documents that the judge has not answered in an attempt, in training order."""
     answered = exists().where(
         QualifyingAnswer.qualifying_item_id == QualifyingItem.id,
         QualifyingAnswer.judge_id == judge_id,
@@ -166,7 +166,7 @@ def _unanswered(collection_id: int, judge_id: int, attempt: int) -> Select[Quali
 
 
 def _position(session: Session, item: QualifyingItem) -> int:
-    """The place of a document among those of the training, from 1."""
+    """The position of a document in the training, from 1."""
     return session.scalars(
         select(func.count())
         .select_from(QualifyingItem)

@@ -1,1 +1,1 @@
-"""Workflows of the leaderboard."""
+"""The leaderboard and the reports on runs and measures."""

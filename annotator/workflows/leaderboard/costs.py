@@ -1,4 +1,4 @@
-"""What systems cost, of all runs, beside their scores."""
+"""Costs of all systems, with the scores of their runs."""
 
 from datetime import datetime
 
@@ -21,10 +21,10 @@ def build_costs(
     *,
     before: datetime | None = None,
 ) -> CostReport:
-    """What every run in force states, beside the leaderboard's first measure if there is a leaderboard.
+    """The costs of every active run, with the leaderboard's first measure if there is a leaderboard.
 
-    With `before` only of runs uploaded before that moment. Raises `NotFoundError` for a cost there is not,
-    `InvalidValueError` for one that is no number and for a bound that is none.
+    With `before`, only runs uploaded before that time. Raises `NotFoundError` for an unknown cost, and
+    `InvalidValueError` for a non-numeric one and for an invalid bound.
     """
     collection_id = find_collection(session, slug).id
     facts = facts_by_key(session, collection_id)

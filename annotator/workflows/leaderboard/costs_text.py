@@ -1,4 +1,4 @@
-"""What systems cost as text: CSV and JSON, exact, for programs; a table for people."""
+"""Costs as text: CSV and JSON with exact values for programs; a table for people."""
 
 from collections.abc import Sequence
 from typing import TypedDict
@@ -9,12 +9,12 @@ from annotator.evaluation.costs.statements import Statement, write_number
 from annotator.spreadsheets import csv_text
 
 Cell = str | bool | int | float | None
-FRONT = "*"  # what marks a run of the Pareto front for people
+FRONT = "*"  # marks a run on the Pareto front in the table
 FACT_HEADINGS = ["KEY", "KIND", "UNIT", "BETTER", "FOR EACH", "OWN", "NAME"]
 
 
 class ColumnEntry(TypedDict):
-    """A cost that some run states, by its address, and the unit of its numbers."""
+    """A cost that some run states, by its address, and its unit."""
 
     cost: str
     unit: str
@@ -31,7 +31,7 @@ class RunEntry(TypedDict):
 
 
 class ReportEntry(TypedDict):
-    """A report as JSON has it; what is said of the qrels is None where no run is scored."""
+    """The report as JSON; the fields on the qrels are None if no run is scored."""
 
     measure: str | None
     qrels: str | None
@@ -50,7 +50,7 @@ class ReportEntry(TypedDict):
 
 
 def as_json(report: CostReport) -> ReportEntry:
-    """Everything of it, as JSON has it."""
+    """The whole report as JSON."""
     board = report.board
     return {
         "measure": board.measures[0] if board is not None else None,
@@ -80,13 +80,13 @@ def as_json(report: CostReport) -> ReportEntry:
 
 
 def costs_csv(report: CostReport) -> str:
-    """Comma-separated, a line a run; every line names the grades its value is computed from."""
+    """CSV with one line per run; every line names the grades its value is computed from."""
     headings, rows = exact_rows(as_json(report))
     return csv_text([headings, *rows])
 
 
 def exact_rows(report: ReportEntry, *, names_measure: bool = True) -> tuple[list[str], list[Sequence[Cell]]]:
-    """Headings and rows of the CSV; the column of the values is called as the measure, or `value`."""
+    """Headings and rows of the CSV; the column of the values is named after the measure, or `value`."""
     measure: list[str] = []
     named: list[str] = []
     against: list[Cell] = []
@@ -105,7 +105,7 @@ def exact_rows(report: ReportEntry, *, names_measure: bool = True) -> tuple[list
 
 
 def readable_rows(report: ReportEntry) -> tuple[list[str], list[Sequence[Cell]]]:
-    """The headings, and a row a run; only what some run states has a column."""
+    """Headings and one row per run; only costs that some run states have a column."""
     columns = report["columns"]
     measure = [] if report["measure"] is None else [report["measure"]]
     headings = ["RUN", "TEAM", *measure, "FRONT", *(heading(column, in_capitals=True) for column in columns)]
@@ -121,7 +121,7 @@ def readable_rows(report: ReportEntry) -> tuple[list[str], list[Sequence[Cell]]]
 
 
 def facts_rows(facts: Sequence[Fact]) -> tuple[list[str], list[Sequence[Cell]]]:
-    """What may be stated in a collection, for people."""
+    """The costs that may be stated in a collection, for people."""
     rows: list[Sequence[Cell]] = [
         [fact.key, fact.kind, fact.unit, fact.better, fact.per, fact.is_own, str(fact.name)] for fact in facts
     ]
@@ -129,21 +129,21 @@ def facts_rows(facts: Sequence[Fact]) -> tuple[list[str], list[Sequence[Cell]]]:
 
 
 def heading(column: ColumnEntry, *, in_capitals: bool = False) -> str:
-    """The address of a column, with its unit, which is as it is in any case."""
+    """The address of a column with its unit, whose case is never changed."""
     address = column["cost"].upper() if in_capitals else column["cost"]
     return f"{address} ({column['unit']})" if column["unit"] else address
 
 
 def stated_value(statement: Statement) -> float | str:
-    """What is stated: its number, or its words."""
+    """The stated number, or the stated text."""
     return statement.words if statement.number is None else statement.number
 
 
 def _front(report: CostReport, row: CostRow) -> bool | None:
-    """Whether a run is on the front; None where there is none."""
+    """Whether a run is on the Pareto front; None if there is none."""
     return row.is_on_front if report.has_front else None
 
 
 def _written(cost: float | str | None) -> str | None:
-    """A cost as people read it, without its unit."""
+    """A cost formatted for people, without its unit."""
     return cost if cost is None or isinstance(cost, str) else write_number(cost)

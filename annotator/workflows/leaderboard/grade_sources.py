@@ -1,4 +1,4 @@
-"""What runs are scored against: grades settled by a policy, one judge's, a kept version of the qrels, or a file."""
+"""The grades that runs are scored against: settled by a policy, one judge's, a kept qrels version, or a file."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Hashable, Mapping
@@ -37,16 +37,16 @@ from annotator.storage.qrels.qrels_versions import (
 )
 from annotator.workflows.leaderboard.score_cache import Marked
 
-TOPICS_AT_ONCE = 16  # so many topics' judgements are in memory together, and then only the settled grades
+TOPICS_AT_ONCE = 16  # topics whose judgements are in memory at once; then only the settled grades remain
 
 
 @dataclass(frozen=True)
 class GradesFrom:
-    """What to score against: grades settled by a policy (None: the collection's own), one judge's, a version, a file.
+    """The source of grades: a policy (None: the collection's own), one judge, a qrels version, or a file.
 
-    `compat` says which trec_eval to equal, `9` or `10`. With a `round` only its runs are scored; `residual` takes what
-    was judged before that round out of runs and grades, as TREC-COVID did. With `as_kept` a version is scored by the
-    scale, and without the documents, of the time when it was kept.
+    `compat` is the version of trec_eval to match, `9` or `10`. With a `round` only its runs are scored; `residual`
+    removes documents judged before that round from runs and grades, as TREC-COVID did. With `as_kept` a version is
+    scored by the scale, and without the documents, of the time when it was kept.
     """
 
     policy: str | None = None
@@ -65,19 +65,19 @@ LIVE = GradesFrom()
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GradeSource(ABC):
-    """Grades, topic by topic, under a key that says how they come about and marks that change when they may."""
+    """Grades by topic, with a cache key of how they are computed and a mark per topic that changes with them."""
 
     name: str
     policy: str | None
     key: Hashable
     marks: Mapping[int, Hashable]
-    fingerprint: str | None = None  # of the file that they were kept as; else it is made of the grades
+    fingerprint: str | None = None  # SHA-256 of a kept file; None: computed from the grades
     notices: tuple[Sentence, ...] = ()
-    sample: DrawnSample | None = None  # that estimates are computed from beside the grades
+    sample: DrawnSample | None = None  # used by estimates, beside the grades
 
     @abstractmethod
     def settle(self, session: Session, stale: Collection[int], earlier: Marked) -> dict[int, GradedTopic]:
-        """The grades of the stale topics, from what was there of them earlier if that saves work."""
+        """The grades of the stale topics, computed from their earlier grades where that saves work."""
 
 
 def find_grade_source(
@@ -101,13 +101,13 @@ def find_grade_source(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class JudgesGrades(GradeSource):
-    """The present judgements, settled; the marks are all that they depend on."""
+    """Grades settled from the current judgements; a topic's mark covers all that they depend on."""
 
     rules: Rules
     state: ScoredState
 
     def settle(self, session: Session, stale: Collection[int], earlier: Marked) -> dict[int, GradedTopic]:
-        """Settle again; of topics that have only got new judgements, only the documents that these are of."""
+        """Settle the stale topics; of topics with only new judgements, just the documents of these."""
         state = self.state
         graded = self._add_new_judgements(session, earlier)
         others = iter([topic for topic in stale if topic not in graded])
@@ -159,13 +159,13 @@ def _grades_of_judges(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class VersionGrades(GradeSource):
-    """A kept version of the qrels, which never changes, without topics that no longer count."""
+    """A kept version of the qrels, which is immutable, without topics that no longer count."""
 
     version_id: int
     state: ScoredState
 
     def settle(self, session: Session, stale: Collection[int], earlier: Marked) -> dict[int, GradedTopic]:
-        """Read the grades of the version."""
+        """Read the version's grades of the stale topics."""
         of_topics: dict[int, dict[int, int]] = {topic: {} for topic in stale}
         for (topic, document), grade in grades_of_version(session, self.version_id).items():
             if topic in of_topics:
@@ -196,14 +196,14 @@ class FileGrades(GradeSource):
     graded: Mapping[int, GradedTopic] = field(default_factory=dict)
 
     def settle(self, session: Session, stale: Collection[int], earlier: Marked) -> dict[int, GradedTopic]:  # noqa: ARG002 - the file has been read
-        """Return the grades that were read."""
+        """The grades that were read from the file."""
         return {topic: self.graded[topic] for topic in stale}
 
 
 def _grades_of_file(
     session: Session, state: ScoredState, file: InputFile, unpacked_limit: int, measures: Collection[Measure]
 ) -> FileGrades:
-    """Read a qrels file, with strata or without; lines of topics that are drafts or were dropped since are left out."""
+    """Read a qrels file, with or without strata; lines of drafts and dropped topics are left out."""
     problems = Problems()
     text = unpack_into(problems, file.name, file.content, unpacked_limit)
     known = topic_ids(session, state.collection_id)
@@ -217,7 +217,7 @@ def _grades_of_file(
     return FileGrades(
         name=file.name,
         policy=None,
-        # A process that caches scores has no files; one file is never taken for another.
+        # A process that caches scores has no files, so a fixed key is safe.
         key=("file", file.name, hash(file.content)),
         marks=dict.fromkeys(graded, 0),
         notices=tuple(notices_of_file(rows, measures, is_sampled=state.sample is not None)),
@@ -232,7 +232,7 @@ def _by_name(
     sample: DrawnSample | None,
     earlier: Marked,
 ) -> dict[int, GradedTopic]:
-    """These grades with their lines of a qrels file, and with their strata if they are of a sample."""
+    """These grades as lines of a qrels file, and with their strata if they are of a sample."""
     samples = samples_of(strata_of(session, sample, grades))
     docnos: dict[int, bytes] = {}
     for topic in grades.keys() & earlier.keys():
@@ -248,9 +248,9 @@ def _by_name(
 def find_round_scope(
     session: Session, collection_id: int, number: int | None, *, residual: bool, as_kept: int | None = None
 ) -> RoundScope | None:
-    """The scope of a round, None for no round, without what was judged before it; `NotFoundError` for an unknown one.
+    """The scope of a round (None: no round), with what was judged before it; `NotFoundError` for an unknown one.
 
-    With the version of the qrels `as_kept` it is as it was when that was kept.
+    With `as_kept`, a qrels version, it is the scope at the time when that was kept.
     """
     facts = facts_of_round(session, collection_id, number, residual=residual, as_kept=as_kept)
     return None if facts is None else RoundScope(*facts)
@@ -259,13 +259,13 @@ def find_round_scope(
 def with_judged_before(
     session: Session, collection_id: int, scope: RoundScope | None, *, as_kept: int | None = None
 ) -> RoundScope | None:
-    """The scope with what was judged before the round, where that is taken out."""
+    """The scope with the documents judged before the round, if these are removed."""
     if scope is None or not scope.residual:
         return scope
     return replace(scope, judged=judged_before_round(session, collection_id, scope.number, as_kept=as_kept))
 
 
 def scope_of_round(session: Session, collection_id: int, number: int | None, *, residual: bool) -> RoundScope | None:
-    """The scope of a round, complete; None for no round, `NotFoundError` for an unknown one."""
+    """The complete scope of a round; None for no round, `NotFoundError` for an unknown one."""
     scope = find_round_scope(session, collection_id, number, residual=residual)
     return with_judged_before(session, collection_id, scope)

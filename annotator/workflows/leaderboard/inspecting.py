@@ -1,4 +1,4 @@
-"""A closer look at what stands behind the leaderboard: one run, one topic, or two runs."""
+"""Detail behind the leaderboard: one run, one topic, or two runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -66,10 +66,10 @@ USUAL_SEED = 1
 
 @dataclass(frozen=True)
 class GradesChosen:
-    """By which grades to score: a version that was kept, one judge's word, or what a policy settles now.
+    """The grades to score by: a kept version, one judge's labels, or those settled by a policy now.
 
-    A version goes before a judge, a judge before a policy; None is the collection's own policy. With a `round` only its
-    runs are scored, `residual` without what was judged before it.
+    A version takes precedence over a judge, a judge over a policy; None is the collection's own policy. With a `round`
+    only its runs are scored, with `residual` without documents judged before it.
     """
 
     qrels: str = LIVE
@@ -84,19 +84,19 @@ OWN_GRADES = GradesChosen()
 
 @dataclass(frozen=True)
 class Choices:
-    """By what was scored, and what else can be looked at: runs and topics in natural order."""
+    """The basis of the scores, and the other runs and topics to choose from, in natural order."""
 
     state: GradesState
-    measure: str  # the first
+    measure: str  # the first measure
     better: Better
     tags: tuple[str, ...]
     topics: tuple[str, ...]
-    notices: tuple[Sentence, ...]  # of a round, and where the pool is a sample
+    notices: tuple[Sentence, ...]  # on the round, and if the pool is a sample
 
 
 @dataclass(frozen=True)
 class InspectedRun:
-    """One run; `docnos` names the documents."""
+    """Detail of one run; `docnos` names the documents."""
 
     choices: Choices
     look: RunLook
@@ -106,7 +106,7 @@ class InspectedRun:
 
 @dataclass(frozen=True)
 class InspectedTopics:
-    """How hard each topic is."""
+    """The difficulty of each topic."""
 
     choices: Choices
     difficulties: tuple[Difficulty, ...]
@@ -114,7 +114,7 @@ class InspectedTopics:
 
 @dataclass(frozen=True)
 class InspectedTopic:
-    """One topic; `searchers` are those who found a document by searching."""
+    """Detail of one topic; `searchers` are those who found a document by searching."""
 
     choices: Choices
     look: TopicLook
@@ -124,7 +124,7 @@ class InspectedTopic:
 
 @dataclass(frozen=True)
 class InspectedPair:
-    """Two runs."""
+    """Comparison of two runs."""
 
     choices: Choices
     look: PairLook
@@ -141,10 +141,10 @@ def inspect_run(
     topic: str | None = None,
     grades: GradesChosen = OWN_GRADES,
 ) -> InspectedRun:
-    """Look at a run in force: unjudged documents to rank `top`, and one topic's curve point by point.
+    """Inspect an active run: unjudged documents to rank `top`, and one topic's curve point by point.
 
-    Raises `NotFoundError` for an unknown run, topic, judge or version, `InvalidValueError` for a measure, rank or
-    policy there is not, and `ConflictError` for a withdrawn run and while nothing can be scored.
+    Raises `NotFoundError` for an unknown run, topic, judge or version, `InvalidValueError` for an unknown measure, rank
+    or policy, and `ConflictError` for a withdrawn run and while nothing can be scored.
     """
     _check_top(top)
     inspected = _score(session, slug, grades, [str(parse_measure(measure))], [tag])
@@ -157,7 +157,7 @@ def inspect_run(
 def inspect_topics(
     session: Session, slug: str, *, measure: str = USUAL_MEASURE, grades: GradesChosen = OWN_GRADES
 ) -> InspectedTopics:
-    """Say how hard each topic is that is scored; raises as `inspect_run`."""
+    """The difficulty of each scored topic; raises as `inspect_run`."""
     scored = _score(session, slug, grades, [str(parse_measure(measure))]).scored
     return InspectedTopics(_choices(scored), look_at_topics(scored))
 
@@ -171,7 +171,7 @@ def inspect_topic(
     depth: int | None = None,
     grades: GradesChosen = OWN_GRADES,
 ) -> InspectedTopic:
-    """Look at a topic; its documents count as found within a depth of the runs, or anywhere.
+    """Inspect a topic; its documents count as found within a depth of the runs, or at any rank.
 
     Raises as `inspect_run`.
     """
@@ -196,9 +196,9 @@ def inspect_pair(
     seed: int = USUAL_SEED,
     grades: GradesChosen = OWN_GRADES,
 ) -> InspectedPair:
-    """Compare two runs in force; `topics` are those whose documents are listed, as `look_at_pair` takes them.
+    """Compare two active runs; `topics` are those whose documents are listed, as for `look_at_pair`.
 
-    Raises as `inspect_run`, and `InvalidValueError` for a run and itself and for a seed below 0.
+    Raises as `inspect_run`, and `InvalidValueError` for a run with itself and for a seed below 0.
     """
     _check_top(top)
     if seed < 0:
@@ -213,7 +213,7 @@ def inspect_pair(
 
 @dataclass(frozen=True, eq=False)
 class _Inspected:
-    """Scored runs, the runs as they are stored, and the round that is scored."""
+    """Scored runs, the stored runs, and the round that is scored."""
 
     scored: ScoredRuns
     stored: Sequence[ListedRun]
@@ -223,7 +223,7 @@ class _Inspected:
 def _score(
     session: Session, slug: str, grades: GradesChosen, measures: Sequence[str], tags: Sequence[str] = ()
 ) -> _Inspected:
-    """Score every run in force, or of a round, over the accepted topics with a grade; `tags` must be among the runs."""
+    """Score every active run, or those of a round, over the accepted topics with a grade; `tags` must be among them."""
     collection = find_collection(session, slug)
     best_grade = scale_of(session, collection.id)[-1].value
     parsed = measures_on_scale(measures, best_grade)
@@ -259,7 +259,7 @@ def _require_scored(session: Session, collection_id: int, tag: str, scope: Round
 
 
 def _scores(session: Session, run: ListedRun, scope: RoundScope | None) -> dict[int, Values]:
-    """The scores of a run's documents by topic id, those that are left of it in a round."""
+    """Document scores of a run by topic id; in a residual round, of the remaining documents."""
     scores = {id_: decode_scores(packed) for id_, packed in packed_scores(session, run.id).items()}
     if scope is None:
         return scores
@@ -268,13 +268,13 @@ def _scores(session: Session, run: ListedRun, scope: RoundScope | None) -> dict[
 
 @dataclass(frozen=True)
 class _Chosen:
-    """Grades by topic id and document id, and the sample that the pool was then."""
+    """Grades by topic id and document id, and the sample that the pool was at the time."""
 
     qrels: dict[int, dict[int, int]]
     source: str
     policy: str | None
     sample: DrawnSample | None
-    fingerprint: str | None = None  # of a version, its SHA-256
+    fingerprint: str | None = None  # SHA-256 of the version
 
 
 def _chosen(session: Session, collection: Collection, chosen: GradesChosen) -> _Chosen:
@@ -318,9 +318,9 @@ USUAL_COMPAT = Compat.TREC_EVAL_10.value
 
 @dataclass(frozen=True)
 class FilesWanted:
-    """How two files are to be compared; `topics` None lists the documents of all topics, () of none.
+    """Options of a comparison of two files; `topics` None lists the documents of all topics, () of none.
 
-    `compat` says which trec_eval to equal, `9` or `10`.
+    `compat` is the version of trec_eval to match, `9` or `10`.
     """
 
     measures: Sequence[str]
@@ -333,7 +333,7 @@ class FilesWanted:
 
 @dataclass(frozen=True)
 class ComparedFiles:
-    """Two runs; `docnos` names the documents."""
+    """Comparison of two run files; `docnos` names the documents."""
 
     look: PairLook
     docnos: Mapping[int, str]
@@ -343,10 +343,10 @@ class ComparedFiles:
 
 
 def compare_files(qrels: InputFile, first: InputFile, second: InputFile, wanted: FilesWanted) -> ComparedFiles:
-    """Compare two runs over all topics of the qrels, as trec_eval -c scores them.
+    """Compare two runs over all topics of the qrels, as scored by trec_eval -c.
 
-    Raises `FileRefusedError` with the problems of every file, `InvalidValueError` for unknown measures, for numbers
-    that do not fit and for a run and itself, and `NotFoundError` for a topic that the qrels do not have.
+    Raises `FileRefusedError` with the problems of every file, `InvalidValueError` for unknown measures, for numbers out
+    of range and for a run with itself, and `NotFoundError` for a topic that is not in the qrels.
     """
     if first.name == second.name:
         raise InvalidValueError("The run %(file)s is given twice.", file=first.name)
@@ -365,7 +365,7 @@ def compare_files(qrels: InputFile, first: InputFile, second: InputFile, wanted:
 
 
 def _names(tags: Sequence[str], files: Sequence[str]) -> list[str]:
-    """The tags, with their files where both have the same, whole when they are called the same."""
+    """The tags; with file names if both tags are equal, with full paths if the file names are, too."""
     if tags[0] != tags[1]:
         return list(tags)
     short = [PurePath(file).name for file in files]
@@ -390,7 +390,7 @@ def _moved(
 
 
 def _read(qrels: InputFile, runs: Sequence[InputFile]) -> tuple[QrelsTable, list[ParsedRun]]:
-    """Read the files once more, which have been scored and so have no problem."""
+    """Parse the files again; they have been scored, so they have no problem."""
     problems = Problems()
     text = read_text(problems, qrels.name, qrels.content)
     table = None if text is None else read_qrels(qrels.name, text, problems)

@@ -1,4 +1,4 @@
-"""The leaderboard: every run scored against the settled grades of this moment, a kept version of them, or a file."""
+"""The leaderboard: every run scored against the live settled grades, a kept version of them, or a file."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -58,7 +58,7 @@ from annotator.workflows.leaderboard.grade_sources import (
 from annotator.workflows.leaderboard.score_cache import CachedRuns, CachedView, ScoreCache, add_scores
 
 USUAL_VIEW = View()
-MOST_MEASURES = 24  # asked for at once; with what stands beside them, fewer than are remembered
+MOST_MEASURES = 24  # per request; with related values, fewer than the cache holds
 
 
 def build_leaderboard(
@@ -71,13 +71,11 @@ def build_leaderboard(
     cache: ScoreCache | None = None,
     before: datetime | None = None,
 ) -> Leaderboard:
-    """Score every run in force over the accepted topics that have a grade; without a list a run has an empty one.
+    """Score every active run over the accepted topics with a grade; a missing list counts as an empty one.
 
-    `before` leaves out the runs that were uploaded from that moment on, as if they were not there.
-
-    The cache of this process, if given, keeps what stays the same until the next time. Raises `InvalidValueError`
-    for an unknown measure and for too many, `NotFoundError` for an unknown judge, version or baseline, `ConflictError`
-    while there is no grade or no run, `FileRefusedError` for a bad file.
+    `before` excludes runs uploaded at or after that time. `cache` is the process's cache, if any. Raises
+    `InvalidValueError` for an unknown measure and for too many, `NotFoundError` for an unknown judge, version or
+    baseline, `ConflictError` while there is no grade or no run, and `FileRefusedError` for a bad file.
     """
     collection = find_collection(session, slug)
     as_kept = grades.version if grades.as_kept else None
@@ -131,7 +129,7 @@ def _request(
 def _make_board(
     session: Session, kept: CachedRuns, request: BoardRequest, source: GradeSource, scope: RoundScope | None
 ) -> Leaderboard:
-    """Settle and score the topics that have changed, then rank the runs; ranking keeps no other request waiting."""
+    """Settle and score the changed topics, then rank the runs; ranking holds no lock."""
     graded = _settle_stale(session, kept.view, source, scope)
     if not any(topic.judged for topic in graded.values()):
         raise nothing_judged(scope)
@@ -146,7 +144,7 @@ def _make_board(
 def _settle_stale(
     session: Session, kept: CachedView, source: GradeSource, scope: RoundScope | None
 ) -> dict[int, GradedTopic]:
-    """The grades of every topic, those of topics whose mark has changed settled again."""
+    """The grades of every topic; topics whose mark has changed are settled again."""
     with kept.lock:
         known = kept.grading(source.key)
         stale = known.stale(source.marks)
@@ -162,7 +160,7 @@ def _score_stale(
     graded: Mapping[int, GradedTopic],
     scope: RoundScope | None,
 ) -> BoardValues:
-    """The values of all runs and topics, those that are not in the cache computed from the runs' lists."""
+    """The values of all runs and topics; those not in the cache are computed from the runs' lists."""
     measures = needed(request.measures)
     with kept.lock:
         for runs, known in kept.missing_lists([topic for topic in graded if graded[topic].documents.size]).items():
@@ -178,14 +176,14 @@ def _score_stale(
 def _load_lists(
     session: Session, runs: Collection[int], topics: Collection[int], compat: Compat, scope: RoundScope | None
 ) -> dict[int, list[RankedDocuments]]:
-    """The lists of these runs for these topics, by topic, as that trec_eval orders them."""
+    """Load the lists of these runs for these topics, by topic, in the order of that trec_eval version."""
     rows = lists_with_scores(session, runs, topics, with_scores=compat is Compat.TREC_EVAL_9)
     lists = unpack_lists(list(runs), topics, rows, docnos_of(session, tied_documents(rows)))
     return lists if scope is None else scope.lists_left(lists)
 
 
 def effect_on_leaderboard(board: Leaderboard, topics: Sequence[str]) -> DroppingEffect:
-    """Say what its first measure would come to without these topics, run by run in the order of the leaderboard.
+    """The leaderboard's first measure without these topics, run by run in the order of the leaderboard.
 
     Raises `NotFoundError` for a topic that is not on it, and `ConflictError` when none would be left.
     """
@@ -200,18 +198,18 @@ def effect_on_leaderboard(board: Leaderboard, topics: Sequence[str]) -> Dropping
 
 
 def measure_help(names: Sequence[str] = DEFAULT_MEASURES) -> dict[str, str]:
-    """What each measure says of itself, by its canonical name."""
+    """The help text of each measure, by its canonical name."""
     return {str(measure): measure.help for measure in parse_measures(names)}
 
 
 def _with_release_notice(session: Session, collection: CollectionRow, board: Leaderboard) -> Leaderboard:
-    """Add the notice that released scores are computed from other grades, where they are."""
+    """Add a notice if the released scores are computed from other grades."""
     released = released_otherwise(session, collection, board.fingerprint, board.relevant_from)
     return board if released is None else replace(board, notices=(released_by_version(*released), *board.notices))
 
 
 def _parse(names: Sequence[str], best_grade: int) -> tuple[Measure, ...]:
-    """The measures asked for; more than so many would take memory and time from everybody else."""
+    """Parse the requested measures; their number is limited to bound memory and time."""
     parsed = measures_on_scale(names, best_grade)
     if len(parsed) > MOST_MEASURES:
         raise InvalidValueError(
@@ -222,16 +220,16 @@ def _parse(names: Sequence[str], best_grade: int) -> tuple[Measure, ...]:
     return parsed
 
 
-ALL_TOPICS = "all"  # trec_eval's word for the mean
+ALL_TOPICS = "all"  # trec_eval's name for the mean
 
 
 def leaderboard_csv(board: Leaderboard) -> str:
-    """Comma-separated, a line a run; every line names the grades, so that it can be cut out and still says them."""
+    """CSV with one line per run; every line names the grades, so that it can be read on its own."""
     return csv_text(exact_rows(board))
 
 
 def topics_csv(board: Leaderboard) -> str:
-    """The same with a line a run and topic, and the values over all topics under them."""
+    """CSV with one line per run and topic, each run followed by its values over all topics."""
     named = ["qrels", "policy", "grades", "topics", "fingerprint", "trec_eval"]
     against = [board.source, board.policy, board.grades, len(board.topics), board.fingerprint, board.compat]
     headings = ["run", "topic", *board.measures, *named]
@@ -239,7 +237,7 @@ def topics_csv(board: Leaderboard) -> str:
 
 
 def topic_rows(board: Leaderboard) -> Sequence[Sequence[Cell]]:
-    """A row a run and topic, and its mean under them, as trec_eval does."""
+    """One row per run and topic, followed by the run's mean, as trec_eval prints them."""
     return [
         [row.tag, topic, *values]
         for row in board.rows
@@ -248,7 +246,7 @@ def topic_rows(board: Leaderboard) -> Sequence[Sequence[Cell]]:
 
 
 def as_json(board: Leaderboard, *, per_topic: bool) -> dict[str, object]:
-    """Everything of it, as JSON has it."""
+    """The whole leaderboard as JSON; values by topic only if `per_topic`."""
     plain = ("measures", "topics", "topics_left_out", "topics_dropped", "grades", "source", "policy", "relevant_from")
     return {
         **{name: getattr(board, name) for name in plain},

@@ -1,7 +1,7 @@
-"""How one run does on each topic beside the median and the best of all runs, whose names are not told.
+"""One run's value on each topic, with the median and the best of all runs, whose names are not shown.
 
-Of few others both tell too much: of two runs, one's value is twice the median less the own one. So they are told only
-where there are enough others, of enough teams that no team by itself knows all of them but one.
+With few other runs, both reveal too much: of two runs, one's value is twice the median less the own one. So they are
+shown only with enough others, of enough teams that no team alone knows all of them but one.
 """
 
 from collections.abc import Sequence
@@ -15,14 +15,14 @@ from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.metrics.scoring import Number
 from annotator.spreadsheets import csv_text
 
-LEAST_TEAMS, LEAST_RUNS = 3, 5  # of others
+LEAST_TEAMS, LEAST_RUNS = 3, 5  # of other teams and runs
 
 
 @dataclass(frozen=True)
 class TopicStanding:
-    """One topic: the run's own value, the median of all runs, and their best; None where no value is better.
+    """One topic: the run's own value, the median of all runs, and the best; None where no value is better.
 
-    Median and best are None, too, where they would tell too much.
+    Median and best are also None where they would reveal too much.
     """
 
     topic: str
@@ -33,7 +33,7 @@ class TopicStanding:
 
 @dataclass(frozen=True)
 class Standing:
-    """A run on every topic, by one measure, among so many runs; `untold` says why median and best are not told."""
+    """A run's values on every topic, by one measure; `untold` is why median and best are hidden."""
 
     run: str
     measure: str
@@ -43,7 +43,7 @@ class Standing:
 
 
 def standing(board: Leaderboard, tag: str, measure: str) -> Standing:
-    """Compare a run with all of the leaderboard, itself among them.
+    """Compare a run with all runs of the leaderboard, itself included.
 
     Raises `NotFoundError` when the run or the measure is not on it.
     """
@@ -64,9 +64,9 @@ def standing(board: Leaderboard, tag: str, measure: str) -> Standing:
 
 
 def standing_csv(found: Standing, *, beside: bool = True) -> str:
-    """A line a topic, in full precision, with what stands beside the run's own values or without.
+    """CSV with one line per topic, in full precision, optionally with median and best.
 
-    Where median and best are not told, every line says why.
+    Where these are hidden, every line gives the reason.
     """
     columns = ["median", "best"] if found.untold is None else ["median_and_best"]
     headings = ["run", "measure", "topic", "value", *(columns if beside else [])]
@@ -77,7 +77,7 @@ def standing_csv(found: Standing, *, beside: bool = True) -> str:
 
 
 def standing_as_json(found: Standing) -> dict[str, object]:
-    """All of it, as JSON has it; `untold` says why median and best are null, and is null where they are told."""
+    """The comparison as JSON; `untold` is why median and best are null, and null where they are shown."""
     return {
         "run": found.run,
         "measure": found.measure,
@@ -92,7 +92,7 @@ def _beside(found: Standing, one: TopicStanding) -> list[Number | str | None]:
 
 
 def _untold(others: Sequence[LeaderboardRow]) -> Sentence | None:
-    """Why the median and the best of these and of a team's own runs are not told; None where they are."""
+    """Why the median and best of these and of a team's own runs are hidden; None where they are shown."""
     teams = {row.team for row in others if row.team is not None}
     if len(teams) >= LEAST_TEAMS and len(others) >= LEAST_RUNS:
         return None

@@ -1,4 +1,4 @@
-"""Who found what, and how each run would fare had its team not fed the pool."""
+"""Contributions to the pool, and each run's score without its own team's contribution (leave-one-out)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
@@ -26,7 +26,7 @@ from annotator.storage.runs.runs import lists_of_runs
 USUAL_MEASURES = ("nDCG@10", "AP", "P@10")
 MOST_MEASURES = 12
 GREATEST_DEPTH = 1_000_000
-# The source of what people found by searching.
+# The source of documents that people found by searching.
 SEARCHES = "manual search"
 
 Watch = Callable[[int], AbstractContextManager[Callable[[], None]]]
@@ -34,7 +34,7 @@ Table = tuple[tuple[str, ...], list[list[Cell]]]
 
 
 class By(StrEnum):
-    """Who is left out at a time: all runs of a team, those of no team by themselves, or each run."""
+    """The unit to leave out: all runs of a team (runs without a team singly), or each run."""
 
     TEAM = "team"
     RUN = "run"
@@ -50,9 +50,9 @@ class Part(StrEnum):
 
 @dataclass(frozen=True)
 class LeaveOutRequest:
-    """By which measures, and whom to leave out.
+    """The measures, and the unit to leave out.
 
-    With a `depth`, as if the pool were the tops of all runs in force down to it; else it is what is recorded.
+    With a `depth`, the pool is taken as the top of all active runs to that depth, otherwise as recorded.
     """
 
     measures: Sequence[str] = USUAL_MEASURES
@@ -62,14 +62,14 @@ class LeaveOutRequest:
 
 @dataclass(frozen=True)
 class LeaveOutReport:
-    """Who found what, and one result a measure."""
+    """Contributions to the pool, and one result per measure."""
 
     state: QrelsState
     by: By
     depth: int | None
     found: WhoFoundWhat
     results: tuple[LeftOut, ...]
-    notices: tuple[Sentence, ...]  # where the pool is a sample
+    notices: tuple[Sentence, ...]  # if the pool is a sample
 
     def table(self, part: Part) -> Table:
         """Headings and rows of a part, in full precision."""
@@ -82,7 +82,7 @@ class LeaveOutReport:
                 return WITHOUT_HEADINGS, list(self._without())
 
     def file(self, part: Part) -> tuple[list[str], list[list[Cell]]]:
-        """The same with the state of the qrels in every row."""
+        """The table with the state of the qrels in every row."""
         return self.state.beside(*self.table(part))
 
     def _runs(self) -> Iterator[list[Cell]]:
@@ -124,11 +124,11 @@ USUAL_REQUEST = LeaveOutRequest()
 def leave_out_report(
     session: Session, slug: str, request: LeaveOutRequest = USUAL_REQUEST, *, watch: Watch = _unwatched
 ) -> LeaveOutReport:
-    """Leave out one team, or run, after the other, and score all runs by what the others found.
+    """Leave out one team, or run, at a time, and score all runs by what the others contributed.
 
-    `watch` gets the number of steps and gives what is called after each. Raises `InvalidValueError` for an unknown
-    measure or a depth below 1, and `ConflictError` while there is no grade or no run and for a measure that estimates
-    from the sample that the pool is.
+    `watch` gets the number of steps and returns a function to call after each. Raises `InvalidValueError` for an
+    unknown measure or a depth below 1, and `ConflictError` while there is no grade or no run and for a measure that
+    estimates from a sampled pool.
     """
     collection = find_collection(session, slug)
     best_grade = scale_of(session, collection.id)[-1].value
@@ -167,7 +167,7 @@ def leave_out_report(
 
 
 def _checked(request: LeaveOutRequest, best_grade: int) -> Sequence[Measure]:
-    """The measures, when all that was asked fits."""
+    """Parse the measures and validate the request."""
     if request.depth is not None and request.depth < 1:
         raise InvalidValueError("The depth of a pool must be 1 or more, not %(depth)d.", depth=request.depth)
     if request.depth is not None and request.depth > GREATEST_DEPTH:
@@ -182,14 +182,14 @@ def _checked(request: LeaveOutRequest, best_grade: int) -> Sequence[Measure]:
 
 @dataclass(frozen=True)
 class _Sources:
-    """Who sent runs, and which of them each run belongs to."""
+    """The sources of runs, and the source of each run."""
 
     names: tuple[str, ...]
     of_run: dict[int, int]
 
     @classmethod
     def of(cls, everyone: Sequence[Finder], by: By) -> "_Sources":
-        # A team may have the name of a run that is nobody's.
+        # A team may have the name of a run without a team.
         keys = [(True, one.team) if by is By.TEAM and one.team is not None else (False, one.tag) for one in everyone]
         places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
         return cls(
@@ -198,7 +198,7 @@ class _Sources:
         )
 
     def place_of(self, find: Find) -> int:
-        """The place of the source of a document; searches come after all others."""
+        """The index of a document's source; searches come after all others."""
         return len(self.names) if find.run_id is None else self.of_run[find.run_id]
 
 
@@ -208,14 +208,14 @@ def _settled(session: Session, collection: Collection) -> dict[Pair, int]:
 
 
 def _finds(session: Session, collection_id: int) -> list[Find]:
-    """What is recorded of runs and searches."""
+    """The recorded contributions of runs and searches."""
     return [*finds_of_runs(session, collection_id), *finds_of_searches(session, collection_id)]
 
 
 def _contributions(
     graded: GradedRuns, finds: Sequence[Find], sources: _Sources, source_of: Sequence[int], depth: int | None
 ) -> Contributions:
-    """What is recorded, or the tops of the runs."""
+    """The contributions as recorded, or by the top of the runs."""
     if depth is not None:
         return Contributions.of_tops(graded.runs, source_of, sources.names, [depth] * len(source_of))
     pairs = [((one.topic_id, one.document_id), sources.place_of(one)) for one in finds]
@@ -224,5 +224,5 @@ def _contributions(
 
 
 def _pooled(finds: Sequence[Find], sources: _Sources, depth: int | None) -> AbstractSet[int]:
-    """The places of the sources that put anything into the pool."""
+    """The indices of the sources that contributed to the pool."""
     return set(sources.of_run.values()) if depth is not None else {sources.place_of(one) for one in finds}

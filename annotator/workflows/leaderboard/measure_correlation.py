@@ -1,4 +1,4 @@
-"""Two rankings of the same runs, by two measures or by two states of the qrels: how alike they are."""
+"""Correlation of two rankings of the same runs, by two measures or two states of the qrels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ ABOUT = tuple(f"{side}_{what}" for side in ("first", "second") for what in ("mea
 
 @dataclass(frozen=True)
 class Side:
-    """By what the runs are ranked: a measure and a state of the qrels, `live` or a version."""
+    """The basis of a ranking: a measure and a state of the qrels, `live` or a version."""
 
     measure: str
     qrels: str = LIVE
@@ -39,7 +39,7 @@ class Side:
 
 @dataclass(frozen=True)
 class RankedSide:
-    """The same as it was found."""
+    """The basis of a ranking, resolved."""
 
     measure: str
     state: QrelsState
@@ -47,7 +47,7 @@ class RankedSide:
 
 @dataclass(frozen=True)
 class RankedRun:
-    """A run by both; places count from 1, and equal values share theirs."""
+    """A run in both rankings; ranks count from 1, and ties share theirs."""
 
     tag: str
     first: float
@@ -58,24 +58,24 @@ class RankedRun:
 
 @dataclass(frozen=True)
 class Correlation:
-    """Two rankings, best first by the first; `tau` says why where there is no order to compare."""
+    """Two rankings, best first by the first; `tau` gives a reason if there is no order to compare."""
 
     first: RankedSide
     second: RankedSide
     runs: tuple[RankedRun, ...]
     tau: Figure
     similarity: Similarity
-    notices: tuple[Sentence, ...] = ()  # where the pool is a sample
+    notices: tuple[Sentence, ...] = ()  # if the pool is a sample
 
 
 USUAL_SIDES = (Side(USUAL_MEASURES[0]), Side(USUAL_MEASURES[1]))
 
 
 def correlate(session: Session, slug: str, first: Side = USUAL_SIDES[0], second: Side = USUAL_SIDES[1]) -> Correlation:
-    """Rank the runs in force twice, each time over the topics that have a grade there.
+    """Rank the active runs twice, each time over the topics with a grade in that state of the qrels.
 
-    Raises `InvalidValueError` for an unknown measure, `NotFoundError` for an unknown version, and `ConflictError`
-    while there is no grade or no run.
+    Raises `InvalidValueError` for an unknown measure, `NotFoundError` for an unknown version, and `ConflictError` while
+    there is no grade or no run.
     """
     collection = find_collection(session, slug)
     best_grade = scale_of(session, collection.id)[-1].value
@@ -98,7 +98,7 @@ def correlate(session: Session, slug: str, first: Side = USUAL_SIDES[0], second:
 
 
 def correlation_csv(found: Correlation) -> str:
-    """Comma-separated, a line a run in full precision; every line names the measures and the states of the qrels."""
+    """CSV with one line per run in full precision; every line names the measures and the states of the qrels."""
     about: list[str | int] = []
     for side in (found.first, found.second):
         about += [side.measure, side.state.name, side.state.policy, side.state.grades]
@@ -107,7 +107,7 @@ def correlation_csv(found: Correlation) -> str:
 
 
 def _grades(session: Session, collection: Collection, name: str) -> tuple[str, dict[Pair, int], DrawnSample | None]:
-    """The policy and the grades of a state of the qrels, and the sample that the pool was then."""
+    """The policy and the grades of a state of the qrels, and the sample that the pool was at the time."""
     if name != LIVE:
         kept = kept_grades(session, collection.id, name)
         return kept.policy, kept.grades, drawn_sample(session, collection.id, up_to=kept.pool_version)

@@ -1,4 +1,4 @@
-"""All that is to be said of a collection for an overview paper, of one moment and one state of the qrels."""
+"""All results of a collection for an overview paper, at one time and by one state of the qrels."""
 
 import hashlib
 import json
@@ -35,13 +35,13 @@ from annotator.workflows.qrels.qrels_versions import export_version
 
 Said = TypeVar("Said")
 
-# What a manifest says that names judges, or is their private word: readers of a paper learn none of it.
+# Manifest fields that name judges or are internal to them; left out for readers of a paper.
 NAMES_JUDGES = ("judge", "consensus_policy", "topic_notes", "machines")
 
 
 @dataclass(frozen=True)
 class OverviewRequest:
-    """The measures of the leaderboard, of which the first is tested, and a state of the qrels: `live` or a version."""
+    """The measures of the leaderboard (the first is tested) and the state of the qrels: `live` or a version."""
 
     measures: tuple[str, ...] = DEFAULT_MEASURES
     qrels: str = LIVE
@@ -49,16 +49,16 @@ class OverviewRequest:
 
 @dataclass(frozen=True, eq=False)
 class OverviewReport:
-    """The parts, each as its own page and command have it; a refusal where there is nothing to say yet.
+    """The parts, each as on its own page and command; a refusal where there is no result yet.
 
-    `judges` gives each judge a number in place of a name. `quality` is of the live grades whatever the qrels.
+    `judges` gives each judge a number in place of a name. `quality` uses the live grades whatever the qrels.
     """
 
     made_at: datetime
-    version: str  # of this program
+    version: str  # of annotator
     collection: CollectionView
     counts: CollectionCounts
-    manifest: Mapping[str, Any]  # of the qrels, without what names judges or was written for organisers alone
+    manifest: Mapping[str, Any]  # of the qrels, without judges' names and notes for organisers only
     judges: Mapping[str, str]
     agreement: AgreementReport
     board: Leaderboard | ConflictError
@@ -80,10 +80,10 @@ def overview_report(
     watch: Watch | None = None,
     cache: ScoreCache | None = None,
 ) -> OverviewReport:
-    """Gather it in one transaction; the same state, moment and version of the program give the same report.
+    """Build the report in one transaction; deterministic for a state, time and program version.
 
-    `watch` is for what takes long, as for the report on quality. Raises `InvalidValueError` for an unknown measure
-    and `NotFoundError` for a version there is not.
+    `watch` is for the slow parts, as in the quality report. Raises `InvalidValueError` for an unknown measure and
+    `NotFoundError` for an unknown version.
     """
     manifest = _manifest(session, slug, request.qrels, made_at)
     agreement = agreement_report(session, slug)
@@ -111,7 +111,7 @@ def overview_report(
 
 
 def _manifest(session: Session, slug: str, qrels: str, made_at: datetime) -> Mapping[str, Any]:
-    """What the file of these qrels says of itself; the file is made, checked and left."""
+    """The manifest of these qrels; the qrels are exported, verified and discarded."""
     if qrels == LIVE:
         return _read(export_qrels(session, slug, made_at=made_at).manifest)
     return _read(export_version(session, slug, version_number(qrels)).manifest)
@@ -124,20 +124,20 @@ def _read(manifest: str) -> Mapping[str, Any]:
 
 
 def _for_readers(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """The manifest without what names judges, and without the reasons of dropped topics, which organisers wrote."""
+    """The manifest without judges' names and the organisers' reasons for dropping topics."""
     dropped = [{"number": topic["number"]} for topic in manifest.get("dropped_topics", ())]
     public = {name: value for name, value in manifest.items() if name not in NAMES_JUDGES}
     return {**public, "dropped_topics": dropped}
 
 
 def _numbered(names: Sequence[str], salt: str) -> dict[str, str]:
-    """A number for each judge, in an order that says nothing of names."""
+    """A number for each judge, in an order that reveals nothing of names."""
     order = sorted(names, key=lambda name: hashlib.sha256(f"{salt} {name}".encode()).hexdigest())
     return {name: f"judge {place}" for place, name in enumerate(order, start=1)}
 
 
 def _or_refusal(make: Callable[[], Said]) -> Said | ConflictError:
-    """A part, or why there is none: that nothing is judged yet is no reason to have no report."""
+    """The result of `make`, or the refusal it raises: a part without judgements does not fail the report."""
     try:
         return make()
     except ConflictError as refusal:

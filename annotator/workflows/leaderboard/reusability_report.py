@@ -1,4 +1,4 @@
-"""Whether the collection is good: how much is relevant, what a deeper pool would bring, and fewer judgements do."""
+"""Quality of the collection: relevant documents, the effect of a deeper pool, and of fewer judgements."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -53,9 +53,9 @@ class ReusabilityPart(StrEnum):
 
 @dataclass(frozen=True)
 class QualityRequest:
-    """What is asked; ablation, which scores the runs many times over, only when it is wanted.
+    """The request; ablation scores the runs many times over, so it is optional.
 
-    With a `round` only its runs count, `residual` without what was judged before it.
+    With a `round` only its runs count, with `residual` without documents judged before it.
     """
 
     measure: str = USUAL_MEASURE
@@ -67,17 +67,17 @@ class QualityRequest:
 
 @dataclass(frozen=True)
 class QualityReport:
-    """What the judgements of this moment say; `ablation` is None when it was not wanted, or there is no run."""
+    """The quality by the live judgements; `ablation` is None when it was not requested, or there is no run."""
 
     state: QrelsState
     measure: str
     density: PoolDensity
     runs: int
-    fed: int  # runs that put something into the pool
+    fed: int  # runs that contributed to the pool
     growth: DepthGrowth
     seed: int
     ablation: Ablation | None
-    notices: tuple[Sentence, ...]  # of a round, and where the pool is a sample
+    notices: tuple[Sentence, ...]  # on the round, and if the pool is a sample
 
     def table(self, part: ReusabilityPart) -> Table:
         """Headings and rows of a part, in full precision."""
@@ -111,7 +111,7 @@ class QualityReport:
                 ]
 
     def file(self, part: ReusabilityPart) -> tuple[list[str], list[list[Cell]]]:
-        """The same with the state of the qrels in every row, and the measure where it matters."""
+        """The table with the state of the qrels in every row, and with the measure where it matters."""
         return self.state.beside(*self.table(part), self.measure if part is ReusabilityPart.FEWER else None)
 
 
@@ -130,12 +130,12 @@ def quality_report(
     to_come: Mapping[str, int] | None = None,
     watch: Watch = _unwatched,
 ) -> QualityReport:
-    """Look at the settled grades of this moment, whether runs are there or not.
+    """Report on the live settled grades, with or without runs.
 
-    `to_come` says of topics, by number, how many documents will still be chosen; they wait, too. `watch` gets the
-    number of steps and gives what is called after each. Raises `InvalidValueError` for an unknown measure or a seed
-    out of range, `NotFoundError` for an unknown round, and `ConflictError` while there is no grade and for ablation by
-    a measure that estimates from the sample that the pool is.
+    `to_come` maps topic numbers to the number of documents still to be chosen, which count as waiting. `watch` gets the
+    number of steps and returns a function to call after each. Raises `InvalidValueError` for an unknown measure or a
+    seed out of range, `NotFoundError` for an unknown round, and `ConflictError` while there is no grade and for
+    ablation by a measure that estimates from a sampled pool.
     """
     if request.seed < 0:
         raise InvalidValueError("A seed is a whole number from 0, not %(given)d.", given=request.seed)
@@ -174,7 +174,7 @@ def _settled(session: Session, collection: Collection) -> dict[Pair, int]:
 
 
 def _fed(session: Session, collection_id: int, scope: RoundScope | None) -> list[bool]:
-    """Whether each run that is scored put something into the pool, in the order of arrival."""
+    """Whether each scored run contributed to the pool, in the order of arrival."""
     feeding = feeding_runs(session, collection_id)
     return [
         one.run_id in feeding
@@ -202,7 +202,7 @@ def _topics(
 
 
 def _pooled_before(session: Session, collection_id: int, scope: RoundScope | None) -> Counter[int]:
-    """How many pooled documents of each topic were judged before the round, where these are taken out."""
+    """Pooled documents of each topic judged before the round, where these are removed."""
     if scope is None or not scope.residual:
         return Counter()
     pooled = pool_item_ids(session, collection_id)

@@ -1,4 +1,4 @@
-"""Scores files of runs against a file of qrels, and explains the measures; without any database."""
+"""Scoring of run files against a qrels file, and help on measures; without a database."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -15,49 +15,49 @@ from annotator.evaluation.metrics.scoring import Number
 from annotator.evaluation.metrics.setting import Compat
 from annotator.evaluation.metrics.trec_eval_output import measures_to_print, trec_eval_report
 
-OFFICIAL = ("official",)  # what trec_eval prints when no measure is asked for
+OFFICIAL = ("official",)  # what trec_eval prints by default
 
 ALL_OF_TREC_EVAL = "all_trec"
 WITHOUT_RBP = (
     "The lines rbp and rbp_resid are left out: what trec_eval prints there is not what they are defined to be."
 )
 
-# By the name that people know it by: where its bytes are.
+# display name → path
 File = tuple[str, Path | bytes]
 
 
 @dataclass(frozen=True)
 class ScoringOptions:
-    """How files are to be scored."""
+    """Options of scoring run files."""
 
     relevant_from: int = 1
     judged_only: bool = False
     compat: str = "10"
     lenient: bool = False
-    workers: int | None = None  # None: one for each processor
+    workers: int | None = None  # None: one per processor
 
 
 @dataclass(frozen=True)
 class ScoredRun:
-    """One run: its values in the order of the measures, over all topics and for each topic."""
+    """One run: its values in the order of the measures, over all topics and by topic."""
 
     tag: str
     file: str
-    name: str  # the tag, and the file with it when several runs have that tag
+    name: str  # the tag, with the file name when several runs have that tag
     values: tuple[Number, ...]
     by_topic: Mapping[str, tuple[Number, ...]]
-    missing: tuple[str, ...]  # topics of the qrels for which it returned nothing
-    other_topics: int  # topics of the run that the qrels do not have
+    missing: tuple[str, ...]  # topics of the qrels without results
+    other_topics: int  # topics of the run that are not in the qrels
 
 
 @dataclass(frozen=True)
 class ScoredRuns:
-    """Runs scored, in the order of their files, and what should be known beside their scores."""
+    """Scored runs in the order of their files, with warnings on the scores."""
 
     qrels: str
-    measures: tuple[str, ...]  # with what the options say of all of them, such as AP(rel=2)
+    measures: tuple[str, ...]  # including the options that apply to all, such as AP(rel=2)
     topics: tuple[str, ...]  # all of the qrels; the averages are over them
-    without_relevant: tuple[str, ...]  # none of their documents has the grade from which they are relevant
+    without_relevant: tuple[str, ...]  # no document with a grade that counts as relevant
     runs: tuple[ScoredRun, ...]
     warnings: tuple[str, ...]
 
@@ -66,7 +66,7 @@ def score_files(qrels: File, runs: Sequence[File], measures: Sequence[str], opti
     """Score runs over all topics of the qrels, as trec_eval -c does.
 
     Raises `FileRefusedError` with the problems of every file, and `InvalidValueError` for unknown measures and for a
-    run that is given twice: its two rows could not be told apart, and another was probably meant.
+    run given twice, whose two rows could not be told apart.
     """
     asked = [_as_scored(measure, options) for measure in parse_measures(measures or DEFAULT_MEASURES)]
     evaluation = _evaluate(qrels, runs, asked, options)
@@ -96,7 +96,7 @@ def score_files(qrels: File, runs: Sequence[File], measures: Sequence[str], opti
 def score_as_trec_eval(
     qrels: File, runs: Sequence[File], measures: Sequence[str], options: ScoringOptions
 ) -> tuple[str, tuple[str, ...]]:
-    """Give what `trec_eval -c -q` prints for each run, one after the other, and the warnings.
+    """The output of `trec_eval -c -q` for each run, one after the other, and the warnings.
 
     Raises as `score_files`, and `InvalidValueError` for a measure that trec_eval does not have.
     """
@@ -116,12 +116,12 @@ def score_as_trec_eval(
 
 
 def list_measures() -> dict[str, MeasureHelp]:
-    """Explain every measure, by name."""
+    """The help of every measure, by name."""
     return explain_all()
 
 
 def explain_measure(written: str) -> MeasureHelp:
-    """Explain one measure, named with or without a cutoff; raises `InvalidValueError` when there is none such."""
+    """The help of one measure, with or without a cutoff; raises `InvalidValueError` for an unknown one."""
     return explain(written)
 
 
@@ -145,7 +145,7 @@ def _evaluate(
 
 
 def _as_scored(measure: Measure, options: ScoringOptions) -> Measure:
-    """The measure with what the options say of all of them in its brackets, so that a table tells how it was made."""
+    """The measure with the options that apply to all in its brackets, so that tables are self-explanatory."""
     said = dict(measure.parameters)
     if "rel" in measure.definition.takes and "gain" not in said and options.relevant_from != 1:
         said.setdefault("rel", options.relevant_from)
@@ -155,7 +155,7 @@ def _as_scored(measure: Measure, options: ScoringOptions) -> Measure:
 
 
 def _short_names(files: Sequence[str]) -> list[str]:
-    """The files without their folders, as long as that tells them apart."""
+    """The file names without folders, unless these are needed to distinguish them."""
     short = [PurePath(file).name for file in files]
     return short if len(set(short)) == len(files) else list(files)
 

@@ -1,4 +1,4 @@
-"""Which runs differ by more than chance: all pairs, each against a baseline, and how many topics it would take."""
+"""Significance tests of run differences: all pairs, each against a baseline, and the number of topics needed."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -54,7 +54,7 @@ from annotator.workflows.leaderboard.grade_sources import scope_of_round
 
 USUAL_SEED = 1
 MOST_PERMUTATIONS = 1_000_000
-# So many scores are permuted in about half a second, which nobody minds waiting for.
+# Permuting this many scores takes about half a second.
 QUICK_SCORES = 20_000_000
 DIFFERENCES = (0.01, 0.02, 0.05, 0.1)
 
@@ -74,10 +74,10 @@ class SignificancePart(StrEnum):
 
 @dataclass(frozen=True)
 class SignificanceRequest:
-    """What is asked: a measure, a state of the qrels (`live` or a version), and a run to compare the others with.
+    """The request: a measure, a state of the qrels (`live` or a version), and a baseline run.
 
-    No permutations are none; None are the usual number where they are quick, else none. With a `round` only its runs
-    are tested, `residual` without what was judged before it.
+    0 permutations means none; None means the default number where that is fast, else none. With a `round` only its runs
+    are tested, with `residual` without documents judged before it.
     """
 
     measure: str = USUAL_MEASURE
@@ -91,34 +91,34 @@ class SignificanceRequest:
 
 @dataclass(frozen=True, eq=False)
 class SignificanceReport:
-    """All that is to be said of the runs; they stand best first, in every part."""
+    """The results of the tests; runs are ordered best first in every part."""
 
     measure: str
     state: QrelsState
     tags: tuple[str, ...]
     means: tuple[RunMean, ...]
     model: ModelTukeyTest
-    letters: Letters  # by the model
-    randomised: RandomisedTukeyTest | None  # None when it was not asked for, or would take long
+    letters: Letters  # compact letter display by the model
+    randomised: RandomisedTukeyTest | None  # None when not requested, or too slow
     paired: PairedTests
     baseline: BaselineComparison | None
     shares: VarianceShares
-    needed: tuple[TopicsNeeded, ...]  # of several differences; none when it cannot be said
+    needed: tuple[TopicsNeeded, ...]  # for several differences; empty when it cannot be computed
     needed_reason: SentenceEnum | None
-    notices: tuple[Sentence, ...] = ()  # of a round, and where the pool is a sample
+    notices: tuple[Sentence, ...] = ()  # on the round, and if the pool is a sample
 
     @property
     def differing(self) -> int:
-        """How many pairs differ by the model."""
+        """The number of pairs that differ by the model."""
         return int(self.model.p.at_most(ALPHA).sum()) // 2
 
     @property
     def pairs(self) -> int:
-        """How many pairs there are."""
+        """The number of all pairs."""
         return len(self.tags) * (len(self.tags) - 1) // 2
 
     def differ(self, first: int, second: int) -> bool | None:
-        """Whether two runs differ by the model, by their places; None when it cannot be said."""
+        """Whether two runs differ by the model, by their indices; None when it is undefined."""
         value = self.model.p.of(first, second).value
         return None if value is None else value <= ALPHA
 
@@ -134,7 +134,7 @@ class SignificanceReport:
         return HEADINGS[part], list(rows[part]())
 
     def file(self, part: SignificancePart) -> tuple[list[str], list[list[Cell]]]:
-        """The same with the measure and the state of the qrels in every row."""
+        """The table with the measure and the state of the qrels in every row."""
         return self.state.beside(*self.table(part), self.measure)
 
     def _run_rows(self) -> Iterator[list[Cell]]:
@@ -206,10 +206,10 @@ USUAL_REQUEST = SignificanceRequest()
 def significance_report(
     session: Session, slug: str, request: SignificanceRequest = USUAL_REQUEST, *, watch: Watch = _unwatched
 ) -> SignificanceReport:
-    """Test all pairs of the runs in force, on the topics that have a grade.
+    """Test all pairs of active runs, on the topics that have a grade.
 
-    `watch` gets the number of steps of permuting and gives what is called after each. Raises `InvalidValueError` for
-    an unknown measure or numbers that do not fit, `NotFoundError` for an unknown version, baseline or round, and
+    `watch` gets the number of permutation steps and returns a function to call after each. Raises `InvalidValueError`
+    for an unknown measure or numbers out of range, `NotFoundError` for an unknown version, baseline or round, and
     `ConflictError` while there is no grade or no run.
     """
     _check(request)
@@ -255,7 +255,7 @@ def _check(request: SignificanceRequest) -> None:
 
 
 def _grades(session: Session, collection: Collection, name: str) -> tuple[str, dict[Pair, int], DrawnSample | None]:
-    """The policy and the grades of a state of the qrels, and the sample that the pool was then."""
+    """The policy and the grades of a state of the qrels, and the sample that the pool was at the time."""
     if name != LIVE:
         kept = kept_grades(session, collection.id, name)
         return kept.policy, kept.grades, drawn_sample(session, collection.id, up_to=kept.pool_version)
@@ -266,7 +266,7 @@ def _grades(session: Session, collection: Collection, name: str) -> tuple[str, d
 
 @dataclass(frozen=True, eq=False)
 class _Ranked:
-    """The runs best first, their scores, (runs, topics), and their means, turned round where less is better."""
+    """The runs best first, their scores (runs x topics), and their means, negated where less is better."""
 
     measure: str
     tags: tuple[str, ...]

@@ -1,1 +1,1 @@
-"""Workflows of people."""
+"""People: accounts, members, invitations, tokens, and erasure."""

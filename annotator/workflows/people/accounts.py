@@ -1,4 +1,4 @@
-"""Accounts: add one, sign in, change a password."""
+"""Accounts: create, sign in, change a password."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,7 +27,7 @@ from annotator.storage.people.accounts import (
 
 @dataclass(frozen=True)
 class AccountRow:
-    """An account as the administrator's list shows it; of a machine its model, "" if it is not known."""
+    """An account in the administrator's list; a machine has its model, "" if unknown."""
 
     name: str
     administrator: bool
@@ -39,15 +39,15 @@ class AccountRow:
 def add_user(
     session: Session, name: str, *, password_hash: str | None, administrator: bool = False, added_at: datetime
 ) -> int:
-    """Make an account and return its id; one without a password cannot sign in.
+    """Create an account and return its id; without a password it cannot sign in.
 
-    Raises `InvalidValueError` for an unusable name and `ConflictError` for one that is taken.
+    Raises `InvalidValueError` for an invalid name and `ConflictError` for a name in use.
     """
     return new_user(session, name, password_hash=password_hash, administrator=administrator, added_at=added_at).id
 
 
 def sign_in(session: Session, name: str, password: str) -> Person | None:
-    """The person of that name and password, None when they do not fit; takes as long either way."""
+    """The person with that name and password, None if they do not match; takes equally long either way."""
     user = session.scalar(select(User).where(User.name == name))
     if not password_matches(user.password_hash if user else None, password) or user is None:
         return None
@@ -55,7 +55,7 @@ def sign_in(session: Session, name: str, password: str) -> Person | None:
 
 
 def load_person(session: Session, user_id: int, generation: int, key: str | None = None) -> Person | None:
-    """Who a session belongs to; None when the account is gone, its password has changed since, or it was ended."""
+    """The person of a session; None when the account is gone, its password changed, or the session ended."""
     user = session.get(User, user_id)
     if user is None or user.sign_in_generation != generation or (key is not None and has_ended(session, key)):
         return None
@@ -63,22 +63,22 @@ def load_person(session: Session, user_id: int, generation: int, key: str | None
 
 
 def sign_out(session: Session, user_id: int, key: str, *, until: datetime, at: datetime) -> None:
-    """End one session, which its cookie would keep up `until` then; what its account holds goes back to the queue."""
+    """End one session, whose cookie would expire at `until`; the account's leases are returned."""
     return_assignments(session, user_id)
     sign_in_again(session, key, until=until, at=at)
 
 
 def sign_in_again(session: Session, key: str, *, until: datetime, at: datetime) -> None:
-    """End the session before, which its cookie would keep up `until` then; what its account holds it keeps."""
+    """End the previous session, whose cookie would expire at `until`; the account keeps its leases."""
     end_session(session, key, until=until, now=at)
 
 
 def change_password(
     session: Session, user_id: int, old_password: str, new_hash: str, *, end_tokens: bool = False, at: datetime
 ) -> Person:
-    """Replace one's own password; every other session of the account ends, and every link to a new password.
+    """Replace one's own password, and end all other sessions of the account and all password links.
 
-    Programs go on by their tokens, for nobody has learnt those from a password, unless they are to end, too.
+    API tokens stay valid unless `end_tokens`: they cannot be derived from a password.
     """
     user = lock_user(session, user_id)
     if not password_matches(user.password_hash, old_password):
@@ -89,7 +89,7 @@ def change_password(
 
 
 def set_password(session: Session, name: str, new_hash: str, *, at: datetime) -> Person:
-    """Give an account a new password, as an administrator does; its sessions end, its tokens and its password links."""
+    """Set an account's password as an administrator, and end its sessions, tokens and password links."""
     user = locked_user(session, name)
     revoke_all(session, user.id, at=at)
     return _replace_password(session, user, new_hash, at)
@@ -110,9 +110,9 @@ def list_users(session: Session) -> list[AccountRow]:
 
 
 def sign_out_everywhere(session: Session, name: str, *, at: datetime) -> Person:
-    """End every session of an account, all its tokens and every link to a new password; its password stays.
+    """End every session, token and password link of an account; its password stays.
 
-    Documents that it holds go back to the queue.
+    Its leases are returned to the queue.
     """
     user = locked_user(session, name)
     end_sessions(user)

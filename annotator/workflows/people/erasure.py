@@ -1,4 +1,4 @@
-"""Forgetting a person: their account becomes nobody's, and what they judged stays under a name that tells nothing."""
+"""Erasure of a person: the account is anonymised, and their judgements are kept under a pseudonym."""
 
 from collections.abc import Sequence
 from itertools import chain, count
@@ -30,17 +30,17 @@ from annotator.storage.tables.people import FORGOTTEN
 
 
 def forget_user(session: Session, name: str) -> str:
-    """Delete what is known of a person, and return the name under which their judgements stay.
+    """Delete a person's data, and return the pseudonym under which their judgements are kept.
 
-    The account can no longer be signed in to and has no roles; what it held goes back to the queue. What the person
-    wrote into notes and questions stays as it is. Raises `NotFoundError` for an unknown name, and `ConflictError` for
-    a machine, for who has been forgotten already, and for the last organiser of a collection.
+    The account can no longer sign in and has no roles; its leases are returned. The text of the person's notes and
+    questions is kept. Raises `NotFoundError` for an unknown name, and `ConflictError` for a machine, an erased person,
+    and the last organiser of a collection.
     """
     organised = _organised(session, find_user(session, name).id)
     user = locked_user(session, name)
     if user.kind == UserKind.MACHINE:
         raise ConflictError("“%(name)s” is a machine: there is nothing to erase.", name=name)
-    # Before these names were kept free, somebody may have chosen one.
+    # Before pseudonyms were reserved, a user may have chosen one.
     if name.startswith(FORGOTTEN) and user.password_hash is None:
         raise ConflictError("The account “%(name)s” has already been erased.", name=name)
     for collection in organised:
@@ -54,16 +54,16 @@ def forget_user(session: Session, name: str) -> str:
 
 
 def _organised(session: Session, user_id: int) -> Sequence[Collection]:
-    """The collections that somebody organises, locked: two organisers who leave at once take turns."""
+    """The collections the user organises, locked, so that two organisers who leave at once are serialised."""
     organised = select(Membership.collection_id).where(Membership.user_id == user_id, Membership.role == Role.ORGANISER)
     locked = select(Collection).where(Collection.id.in_(organised)).order_by(Collection.id)
     return session.scalars(locked.with_for_update(key_share=True)).all()
 
 
 def _take_everything_back(session: Session, user_id: int) -> None:
-    """Roles, links, tokens, topics to judge, what waits to be done, and what was found out where they took part."""
+    """Delete roles, links, tokens, topic ownership, pending jobs, and job results of the user's collections."""
     places = _places(user_id)
-    # Reports and addresses name the judges of a collection; whoever wants one asks for it again.
+    # Reports and their addresses name a collection's judges; they can be requested again.
     session.execute(delete(Job).where(Job.collection_id.in_(places), Job.finished_at.is_not(None)))
     give_back(session, Assignment.judge_id == user_id)
     session.execute(delete(Membership).where(Membership.user_id == user_id))
@@ -74,14 +74,14 @@ def _take_everything_back(session: Session, user_id: int) -> None:
 
 
 def _free_name(session: Session, user: User) -> str:
-    """A name that tells nothing and that nobody else has."""
+    """A pseudonym that is not in use."""
     names = (f"{FORGOTTEN}{user.id}{further}" for further in chain([""], (f"-{number}" for number in count(2))))
     others = User.id != user.id
     return next(name for name in names if session.scalar(select(User.id).where(others, User.name_key == name)) is None)
 
 
 def _places(user_id: int) -> Select[tuple[int]]:
-    """The collections in which somebody has a role or holds or judged a document."""
+    """The collections in which the user has a role, or holds or judged a document."""
     judged = (
         select(Topic.collection_id)
         .join(PoolItem, PoolItem.topic_id == Topic.id)
@@ -93,13 +93,13 @@ def _places(user_id: int) -> Select[tuple[int]]:
 
 
 def _rename_elsewhere(session: Session, user: User, other: str) -> None:
-    """The name where it stands as text: in the audit log, in policies and in what kept qrels say of themselves."""
+    """Replace the name where it is stored as text: in the audit log, policies and manifests of kept qrels."""
     names = {user.name: other}
     by_them = AuditEvent.user_id == user.id
     session.execute(update(AuditEvent).where(by_them).values(name=other))
     named = AuditEvent.action.in_(actions_of(Subject.ACCOUNT)) & (AuditEvent.subject == user.name)
     session.execute(update(AuditEvent).where(named).values(subject=other))
-    # The name of a file or a token may hold theirs; of such a line the log has no more than whose it was.
+    # The name of a file or a token may contain theirs; the log then keeps only the owner.
     chosen = AuditEvent.action.in_(actions_of(Subject.FREE))
     for line in session.scalars(select(AuditEvent).where(chosen, AuditEvent.subject.icontains(user.name))):
         if names_somebody(line.subject, user.name):

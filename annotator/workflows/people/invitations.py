@@ -1,4 +1,4 @@
-"""Invitations: links that let somebody in once, to an account, a role, or a new password."""
+"""Invitations: single-use links to an account, a role, or a new password."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,13 +30,13 @@ from annotator.storage.site.transient_errors import stored_before_others
 
 USUAL_DAYS = 14
 MOST_DAYS = 90
-# A link to a new password opens an account that exists already; one to the first may last longer.
+# Links to a new password open an existing account; links to a first password may last longer.
 DAYS_FOR_PASSWORD = 2
 LONGEST_NOTE = 200
 
 
 class InvitationState(StrEnum):
-    """What has become of a link."""
+    """The state of a link."""
 
     OPEN = "open"
     USED = "used"
@@ -46,7 +46,7 @@ class InvitationState(StrEnum):
 
 @dataclass(frozen=True)
 class InvitationRequest:
-    """Whom to invite, and to what; without a role the link leads to an account alone."""
+    """The invitee and their role; without a role the link gives an account only."""
 
     role: Role | None = None
     team: str | None = None
@@ -56,7 +56,7 @@ class InvitationRequest:
 
 @dataclass(frozen=True)
 class InvitationRow:
-    """A link as lists show it: everything but the secret. `account` is the one that gets a new password."""
+    """A link in lists, without the secret; `account` is the one that gets a new password."""
 
     id: int
     note: str
@@ -73,7 +73,7 @@ class InvitationRow:
 
 @dataclass(frozen=True)
 class OpenInvitation:
-    """What a link offers to the person who opens it; with `account` it is a new password for that one."""
+    """What a link offers when opened; with `account`, a new password for that account."""
 
     slug: str | None
     title: str | None
@@ -84,7 +84,7 @@ class OpenInvitation:
 
 @dataclass(frozen=True)
 class MadeInvitation:
-    """The secret of a new link, and the number under which lists have it."""
+    """The secret of a new link, and its number in lists."""
 
     secret: str
     number: int
@@ -93,9 +93,9 @@ class MadeInvitation:
 def invite(
     session: Session, slug: str | None, wanted: InvitationRequest, *, made_by_id: int | None, at: datetime
 ) -> MadeInvitation:
-    """Make a link to a role in the collection and return its secret, which is stored nowhere.
+    """Create a link to a role in the collection and return its secret, which is not stored.
 
-    Without a slug it leads to an account without a role. Raises `InvalidValueError` for what no role fits.
+    Without a slug it gives an account without a role. Raises `InvalidValueError` for a role that does not fit.
     """
     if not 1 <= wanted.days <= MOST_DAYS:
         raise InvalidValueError("The number of days is between 1 and %(most)d.", most=MOST_DAYS)
@@ -122,10 +122,11 @@ def invite(
 
 
 def invite_to_password(session: Session, slug: str | None, name: str, *, made_by_id: int | None, at: datetime) -> str:
-    """Make a link to a new password for an account and return its secret; earlier ones for it end.
+    """Create a link to a new password for an account and return its secret; earlier ones for it end.
 
-    An organiser may do so for members who joined the collection by its own link and have nothing elsewhere: whoever
-    opens the link acts as that person. Raises `NotAllowedError` for others, whom an administrator helps, without slug.
+    An organiser may do so for members who joined by the collection's own link and have no other roles, since the link
+    gives full access to the account. Raises `NotAllowedError` for other accounts; an administrator, without slug, may
+    create links for these.
     """
     user = locked_user(session, name)
     collection_id = None
@@ -149,7 +150,7 @@ def invite_to_password(session: Session, slug: str | None, name: str, *, made_by
 
 
 def list_invitations(session: Session, slug: str | None, *, now: datetime) -> Sequence[InvitationRow]:
-    """The links of a collection, or those of no collection; the latest first."""
+    """The links of a collection, or those without a collection; newest first."""
     account, maker, taker = aliased(User), aliased(User), aliased(User)
     place = None if slug is None else find_collection(session, slug).id
     rows = session.execute(
@@ -179,9 +180,9 @@ def list_invitations(session: Session, slug: str | None, *, now: datetime) -> Se
 
 
 def withdraw_invitation(session: Session, slug: str | None, number: int, *, at: datetime) -> None:
-    """End a link of the collection; one that was used or has ended stays as it is.
+    """Revoke a link of the collection; one that was used or has expired is left unchanged.
 
-    Raises `NotFoundError` when there is none of that number.
+    Raises `NotFoundError` for an unknown number.
     """
     place = None if slug is None else find_collection(session, slug).id
     link = session.get(Invitation, number)
@@ -192,7 +193,7 @@ def withdraw_invitation(session: Session, slug: str | None, number: int, *, at: 
 
 
 def open_invitation(session: Session, secret: str, *, now: datetime) -> OpenInvitation:
-    """What the link of this secret offers; `NotFoundError` when it is unknown or was used, withdrawn or has expired."""
+    """What the link offers; `NotFoundError` if its secret is unknown, or it was used, withdrawn or has expired."""
     link = _open_link(session, secret, now, locks=False)
     collection = session.get(Collection, link.collection_id) if link.collection_id else None
     account = session.get(User, link.user_id) if link.user_id else None
@@ -206,9 +207,9 @@ def open_invitation(session: Session, secret: str, *, now: datetime) -> OpenInvi
 
 
 def accept_with_new_account(session: Session, secret: str, name: str, password_hash: str, *, at: datetime) -> Person:
-    """Make an account of that name with the role the link gives; the link is used then.
+    """Create an account of that name with the role of the link, and mark the link as used.
 
-    Raises what `open_invitation` and `new_user` raise, and `ConflictError` when somebody takes the name at this moment.
+    Raises as `open_invitation` and `new_user`, and `ConflictError` when the name is taken concurrently.
     """
     link = _open_link(session, secret, at)
     _refuse_if_for_password(link)
@@ -219,7 +220,7 @@ def accept_with_new_account(session: Session, secret: str, name: str, password_h
 
 
 def accept_as(session: Session, secret: str, user_id: int, *, at: datetime) -> None:
-    """Give the role the link gives to an account that exists; `ConflictError` when it has that role already."""
+    """Give an existing account the role of the link; `ConflictError` when it has that role already."""
     link = _open_link(session, secret, at)
     _refuse_if_for_password(link)
     if link.role is None:
@@ -229,9 +230,10 @@ def accept_as(session: Session, secret: str, user_id: int, *, at: datetime) -> N
 
 
 def accept_password(session: Session, secret: str, new_hash: str, *, at: datetime) -> Person:
-    """Give the account of the link a new password; every session of it ends, and its tokens do.
+    """Set a new password for the link's account, and end its sessions and tokens.
 
-    Raises `NotAllowedError` for an organiser's link when the account opens more by now than that organiser may open.
+    Raises `NotAllowedError` for an organiser's link when the account has since gained access beyond what the organiser
+    may give.
     """
     link = _open_link(session, secret, at, locks=False)
     if link.user_id is None:
@@ -248,7 +250,7 @@ def accept_password(session: Session, secret: str, new_hash: str, *, at: datetim
 
 def _open_link(session: Session, secret: str, now: datetime, *, locks: bool = True) -> Invitation:
     found = select(Invitation).where(Invitation.fingerprint == secret_fingerprint(secret))
-    # On PostgreSQL two who use it at once take turns.
+    # On PostgreSQL the row lock serialises two concurrent uses.
     link = session.scalar(found.with_for_update().execution_options(populate_existing=True) if locks else found)
     account = session.get(User, link.user_id) if link is not None and link.user_id is not None else None
     if link is None or _state(link, account, now) is not InvitationState.OPEN:
@@ -266,7 +268,7 @@ def _take(session: Session, link: Invitation, user: User, at: datetime) -> None:
 
 
 def _refuse_unless_of_collection(session: Session, collection_id: int, user: User) -> None:
-    """Refuse an organiser a link to an account that opens more than the collection, or was not asked to join."""
+    """Refuse an organiser a password link if the account has other access, or did not join by invitation."""
     places = set(session.scalars(select(Membership.collection_id).where(Membership.user_id == user.id)))
     if collection_id not in places:
         raise NotFoundError("“%(name)s” is no member of this collection.", name=user.name)
@@ -290,7 +292,7 @@ def _refuse_if_for_password(link: Invitation) -> None:
 
 
 def _expires_at(link: Invitation, account: User | None) -> datetime:
-    """When a link ends; one to a new password sooner, once the account has one."""
+    """When a link expires; a password link expires sooner if the account has a password."""
     if account is None or account.password_hash is None:
         return link.expires_at
     return min(link.expires_at, link.made_at + timedelta(days=DAYS_FOR_PASSWORD))

@@ -1,4 +1,4 @@
-"""Who takes part in a collection, and as what."""
+"""Members of a collection and their roles."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ from annotator.storage.tables.collections import SHOWN
 
 @dataclass(frozen=True)
 class MemberRow:
-    """One role of one person, and when they accepted the terms that are in force."""
+    """One role of one person, and when they accepted the current terms."""
 
     name: str
     role: Role
@@ -48,7 +48,7 @@ class MemberRow:
 
 @dataclass(frozen=True)
 class TeamRow:
-    """A team with the names of those who send its runs."""
+    """A team with the names of its participants."""
 
     name: str
     members: tuple[str, ...]
@@ -56,7 +56,7 @@ class TeamRow:
 
 @dataclass(frozen=True)
 class Standing:
-    """What one person may do in one collection."""
+    """One person's roles and team in one collection."""
 
     roles: frozenset[Role]
     team: str | None
@@ -64,9 +64,9 @@ class Standing:
 
 @dataclass(frozen=True)
 class Removal:
-    """What comes with taking a role away: documents that go back to the queue, and judgements of theirs that stay.
+    """Effects of removing a role: leases returned to the queue, and the judgements that are kept.
 
-    `owned` are the accepted topics that a judge owns, which wait for another owner.
+    `owned` are the accepted topics that a judge owns, which need another owner.
     """
 
     returned: int = 0
@@ -77,7 +77,7 @@ class Removal:
 def add_member(
     session: Session, slug: str, name: str, role: Role, *, team: str | None = None, added_at: datetime
 ) -> None:
-    """Give a person a role; a participant needs a team, and nobody else has one.
+    """Give a person a role; a participant needs a team, other roles have none.
 
     Raises `NotFoundError` for an unknown person and `ConflictError` for a role already held.
     """
@@ -86,11 +86,11 @@ def add_member(
 
 
 def remove_member(session: Session, slug: str, name: str, role: Role) -> Removal:
-    """Take a role away; what somebody still holds by it goes back to the queue, what was judged or decided stays.
+    """Remove a role; its leases are returned to the queue, judgements and decisions are kept.
 
     Raises `NotFoundError` for a role that is not held, and `ConflictError` for the last organiser.
     """
-    # Who draws at this moment is waited for, and what they drew goes back, too.
+    # Waits for a concurrent draw, whose leases are then returned, too.
     collection = lock_collection(session, slug, against_judging=True)
     user = find_user(session, name)
     membership = find_membership(session, collection.id, user.id, role)
@@ -134,7 +134,7 @@ def list_members(session: Session, slug: str) -> list[MemberRow]:
 
 
 def teams_without_runs(session: Session, slug: str) -> list[TeamRow]:
-    """The teams that have members and no run in force, by name."""
+    """The teams with members but no active run, by name."""
     has_run = select(Run.id).where(Run.team_id == Team.id, IN_FORCE).correlate(Team).exists()
     rows = session.execute(
         select(Team.name, User.name)
@@ -149,7 +149,7 @@ def teams_without_runs(session: Session, slug: str) -> list[TeamRow]:
 
 
 def standing_of(session: Session, slug: str, user_id: int) -> Standing:
-    """The roles and the team of a person in a collection; no role when they are no member."""
+    """The roles and the team of a person in a collection; no roles for a non-member."""
     rows = session.execute(
         select(Membership.role, Team.name)
         .outerjoin(Team, Team.id == Membership.team_id)
@@ -159,7 +159,7 @@ def standing_of(session: Session, slug: str, user_id: int) -> Standing:
 
 
 def roles_everywhere(session: Session, user_id: int) -> dict[str, frozenset[Role]]:
-    """The slug of every collection that a person is a member of, with their roles there."""
+    """Slug → roles, for every collection of which a person is a member."""
     rows = session.execute(
         select(Collection.slug, Membership.role)
         .join(Membership, (Membership.collection_id == Collection.id) & SHOWN)
@@ -178,7 +178,7 @@ LINKED = ("name", "role", "team", "link")
 
 @dataclass(frozen=True)
 class PeopleFile:
-    """The rows of a file that has no problem of form."""
+    """The rows of a file that parsed without a problem."""
 
     name: str
     rows: Sequence[PersonRow]
@@ -186,7 +186,7 @@ class PeopleFile:
 
 @dataclass(frozen=True)
 class NewMember:
-    """Somebody who has a role now; `secret` is that of the link, None for an account that was there already."""
+    """A new member; `secret` is that of their link, None for an existing account."""
 
     name: str
     role: Role
@@ -196,7 +196,7 @@ class NewMember:
 
 @dataclass
 class _Adding:
-    """What all rows of a file share."""
+    """Arguments shared by all rows of a file."""
 
     session: Session
     collection_id: int
@@ -207,7 +207,7 @@ class _Adding:
 
 
 def read_people(file: InputFile, *, unpacked_limit: int) -> PeopleFile:
-    """Read a file of name, role and team; `FileRefusedError` with every problem of its form."""
+    """Parse a file of name, role and team; `FileRefusedError` lists every problem of its format."""
     problems = Problems()
     text = unpack_into(problems, file.name, file.content, unpacked_limit)
     rows = [] if text is None else parse_people(file.name, text, problems)
@@ -218,10 +218,10 @@ def read_people(file: InputFile, *, unpacked_limit: int) -> PeopleFile:
 def add_people(
     session: Session, slug: str, people: PeopleFile, *, days: int = USUAL_DAYS, made_by_id: int | None, at: datetime
 ) -> list[NewMember]:
-    """Give all of them their roles, making accounts that are not there yet; a row each, in the file's order.
+    """Give all of them their roles, creating missing accounts; one result per row, in order.
 
-    An account that is made cannot be signed in to until its link has been opened and a password chosen. Raises
-    `FileRefusedError` with every name, role or team that does not fit; nothing is stored then.
+    A created account cannot sign in until its link was opened and a password chosen. Raises `FileRefusedError` for
+    every name, role or team that does not fit; nothing is stored then.
     """
     if not 1 <= days <= MOST_DAYS:
         raise InvalidValueError("The number of days is between 1 and %(most)d.", most=MOST_DAYS)
@@ -240,7 +240,7 @@ def add_people(
 
 
 def links_csv(added: Sequence[NewMember], address: str) -> str:
-    """Who got which role, with the links of those who have no password yet; `address` is what the secret follows."""
+    """CSV of new roles, with the links of members without a password; `address` precedes the secret."""
     rows = [
         (one.name, one.role.value, one.team or "", "" if one.secret is None else f"{address}{one.secret}")
         for one in added

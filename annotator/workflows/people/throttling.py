@@ -1,4 +1,4 @@
-"""Limits on guessing passwords; only refused attempts count, so that a department behind one address can sign in."""
+"""Rate limits on sign-in; only failed attempts count, so that many users behind one address can sign in."""
 
 import hashlib
 from collections.abc import Mapping
@@ -11,14 +11,14 @@ from annotator.storage.people.accounts import attempts_so_far, count_attempt
 
 
 class Limit(NamedTuple):
-    """So many refusals are allowed in a window that begins with the first of them."""
+    """The number of failures allowed in a window that begins with the first of them."""
 
     most: int
     window: timedelta
 
 
 def blocked_until(session: Session, limits: Mapping[str, Limit], *, now: datetime) -> datetime | None:
-    """When the first limit that is reached ends, by what it limits; None while none is reached."""
+    """When the first exceeded limit ends, by what it limits; None if no limit is exceeded."""
     keys = {_key(what): limit for what, limit in limits.items()}
     counted = attempts_so_far(session, keys, now=now)
     for key, limit in keys.items():
@@ -29,7 +29,7 @@ def blocked_until(session: Session, limits: Mapping[str, Limit], *, now: datetim
 
 
 def count_refusal(session: Session, limits: Mapping[str, Limit], *, now: datetime) -> None:
-    """Count a refusal towards each limit."""
+    """Count a failure towards each limit."""
     count_attempt(session, {_key(what): limit.window for what, limit in limits.items()}, now=now)
 
 

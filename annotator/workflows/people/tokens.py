@@ -1,4 +1,4 @@
-"""Tokens by which programs act for an account: made, listed, revoked; whose one is, and what it may do."""
+"""API tokens of accounts: create, list, revoke, and look up the owner and scopes."""
 
 from collections.abc import Collection as Several
 from collections.abc import Sequence
@@ -15,16 +15,16 @@ from annotator.storage import ApiToken, Collection, Membership, User
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.people.accounts import Person, find_user, locked_user, person_of
 
-PREFIX = "ann_"  # by which a token that was left in a file is found
+PREFIX = "ann_"  # lets secret scanners find a leaked token
 LONGEST_NAME = 64
 MOST_DAYS = 366
-MOST_TOKENS = 50  # in force of one account
-# A program that asks a hundred times a minute writes once.
+MOST_TOKENS = 50  # per account
+# Limits writes: a program may send a hundred requests a minute.
 NOTED_EVERY = timedelta(minutes=1)
 
 
 class Scope(StrEnum):
-    """What a token opens, of what its owner's roles open."""
+    """The access a token gives, within its owner's roles."""
 
     READ = "read"
     RUNS = "runs"
@@ -34,18 +34,18 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True)
 class TokenOwner:
-    """For whom a token acts, and what it opens; without a collection it does so in every one of its owner's."""
+    """The owner of a token and its scopes; without a collection it is valid in all of the owner's."""
 
     person: Person
     scopes: frozenset[Scope]
     collection_id: int | None
     token_id: int
-    is_noted: bool  # that it is in use at this moment
+    is_noted: bool  # last use was recorded recently
 
 
 @dataclass(frozen=True)
 class TokenRequest:
-    """A token that is wanted; without a slug it opens all collections of its owner, without days it does not expire."""
+    """A token to create; without a slug it is valid in all the owner's collections, without days it never expires."""
 
     name: str
     scopes: Several[Scope]
@@ -55,7 +55,7 @@ class TokenRequest:
 
 @dataclass(frozen=True)
 class TokenRow:
-    """A token as lists show it: everything but the secret, which nobody knows any more."""
+    """A token in lists, without its secret, which is not stored."""
 
     id: int
     owner: str
@@ -70,12 +70,12 @@ class TokenRow:
 
 
 def token_owner(session: Session, secret: str, *, now: datetime) -> TokenOwner | None:
-    """Whose token this is; None for one that is unknown, has expired or was revoked."""
+    """The owner of the token with this secret; None if it is unknown, expired or revoked."""
     return _owner_where(session, ApiToken.fingerprint == secret_fingerprint(secret), now)
 
 
 def owner_of_token(session: Session, token_id: int, *, now: datetime) -> TokenOwner | None:
-    """Whose token has this id; None for one that has expired or was revoked."""
+    """The owner of the token with this id; None if it is expired or revoked."""
     return _owner_where(session, ApiToken.id == token_id, now)
 
 
@@ -94,15 +94,15 @@ def _owner_where(session: Session, is_it: ColumnElement[bool], now: datetime) ->
 
 
 def note_use(session: Session, token_id: int, *, at: datetime) -> None:
-    """Keep when a token was used last."""
+    """Record the time of a token's last use."""
     session.get_one(ApiToken, token_id).last_used_at = at
 
 
 def make_token(session: Session, name: str, wanted: TokenRequest, *, at: datetime) -> str:
-    """Make a token for the account of that name and return its secret, which is stored nowhere.
+    """Create a token for the account of that name and return its secret, which is not stored.
 
-    Raises `InvalidValueError` for an unusable name, no scope or an odd number of days, `NotFoundError` for a collection
-    of which the owner is no member, and `ConflictError` when there are too many tokens already.
+    Raises `InvalidValueError` for an invalid name, no scope or an invalid number of days, `NotFoundError` for a
+    collection of which the owner is no member, and `ConflictError` when there are too many tokens already.
     """
     owner = locked_user(session, name)
     _check(wanted)
@@ -125,7 +125,7 @@ def make_token(session: Session, name: str, wanted: TokenRequest, *, at: datetim
 
 
 def list_tokens(session: Session, name: str | None = None, *, now: datetime) -> Sequence[TokenRow]:
-    """The tokens of one account, or of all; the latest first."""
+    """The tokens of one account, or of all; newest first."""
     rows = session.execute(
         select(ApiToken, User.name, Collection.slug)
         .join(User, User.id == ApiToken.user_id)
@@ -137,9 +137,9 @@ def list_tokens(session: Session, name: str | None = None, *, now: datetime) -> 
 
 
 def revoke_token(session: Session, token_id: int, *, owner_id: int | None = None, at: datetime) -> str:
-    """End a token, one of this owner's when one is named, and return what it is called; twice is once.
+    """Revoke a token, of this owner if one is given, and return its name; idempotent.
 
-    Raises `NotFoundError` when there is none.
+    Raises `NotFoundError` for an unknown token.
     """
     token = session.get(ApiToken, token_id)
     if token is None or owner_id not in (None, token.user_id):
@@ -149,7 +149,7 @@ def revoke_token(session: Session, token_id: int, *, owner_id: int | None = None
 
 
 def read_scopes(written: str) -> frozenset[Scope]:
-    """The scopes of a text such as “read runs”, parted by blanks or commas; `InvalidValueError` for any other word."""
+    """Parse scopes such as “read runs”, separated by blanks or commas; raises `InvalidValueError`."""
     known = {scope.value: scope for scope in Scope}
     words = written.replace(",", " ").split()
     for word in words:
@@ -173,7 +173,7 @@ def _collection_id(session: Session, owner: User, slug: str) -> int:
     collection = find_collection(session, slug)
     roles = select(func.count()).where(Membership.collection_id == collection.id, Membership.user_id == owner.id)
     if not owner.administrator and not session.scalar(roles):
-        # The words are those of a collection that does not exist.
+        # The same message as for a collection that does not exist.
         raise NotFoundError("There is no collection “%(slug)s”.", slug=slug)
     return collection.id
 

@@ -1,1 +1,1 @@
-"""Workflows of pools."""
+"""Pools: planning, building, adaptive selection, and simulation."""

@@ -1,4 +1,4 @@
-"""Build the pool: a strategy chooses, before anything is locked, and what is new joins the pool. It only grows."""
+"""Building the pool: a strategy chooses without a lock, then new documents are added. Pools only grow."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ from annotator.storage.pools.pools import (
     topics_to_pool,
 )
 
-# Versions of these do more than to add documents: they go on choosing, or say how a sample was drawn.
+# Versions of these do more than add documents: they keep choosing, or define the sample.
 WITH_A_STATE = (StrategyKind.ADAPTIVE, StrategyKind.SAMPLE)
 
 ItemIds = Mapping[tuple[int, int], int]  # by topic id and document id
@@ -54,7 +54,7 @@ ItemIds = Mapping[tuple[int, int], int]  # by topic id and document id
 
 @dataclass(frozen=True)
 class TopicGrowth:
-    """What a building of the pool did for one topic."""
+    """The effect of building the pool on one topic."""
 
     number: str
     added: int
@@ -63,7 +63,7 @@ class TopicGrowth:
 
 @dataclass(frozen=True)
 class PoolSummary:
-    """What a building of the pool did; `version` is the one now in force, which is new unless nothing else was."""
+    """The effect of building the pool; `version` is the current one, which is new unless nothing changed."""
 
     version: int
     topics: tuple[TopicGrowth, ...]
@@ -71,23 +71,23 @@ class PoolSummary:
 
     @property
     def added(self) -> int:
-        """Items new to the pool."""
+        """The number of items new to the pool."""
         return sum(topic.added for topic in self.topics)
 
     @property
     def already_pooled(self) -> int:
-        """Documents of this pool that had been in it before."""
+        """The number of chosen documents that were in the pool before."""
         return sum(topic.already_pooled for topic in self.topics)
 
 
 @dataclass(frozen=True, eq=False)
 class PoolChoice:
-    """A pool that was chosen and is not stored yet."""
+    """A chosen pool that is not stored yet."""
 
     strategy: Strategy
-    parameters: dict[str, object]  # of the strategy, and what else was said of the runs
+    parameters: dict[str, object]  # of the strategy and the runs
     runs: tuple[PooledRun, ...]
-    depths: tuple[int, ...]  # of each run
+    depths: tuple[int, ...]  # per run
     seed: int
     showing: Showing
     topics: tuple[ChosenTopic, ...]
@@ -103,7 +103,7 @@ def build_pool(
     built_by_id: int | None,
     built_at: datetime,
 ) -> PoolSummary:
-    """Choose a pool and store it, in one transaction, which judges wait for."""
+    """Choose a pool and store it in one transaction, which blocks judges."""
     choice = choose_pool(session, slug, request, seed=seed, showing=showing)
     return store_pool(session, slug, choice, built_by_id=built_by_id, built_at=built_at)
 
@@ -111,11 +111,11 @@ def build_pool(
 def choose_pool(
     session: Session, slug: str, request: PoolRequest, *, seed: int | None = None, showing: Showing = Showing.RANDOM
 ) -> PoolChoice:
-    """Choose what the runs in force give to judge of every accepted topic, and store nothing.
+    """Choose the documents to judge from the active runs for every accepted topic; stores nothing.
 
-    Of an adaptive strategy that is what it starts with. The seed, of samples and of the order of showing, is that of
-    the version before unless given. Raises `InvalidValueError` for what cannot be said of the strategy or a seed out
-    of range, `NotFoundError` for an unknown tag, `ConflictError` when there is no run to pool.
+    An adaptive strategy chooses its initial documents. The seed, of samples and of the display order, is that of the
+    previous version unless given. Raises `InvalidValueError` for invalid parameters of the strategy or a seed out of
+    range, `NotFoundError` for an unknown tag, and `ConflictError` when there is no run to pool.
     """
     collection = find_open_collection(session, slug)
     strategy = parse_strategy(request.strategy, request.said)
@@ -146,15 +146,14 @@ def choose_pool(
 
 
 def filling_request(depth: int) -> PoolRequest:
-    """The pool of the holes of all runs down to a depth."""
+    """The request for a pool of the unjudged documents of all runs down to a depth."""
     return PoolRequest("depth", {"depth": depth}, every_round=True)
 
 
 def choose_filling(session: Session, slug: str, depth: int) -> PoolChoice:
-    """Choose the holes of all runs down to a depth as the next version of the pool, and store nothing.
+    """Choose the unjudged documents of all runs down to a depth as the next pool version; stores nothing.
 
-    Judges see them in the order in which the last version that was made from runs showed its documents. Raises as
-    `choose_pool`.
+    The display order is that of the last version built from runs. Raises as `choose_pool`.
     """
     pools = all_pools(session, find_open_collection(session, slug).id)
     showings = [Showing(pool.showing) for pool in pools if pool.strategy in STRATEGIES]
@@ -164,10 +163,10 @@ def choose_filling(session: Session, slug: str, depth: int) -> PoolChoice:
 def store_pool(
     session: Session, slug: str, choice: PoolChoice, *, built_by_id: int | None, built_at: datetime
 ) -> PoolSummary:
-    """Add what was chosen to the pool as its next version; what is pooled stays pooled, with its judgements.
+    """Add the chosen documents to the pool as its next version; pooled items and their judgements remain.
 
-    A version that would change nothing is not made: no document is new, no run has one of them newly, and no adaptive
-    strategy or sample begins. Raises `ConflictError` when runs or topics have changed since the choice.
+    No version is created if it would change nothing: no new document, no new contribution of a run, and no adaptive
+    strategy or sample that begins. Raises `ConflictError` when runs or topics have changed since the choice.
     """
     collection = lock_open_collection(session, slug)
     _refuse_changes(session, collection.id, choice)
@@ -213,7 +212,7 @@ def _growth(topic: ChosenTopic, known: ItemIds) -> TopicGrowth:
 
 
 def _fresh_contributions(session: Session, choice: PoolChoice, known: ItemIds) -> list[tuple[int, int, int, int]]:
-    """Topic, document, run and rank of those that no earlier version has recorded."""
+    """Topic, document, run and rank of contributions that no earlier version has recorded."""
     ids = [run.id for run in choice.runs]
     rows = session.execute(select(Contribution.pool_item_id, Contribution.run_id).where(Contribution.run_id.in_(ids)))
     recorded = {(item, run) for item, run in rows}
@@ -228,7 +227,7 @@ def _fresh_contributions(session: Session, choice: PoolChoice, known: ItemIds) -
 
 
 def _begins(session: Session, collection_id: int, choice: PoolChoice) -> bool:
-    """Whether an adaptive strategy, or a sample, begins that is not the one going on already."""
+    """Whether an adaptive strategy or a sample begins that differs from the current one."""
     kind = choice.strategy.definition.kind
     if kind not in WITH_A_STATE:
         return False
@@ -241,7 +240,7 @@ def _begins(session: Session, collection_id: int, choice: PoolChoice) -> bool:
         return True
     runs = set(session.scalars(select(PoolRun.run_id).where(PoolRun.pool_id == alike[-1].id)))
     is_same = (alike[-1].strategy, alike[-1].parameters) == (choice.strategy.name, choice.parameters)
-    # A seed changes what is drawn of a sample and how random ties end; else, only how documents would be shown.
+    # The seed affects what is sampled and random tie-breaking; otherwise only the display order.
     draws = kind is StrategyKind.SAMPLE or choice.strategy.ties is Ties.RANDOM
     is_same &= not draws or alike[-1].seed == choice.seed
     return not is_same or runs != {run.id for run in choice.runs}

@@ -1,4 +1,4 @@
-"""Holes: what is unjudged in the tops of the runs, and what it would take to fill them."""
+"""Holes: unjudged documents in the top of the runs, and the judgements needed to fill them."""
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
@@ -29,22 +29,22 @@ GREATEST_DEPTH = 1_000_000
 
 @dataclass(frozen=True)
 class Filling:
-    """What fills the holes of all runs down to a depth: documents in the pool already, and those not in it yet."""
+    """The holes of all runs down to a depth: documents already in the pool, and others."""
 
     depth: int
     pooled: int
     new: int
-    topics: int  # with any of them
+    topics: int  # topics with a hole
 
     @property
     def documents(self) -> int:
-        """All of them."""
+        """The number of all these documents."""
         return self.pooled + self.new
 
 
 @dataclass(frozen=True)
 class HolesReport:
-    """The runs by name, each with its holes by depth; all accepted topics count, judged or not."""
+    """The runs by name, each with its holes by depth, over all accepted topics, judged or not."""
 
     state: QrelsState
     depths: tuple[int, ...]
@@ -53,20 +53,20 @@ class HolesReport:
     topics: int
 
     def table(self) -> tuple[list[str], list[list[Cell]]]:
-        """Headings and rows, one a run and depth."""
+        """Headings and rows, one per run and depth."""
         headings = ["run", "depth", "shown", "unjudged", "share", "topics"]
         rows = [one for of_run in self.runs for one in of_run]
         return headings, [[one.tag, one.depth, one.shown, one.unjudged, one.share.value, one.topics] for one in rows]
 
     def file(self) -> tuple[list[str], list[list[Cell]]]:
-        """The same with the state of the qrels in every row."""
+        """The table with the state of the qrels in every row."""
         return self.state.beside(*self.table())
 
 
 def holes_report(session: Session, slug: str, depths: Sequence[int] = DEPTHS) -> HolesReport:
-    """Look for documents without a settled grade in the top of every run in force.
+    """Count documents without a settled grade in the top of every active run.
 
-    Raises `InvalidValueError` for a depth below 1 or out of reach, and `ConflictError` when there is no run.
+    Raises `InvalidValueError` for a depth below 1 or too great, and `ConflictError` when there is no run.
     """
     if max(depths, default=0) > GREATEST_DEPTH:
         raise InvalidValueError(

@@ -1,4 +1,4 @@
-"""What a pool would cost and bring before anybody pays for it: the whole curve at once, and nothing is stored."""
+"""Cost and yield of a pool before it is built, for all amounts at once; stores nothing."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -41,14 +41,14 @@ from annotator.storage.pools.pools import (
 )
 from annotator.storage.site.bulk_insert import fetch_rows
 
-Numbers = tuple[int, ...]  # one for each amount
+Numbers = tuple[int, ...]  # one value per amount
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A topic's pool, or that of all topics, as it would be: whatever was pooled in any way stays in it.
+    """The planned pool of a topic, or of all topics, including everything pooled before.
 
-    By amount: all its documents, and those that would be added. Those with all the judgements they want are of now.
+    By amount: all its documents, and those to be added. Completely judged documents are counted as of now.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Planned:
 
 @dataclass(frozen=True)
 class Bringing:
-    """The documents that a run, or a team, puts in and nobody else, by amount."""
+    """The documents that only this run, or team, contributes, by amount."""
 
     name: str
     team: str | None
@@ -68,11 +68,11 @@ class Bringing:
 
 @dataclass(frozen=True)
 class PoolPlan:
-    """Pools of growing amounts by one strategy, of which the one at `asked` was asked for.
+    """Pools of growing amounts by one strategy; `asked` is the index of the requested one.
 
-    `grows` is the parameter that the amounts are of; None when there is one pool alone. What an adaptive strategy
-    chooses later depends on judgements: only its number is known, `to_come`, and what runs bring is of the beginning.
-    What it has chosen before, `made`, is of the budget, so that there is less to come.
+    `grows` is the parameter that the amounts are values of; None when there is only one pool. An adaptive strategy's
+    later choices depend on judgements: only their number `to_come` is known, and contributions of runs are those of its
+    initial documents. Its earlier choices, `made`, count towards the budget.
     """
 
     strategy: str
@@ -83,24 +83,24 @@ class PoolPlan:
     total: Planned
     to_come: Numbers
     made: int
-    missing: int  # judgements that pooled documents still want
+    missing: int  # judgements that pooled documents still need
     topics: tuple[Planned, ...]
     runs: tuple[Bringing, ...]
     teams: tuple[Bringing, ...]
     effort: Effort
-    hours: float | None  # that there are for judging
+    hours: float | None  # available for judging
 
     def judgements_at(self, index: int) -> int:
-        """The judgements that a pool still takes: those missing already, and all of what would be added."""
+        """The judgements still needed at an amount: those missing now, and those of added documents."""
         return self.missing + round(self.total.added[index] * self.effort.judgements_wanted)
 
     def hours_at(self, index: int) -> float:
-        """The hours that a pool still takes."""
+        """The hours of judging still needed at an amount."""
         return self.effort.hours(self.judgements_at(index))
 
     @property
     def affordable(self) -> int | None:
-        """The index of the greatest amount for which the hours are enough; None for none, or when none were said."""
+        """The index of the greatest amount within the hours; None if there is none, or no hours were given."""
         if self.hours is None:
             return None
         enough = [index for index in range(len(self.amounts)) if self.hours_at(index) <= self.hours]
@@ -108,7 +108,7 @@ class PoolPlan:
 
     @property
     def as_json(self) -> dict[str, object]:
-        """All of it, for scripts and for the page that moves along the curve."""
+        """The plan as JSON, for scripts and for the page."""
         return {
             **{name: getattr(self, name) for name in ("strategy", "grows", "adaptive", "amounts", "asked", "hours")},
             **{name: getattr(self, name) for name in ("to_come", "made", "missing")},
@@ -122,7 +122,7 @@ class PoolPlan:
 
 @dataclass(frozen=True)
 class PoolGrowth:
-    """What a pool adds to the work of judges; `to_come` of the documents are chosen as judgements come."""
+    """The judging work that a pool adds; `to_come` of the documents are chosen as judgements arrive."""
 
     documents: int
     topics: int
@@ -131,12 +131,12 @@ class PoolGrowth:
 
     @property
     def judgements(self) -> int:
-        """The judgements that these documents want, about: lots decide which get a second one."""
+        """The estimated judgements of these documents; overlap items are drawn at random."""
         return round(self.documents * self.effort.judgements_wanted)
 
     @property
     def hours(self) -> float:
-        """How long all judges together are busy with them."""
+        """The total hours of all judges for these judgements."""
         return self.effort.hours(self.judgements)
 
 
@@ -145,13 +145,13 @@ class _Asked:
     strategy: Strategy
     runs: Sequence[PooledRun]
     teams: Sequence[int]
-    topics: Mapping[int, str]  # their numbers, by id
+    topics: Mapping[int, str]  # topic id → number
     seed: int
-    past: Mapping[int, frozenset[int]]  # judged in earlier rounds, by topic
+    past: Mapping[int, frozenset[int]]  # topic id → documents judged in earlier rounds
     memory: PlanMemory
 
     def recall(self, strategy: Strategy, take: Callable[[], AllTaken]) -> AllTaken:
-        """Find again what the strategy takes from these runs; it depends on nothing else."""
+        """The cached choice of the strategy from these runs, which depends on nothing else."""
         source = (tuple(self.runs), tuple(self.topics.items()), tuple(sorted(self.past.items())), self.seed)
         return self.memory.recall((source, strategy), take)
 
@@ -165,9 +165,9 @@ def plan_pool(
     hours: float | None = None,
     memory: PlanMemory | None = None,
 ) -> PoolPlan:
-    """Plan a pool, and all smaller and somewhat larger ones; the seed is of a sample, as when it is built.
+    """Plan a pool, with all smaller and somewhat larger ones; the seed is that of a sample, as in building.
 
-    Raises what building it would raise, and `InvalidValueError` for less than no hours.
+    Raises as building the pool, and `InvalidValueError` for negative hours.
     """
     collection = find_collection(session, slug)
     asked = _asked(session, collection.id, request, seed, memory or PlanMemory())
@@ -210,7 +210,7 @@ def foresee_growth(
     seed: int | None = None,
     memory: PlanMemory | None = None,
 ) -> PoolGrowth:
-    """What building a pool would add; raises what planning it raises, and `ConflictError` in a closed collection."""
+    """The work that building a pool would add; raises as `plan_pool`, and `ConflictError` in a closed collection."""
     find_open_collection(session, slug)
     plan = plan_pool(session, slug, request, seed=seed, memory=memory)
     at = plan.asked

@@ -1,14 +1,12 @@
-"""Adaptive pools: choose the next documents of a topic from what was judged so far, and add them to the pool.
+"""Adaptive pools: choose the next documents of a topic from its judgements so far, and add them.
 
-Choosing reads, and takes as long as it takes; adding is quick, and so is the draw, which knows nothing of either. The
-newest version that was built by an adaptive strategy chooses, until its budget is used up: so many documents beyond
-those with which it began, in total or for each topic. What earlier versions by the same strategy have chosen is of that
-budget, so that building again, say for a late run, costs no more judgements than were granted. What it learns from is
-told in `evaluation/pooling/pool_selection.py`.
+Choosing only reads and may be slow; adding is quick. Drawing is independent of both. The newest version built by an
+adaptive strategy chooses until its budget is used up: a number of documents beyond the initial ones, in total or for
+each topic. Choices of earlier versions by the same strategy count towards that budget, so building again, e.g. for a
+late run, costs no additional judgements. The update rules are documented in `evaluation/pooling/pool_selection.py`.
 
-It chooses when a judge is at the last document that they hold and few others wait for them, and just so many that there
-is enough to draw. A judge draws eight at a time, so that when a document is judged, its choice may lag behind by the
-last eight labels of each judge at work on the topic.
+It chooses when a judge is at their last document and few others are waiting, and only as many as needed for drawing. A
+judge draws eight at a time, so a choice may miss the last eight labels of each judge working on the topic.
 """
 
 from collections.abc import Mapping, Sequence
@@ -57,18 +55,18 @@ from annotator.storage.judging.adaptive_choices import (
 )
 from annotator.storage.pools.pools import packed_lists
 
-# A memory belongs to whoever chooses again and again.
+# For callers that choose repeatedly.
 __all__ = ["ChosenDocuments", "Memory", "add_choices", "choices_left", "choose_next"]
 
-# As many as a judge draws at once.
+# The number a judge draws at once.
 ENOUGH_TO_DRAW = 8
-# It chooses while the judge reads the last document that they hold, so that nobody waits for a choice.
+# Chooses while the judge reads their last document, so that they need not wait.
 LAST_HELD = 1
 
 
 @dataclass(frozen=True)
 class ChosenDocuments:
-    """Documents that were chosen for a topic and are not stored yet, with what was known when they were chosen."""
+    """Documents chosen for a topic and not stored yet, with the state on which the choice was based."""
 
     pool_id: int
     topic_id: int
@@ -76,28 +74,28 @@ class ChosenDocuments:
     documents: tuple[ChosenDocument, ...]
     knowledge: Knowledge
     relevant_from: int
-    runs_left_out: tuple[int, ...]  # of the version's runs, those that did not count at that moment
-    is_urgent: bool  # nothing else waits for the judge
+    runs_left_out: tuple[int, ...]  # runs of the version that were not active at that time
+    is_urgent: bool  # the judge has no other document
 
 
 @dataclass(frozen=True)
 class _Version:
-    """An adaptive version of the pool that is in force."""
+    """The adaptive version of the pool that is choosing now."""
 
     collection: Collection
     pool: Pool
     strategy: Strategy
-    runs: tuple[int, ...]  # that count
+    runs: tuple[int, ...]  # the active ones
     runs_left_out: tuple[int, ...]
 
 
 def choose_next(
     session: Session, slug: str, topic_number: str, judge_id: int, *, memory: Memory
 ) -> ChosenDocuments | None:
-    """Choose what a judge who is about to draw, or will be next time, needs, and store nothing.
+    """Choose the documents a judge needs for the current or next draw; stores nothing.
 
-    None when there is nothing to choose: no adaptive strategy is at work, the topic is another's, the judge holds or
-    can draw enough of it, the budget is used up, or no run has another document.
+    None when there is nothing to choose: no adaptive strategy is active, another judge owns the topic, the judge holds
+    or can draw enough of it, the budget is used up, or no run has another document.
     """
     version = _version(session, slug)
     topic_id = None if version is None else topic_ids(session, version.collection.id, ACCEPTED).get(topic_number)
@@ -113,7 +111,7 @@ def choose_next(
         return None
     items = items_of(session, topic_id)
     words = judgements_of(session, topic_id)
-    # From which run a document was chosen matters only where that run alone learns.
+    # The contributing run matters only for strategies that update that run alone.
     chosen_from = chosen_runs(session, version.pool.id, topic_id) if version.strategy.update is Update.PULLED else {}
     known = verdicts(words, version.collection.relevant_from, chosen_from)
     key = (version.pool.id, version.runs, topic_id)
@@ -135,12 +133,11 @@ def choose_next(
 
 
 def add_choices(session: Session, slug: str, chosen: ChosenDocuments, *, at: datetime) -> int:
-    """Add chosen documents to the pool, each with its reason and what was known, and count them.
+    """Add chosen documents to the pool, each with its reason and the state it is based on; returns their number.
 
-    None are added when something has joined the topic's pool since, a run was withdrawn or restored, the grade from
-    which documents are relevant has changed, another version chooses, or the judging has ended: whoever still needs
-    some chooses again. Two who choose at once therefore add no document twice, and never more than
-    the budget.
+    Adds nothing when the topic's pool has grown since, a run was withdrawn or restored, the relevance threshold has
+    changed, another version chooses, or judging has ended: the caller then chooses again. So concurrent choices never
+    add a document twice or exceed the budget.
     """
     collection = find_collection(session, slug)
     pool = session.get_one(Pool, chosen.pool_id)
@@ -165,7 +162,7 @@ def add_choices(session: Session, slug: str, chosen: ChosenDocuments, *, at: dat
 
 
 def _still_follows(session: Session, collection: Collection, chosen: ChosenDocuments) -> bool:
-    """Whether a choice would come out the same, but for judgements said since; asked behind the locks."""
+    """Whether the choice is still valid, new judgements aside; called with the locks held."""
     left_out = tuple(run_id for run_id, counts in runs_in_force(session, chosen.pool_id).items() if not counts)
     return (
         left_out == chosen.runs_left_out
@@ -177,7 +174,7 @@ def _still_follows(session: Session, collection: Collection, chosen: ChosenDocum
 def choices_left(session: Session, slug: str, *, memory: Memory, judge_id: int | None = None) -> Mapping[str, int]:
     """Topic number → how many documents an adaptive strategy will still choose there, as they are needed.
 
-    With a judge, of the topics only where it chooses for them.
+    With a judge, only topics for which their draws trigger choices.
     """
     version = _version(session, slug)
     if version is None:
@@ -191,14 +188,14 @@ def choices_left(session: Session, slug: str, *, memory: Memory, judge_id: int |
 
 
 def _chosen_for(session: Session, version: _Version, judge_id: int) -> frozenset[int]:
-    """The topics where it chooses when this judge draws: where each has an owner, whom the first judgement is of."""
+    """The topics for which this judge's draws trigger choices: their own ones where topics have owners."""
     is_owned = version.collection.judging_mode == JudgingMode.OWNED
     conditions = (ACCEPTED, Topic.owner_id == judge_id) if is_owned else (ACCEPTED,)
     return frozenset(topic_ids(session, version.collection.id, *conditions).values())
 
 
 def _version(session: Session, slug: str) -> _Version | None:
-    """The adaptive version that chooses at present."""
+    """The adaptive version that is choosing now, None if there is none."""
     collection = find_collection(session, slug)
     pool = newest_pool(session, collection.id, ADAPTIVE)
     if pool is None or collection.state != CollectionState.OPEN:
@@ -216,13 +213,13 @@ def _version(session: Session, slug: str) -> _Version | None:
 def _left(session: Session, version: _Version, memory: Memory) -> Mapping[str, int]:
     """Topic number → how many documents may still be chosen there, of the accepted topics.
 
-    What was chosen for topics that were dropped since is gone; the rest of their shares goes to the others.
+    Choices for topics dropped since are lost; the rest of their shares goes to the others.
     """
     topics = topic_ids(session, version.collection.id, ACCEPTED)
     made = choices_of_strategy(session, version.pool)
     gone = sum(each.total for topic_id, each in made.items() if topic_id not in topics.values())
     here = {number: made.get(topic_id, Made(0, 0)) for number, topic_id in topics.items()}
-    # What earlier versions chose is pooled already, but counts as chosen.
+    # Choices of earlier versions are pooled already, but count towards the budget.
     sizes = {
         number: one.documents.size + here[number].before
         for number, one in _candidates(session, version, topics, memory).items()
@@ -233,7 +230,7 @@ def _left(session: Session, version: _Version, memory: Memory) -> Mapping[str, i
 def _candidates(
     session: Session, version: _Version, topics: Mapping[str, int], memory: Memory
 ) -> Mapping[str, Candidates]:
-    """Topic number → the documents from which the version can choose, of which those are kept that were known."""
+    """Topic number → the documents from which the version can choose; cached entries are reused."""
     keys = {topic_id: (version.pool.id, version.runs, topic_id) for topic_id in topics.values()}
     known = memory.candidates(keys.values())
     missing = [topic_id for topic_id, key in keys.items() if key not in known]
@@ -249,7 +246,7 @@ def _candidates(
 
 
 def _first_candidates(session: Session, version: _Version, topics: Sequence[int]) -> dict[int, Documents]:
-    """Topic id → the documents from which the version could choose when it began."""
+    """Topic id → the candidate documents of the version at its beginning."""
     pooled = items_before_choices(session, version.pool)
     found = dict.fromkeys(topics, candidates(version.strategy, [], []))
     for topic_id, lists in packed_lists(session, version.runs, topics, most_bytes=None):

@@ -1,4 +1,4 @@
-"""Try strategies on judgements that exist, and replay an adaptive pool to check that its choices follow."""
+"""Simulation of strategies on existing judgements, and replay of an adaptive pool to verify its choices."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ USUAL_START_DEPTHS = (10, 0)
 
 @dataclass(frozen=True)
 class SimulatedStrategy:
-    """A strategy tried; the start depth is None when it has none."""
+    """The result of one strategy; the start depth is None if it takes none."""
 
     name: str
     start_depth: int | None
@@ -47,24 +47,24 @@ class SimulatedStrategy:
 
 @dataclass(frozen=True)
 class Simulation:
-    """Strategies tried on the judgements of a file, of which only those of documents count that some run has."""
+    """Results of strategies on a file's judgements, restricted to documents retrieved by some run."""
 
     strategies: tuple[SimulatedStrategy, ...]
     runs: int
     topics: int
     judged: int
     relevant: int
-    in_no_run: int  # judged documents that no run has, which no strategy could choose
+    in_no_run: int  # judged documents that no run retrieved, so no strategy could choose them
     relevant_in_no_run: int
     seed: int
 
 
 @dataclass(frozen=True)
 class _FileGrades:
-    """The judgements of a file by topic id and document id, and how many are of documents that no run has."""
+    """The judgements of a file by topic id and document id, and how many documents no run retrieved."""
 
     grades: dict[int, dict[int, int]]
-    unknown: tuple[int, ...]  # grades of documents that are not even known
+    unknown: tuple[int, ...]  # grades of documents without a row
 
 
 def simulate_strategies(
@@ -78,13 +78,13 @@ def simulate_strategies(
     seed: int,
     unpacked_limit: int,
 ) -> Simulation:
-    """Have strategies choose from the runs in force, with the grades of a qrels file as the judge's.
+    """Simulate strategies on the active runs, with the grades of a qrels file as judgements.
 
-    A share of all judgements is divided over the topics as a budget in total is; at each share it is told how many of
-    the relevant documents are found, and how the runs' order by mean AP agrees with that by all judgements. The seed
-    is that of the samples of `stratified`. Adaptive strategies know every label at once here; at work they lag behind
-    by some. Raises `FileRefusedError` for a bad file, `InvalidValueError` for what cannot be said of a strategy, and
-    `ConflictError` when no run has a relevant document.
+    A share of all judgements is divided over the topics like a total budget; for each share the result has the recall
+    and the rank correlation of the runs by mean AP with that by all judgements. The seed is that of `stratified`
+    samples. Adaptive strategies see every label at once here, but with a delay in real judging. Raises
+    `FileRefusedError` for a bad file, `InvalidValueError` for invalid parameters of a strategy, and `ConflictError`
+    when no run has a relevant document.
     """
     collection = find_collection(session, slug)
     tried = trials(names, start_depths, strata)
@@ -115,7 +115,7 @@ def simulate_strategies(
 def _grades_of(
     session: Session, collection_id: int, topics: Mapping[str, int], file: InputFile, unpacked_limit: int
 ) -> _FileGrades:
-    """Read a qrels file; lines of topics that are not accepted, and those that say -1, count for nothing."""
+    """Read a qrels file; lines of topics that are not accepted, and lines with -1, are ignored."""
     problems = Problems()
     text = unpack_into(problems, file.name, file.content, unpacked_limit)
     known_topics = topic_ids(session, collection_id)
@@ -153,7 +153,7 @@ def _judged_pool(
 def _orders(
     session: Session, run_ids: Sequence[int], pool: JudgedPool, tried: Sequence[Trial], seed: int
 ) -> list[dict[int, Documents]]:
-    """For each trial, by topic, the order in which it has documents judged; one topic's runs in memory at a time."""
+    """For each trial, topic id → documents in judging order; one topic's runs in memory at a time."""
     with_scores = any(trial.strategy.definition.reads_scores for trial in tried)
     most = pool.budgets(SHARES[-1])
     orders: list[dict[int, Documents]] = [{} for _ in tried]
@@ -170,7 +170,7 @@ def _orders(
 
 @dataclass(frozen=True)
 class Difference:
-    """A choice that is not what the strategy chooses; the docno and run it would be are None when it chooses none."""
+    """A stored choice that differs from the replayed one, whose docno and run are None if it chooses nothing."""
 
     topic: str
     step: int
@@ -182,7 +182,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Replay:
-    """What a replay found."""
+    """The differences found by a replay."""
 
     version: int
     strategy: str
@@ -193,7 +193,7 @@ class Replay:
 
 @dataclass(frozen=True)
 class _Event:
-    """A stored choice with its document and what was known at that moment."""
+    """A stored choice with its document and the state it was based on."""
 
     event: SelectionEvent
     document_id: int
@@ -208,7 +208,7 @@ class _Event:
 
 
 def replay_choices(session: Session, slug: str, *, version: int | None = None) -> Replay:
-    """Choose again whatever a version has chosen, each time by what was known then, and tell the differences.
+    """Repeat every choice of a version from the state at the time, and report the differences.
 
     Without `version` it is the newest that was built by an adaptive strategy. Documents and runs are compared. Raises
     `NotFoundError` for an unknown version and `ConflictError` for one that chooses nothing.
@@ -268,7 +268,7 @@ def _differences(session: Session, pool: Pool, topic_id: int, number: str) -> It
 def _replayed(
     session: Session, pool: Pool, topic_id: int, number: str, events: Sequence[_Event]
 ) -> Iterator[ChosenDocument | None]:
-    """What the strategy chooses at each step, the steps before it being those that are stored."""
+    """The strategy's choice at each step, given the stored choices of earlier steps."""
     strategy = stored_strategy(pool.strategy, pool.parameters)
     words, items = judgements_of(session, topic_id), items_of(session, topic_id)
     chosen_from = {event.document_id: event.run_id for event in events}
@@ -281,7 +281,7 @@ def _replayed(
         known = verdicts(
             (word for word in words if word.id <= seen), int(event.event.reason["relevant_from"]), chosen_from
         )
-        # Whoever adds choices lets nobody else add to the topic: an older item has a smaller number.
+        # Additions to a topic are serialised: an older item has a smaller id.
         later = {one.document_id for one in events[step:]}
         out = [item.document_id for item in items if item.id < event.event.pool_item_id]
         out = [document_id for document_id in out if document_id not in later]

@@ -1,4 +1,4 @@
-"""Pools: the strategies to choose among, the versions, what is in them and why, and how far they are judged."""
+"""Pools: strategies, versions, contents with their reasons, and judging progress."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ from annotator.storage.pools.pools import all_pools
 from annotator.storage.tables.runs import RunState
 from annotator.storage.tables.topics import ACCEPTED
 
-# What a plan is of while nobody has said anything: of a strategy that needs a budget, so many documents a topic.
+# The default of a plan for a strategy that needs a budget, in documents per topic.
 USUAL_STRATEGY = "depth"
 USUAL_DEPTH = 10
 USUAL_AMOUNT = 100
@@ -40,32 +40,32 @@ USUAL_AMOUNT = 100
 
 @dataclass(frozen=True)
 class ParameterHelp:
-    """Something that a strategy takes; `usual` holds when nothing is said, None where that is no limit."""
+    """A parameter of a strategy; `usual` is its default, where None is no limit."""
 
     name: str
     text: Sentence
     usual: str | None
-    needed: bool  # it, or another that is needed
+    needed: bool  # it, or an alternative to it
 
 
 @dataclass(frozen=True)
 class StrategyHelp:
-    """A strategy: its text is one sentence, an empty line, and where it is from."""
+    """A strategy: its text is one sentence, an empty line, and its reference."""
 
     name: str
     text: str
     parameters: tuple[ParameterHelp, ...]
-    adaptive: bool  # goes on choosing from judgements
-    sampled: bool  # draws documents by chance
+    adaptive: bool  # keeps choosing from judgements
+    sampled: bool  # draws documents at random
 
     @property
     def sentence(self) -> str:
-        """What it does, in one sentence."""
+        """The first sentence of its text."""
         return self.text.split("\n", 1)[0]
 
 
 def with_usual(name: str, said: Mapping[str, str | int]) -> Mapping[str, str | int]:
-    """Say what a strategy needs and was not told, for a plan; an unknown strategy is left as it is."""
+    """Add defaults for missing required parameters, for a plan; an unknown strategy is left unchanged."""
     needs = STRATEGIES[name].needs if name in STRATEGIES else ()
     if not needs or any(parameter in said for parameter in needs):
         return said
@@ -74,7 +74,7 @@ def with_usual(name: str, said: Mapping[str, str | int]) -> Mapping[str, str | i
 
 
 def list_strategies() -> Mapping[str, StrategyHelp]:
-    """Every strategy by name, in the order in which they are explained."""
+    """Every strategy by name, in the order of explanation."""
     return {
         name: StrategyHelp(
             name,
@@ -95,7 +95,7 @@ LAST_REASONS = 10
 
 @dataclass(frozen=True)
 class TopicProgress:
-    """How far the pool of one topic is judged; `complete` items, or those that stand for them, have all they want."""
+    """Judging progress of one topic's pool; `complete` items, or those they copy, have all judgements wanted."""
 
     number: str
     title: str
@@ -106,7 +106,7 @@ class TopicProgress:
 
 @dataclass(frozen=True)
 class PoolVersion:
-    """One version of a pool, as its history shows it."""
+    """One version of a pool in its history."""
 
     version: int
     strategy: str
@@ -120,7 +120,7 @@ class PoolVersion:
 
 @dataclass(frozen=True)
 class RunInPool:
-    """What a run has in the pool: documents, and how many of these nobody else put in."""
+    """A run's contribution to the pool: documents, and how many of these only it contributed."""
 
     tag: str
     team: str | None
@@ -130,13 +130,13 @@ class RunInPool:
 
     @property
     def is_latest(self) -> bool:
-        """Whether no corrected file has replaced it; of a tag there is one such run."""
+        """Whether it is the latest file of its tag, of which there is one."""
         return self.state is not RunState.REPLACED
 
 
 @dataclass(frozen=True)
 class MadeChoice:
-    """A document that an adaptive strategy chose, and why."""
+    """A document that an adaptive strategy chose, with the reason."""
 
     topic: str
     docno: str
@@ -146,7 +146,7 @@ class MadeChoice:
 
 @dataclass(frozen=True)
 class SelectionProgress:
-    """How far an adaptive strategy has got: choices made, in all its versions, of those it may make; the last of them.
+    """Progress of an adaptive strategy: choices made, in all its versions, the limit, and the last choices.
 
     The last choices are those of the newest version, newest first.
     """
@@ -159,7 +159,7 @@ class SelectionProgress:
 
 
 def pool_progress(session: Session, slug: str) -> list[TopicProgress]:
-    """The accepted topics that have a pool, each with how far it is judged."""
+    """The accepted topics that have a pool, each with its judging progress."""
     collection_id = find_collection(session, slug).id
     items = item_progress(collection_id).subquery()
     rows = session.execute(
@@ -193,12 +193,12 @@ def pool_versions(session: Session, slug: str) -> list[PoolVersion]:
 
 
 def runs_in_pool(session: Session, slug: str) -> list[RunInPool]:
-    """The runs that have documents in the pool, also those withdrawn or corrected since, by tag.
+    """The runs that contributed to the pool, including withdrawn and corrected ones, by tag.
 
-    What a corrected file gave is no longer told of it alone, nor does it take anything from its correction.
+    A corrected file is not counted as the sole contributor, nor does it compete with its correction.
     """
     collection_id = find_collection(session, slug).id
-    # Of an item with one run alone, and nobody else, the least run and the greatest are the same.
+    # For an item contributed by one run only, min and max of the run are equal.
     pooled = (
         select(PoolItem.id)
         .join(Topic, Topic.id == PoolItem.topic_id)
@@ -233,7 +233,7 @@ def runs_in_pool(session: Session, slug: str) -> list[RunInPool]:
 
 
 def pooled_docnos(session: Session, slug: str, *, version: int | None = None) -> set[tuple[str, str]]:
-    """The whole pool as (topic number, docno), or as it was in one of its versions; `NotFoundError` for no such."""
+    """The pool as (topic number, docno), now or as of a version; `NotFoundError` for an unknown version."""
     collection_id = find_collection(session, slug).id
     statement = (
         select(Topic.number, Document.docno)
@@ -250,7 +250,7 @@ def pooled_docnos(session: Session, slug: str, *, version: int | None = None) ->
 
 
 def may_still_grow(session: Session, slug: str, *, version: int) -> bool:
-    """Whether an adaptive strategy may go on adding documents to a version, or to one before it."""
+    """Whether an adaptive strategy may still add documents to a version, or to one before it."""
     collection = find_collection(session, slug)
     progress = selection_progress(session, slug)
     return (
@@ -262,14 +262,14 @@ def may_still_grow(session: Session, slug: str, *, version: int) -> bool:
 
 
 def export_pool(session: Session, slug: str, *, version: int | None = None) -> bytes:
-    """The pool as lines of topic and docno, topics in their natural order and docnos in that of their bytes."""
+    """The pool as lines of topic and docno, topics in natural order and docnos in byte order."""
     pairs = pooled_docnos(session, slug, version=version)
     ordered = sorted(pairs, key=lambda pair: (natural_order(pair[0]), pair))
     return "".join(f"{number} {docno}\n" for number, docno in ordered).encode()
 
 
 def selection_progress(session: Session, slug: str) -> SelectionProgress | None:
-    """The choices of the adaptive strategy that was begun last; None when there is none."""
+    """Progress of the adaptive strategy that was started last; None when there is none."""
     collection_id = find_collection(session, slug).id
     adaptive = [pool for pool in all_pools(session, collection_id) if is_adaptive(pool.strategy)]
     if not adaptive:

@@ -1,1 +1,1 @@
-"""Workflows of qrels."""
+"""Qrels: export, kept versions, comparison, and qrels of samples."""

@@ -1,4 +1,4 @@
-"""Qrels of a stratified sample, for xinfAP and infNDCG, and for infAP where every document had the same chance."""
+"""Qrels of a stratified sample, for xinfAP and infNDCG, and for infAP if the sample is uniform."""
 
 import hashlib
 import json
@@ -36,7 +36,7 @@ FIVE_COLUMNS = ("topic", "iteration", "docno", "stratum", "grade")
 FOUR_COLUMNS = ("topic", "iteration", "docno", "grade")
 
 
-# By the count in the manifest that each is about.
+# Keyed by the manifest count each is about.
 WARNINGS = {
     "drawn_without_grade": Sentence(
         "Documents that were drawn and have no grade: %(count)d. They are written as -1, as if they had not been "
@@ -56,7 +56,7 @@ WARNINGS = {
 
 @dataclass(frozen=True)
 class PrelsExport:
-    """Qrels of a sample, the JSON manifest that says what they are, and what a reader should know."""
+    """Qrels of a sample, their JSON manifest, and warnings."""
 
     prels: bytes
     manifest: str
@@ -65,19 +65,19 @@ class PrelsExport:
 
 @dataclass(frozen=True)
 class Sample:
-    """The sample in force: the version that drew it, and its rates from the top stratum down."""
+    """The current sample: the version that drew it, and its rates from the top stratum down."""
 
     version: int
     rates: tuple[float, ...]
 
     @property
     def is_uniform(self) -> bool:
-        """Whether every document had the same chance: otherwise plain infAP is biased."""
+        """Whether every document had the same inclusion probability: otherwise infAP is biased."""
         return len(set(self.rates)) == 1
 
 
 def find_sample(session: Session, slug: str, *, version: int | None = None) -> Sample | None:
-    """The sample of a version, or the newest there is; None when there is none."""
+    """The sample of a version, or the newest one; None when there is none."""
     pool = sampled_pool(session, find_collection(session, slug).id, version=version)
     return None if pool is None else _sample(session, pool)
 
@@ -91,14 +91,13 @@ def export_prels(
     judge: str | None = None,
     made_at: datetime,
 ) -> PrelsExport:
-    """Give the newest sample, or that of a version, in five columns: -1 for what was not drawn.
+    """Export the newest sample, or that of a version, in five columns, with -1 for documents not sampled.
 
-    Grades are settled as for qrels, of accepted topics alone. What was drawn and has no grade yet is -1 as well, and
-    so is what was graded for another reason than the draw; warnings count them. It has the topics that a leaderboard
-    scores: without those of which nothing is graded, whose estimates would be 0, and with all grades of those that
-    were not sampled, as one stratum. Raises `NotFoundError` when there is
-    no such sample or judge, `ConflictError` when nothing of it is graded, and `InvalidValueError` for an unknown
-    policy.
+    Grades are settled as for qrels, of accepted topics only. Sampled documents without a grade are -1, and so are those
+    graded for another reason than the sample; warnings count them. The topics are those a leaderboard scores: topics
+    without a grade, whose estimates would be 0, are left out, and unsampled topics have all their grades in one
+    stratum. Raises `NotFoundError` for an unknown sample or judge, `ConflictError` when nothing of it is graded, and
+    `InvalidValueError` for an unknown policy.
     """
     return _export(session, slug, version, policy, judge, made_at, with_strata=True)
 
@@ -112,9 +111,9 @@ def export_for_infap(
     judge: str | None = None,
     made_at: datetime,
 ) -> PrelsExport:
-    """The same in the four columns of qrels, from which trec_eval estimates infAP.
+    """Export the sample in the four columns of qrels, from which trec_eval estimates infAP.
 
-    It knows of no rates: `ConflictError` unless every document of the strata had the same chance to be drawn.
+    The format has no rates: raises `ConflictError` unless the sample is uniform.
     """
     sample = find_sample(session, slug, version=version)
     if sample is not None and not sample.is_uniform:
@@ -198,7 +197,7 @@ def _strata(session: Session, pool: Pool) -> list[SampledStratum]:
 
 
 def _graded(strata: list[SampledStratum], grades: Mapping[tuple[int, int], int]) -> list[SampledStratum]:
-    """The strata of the topics that have a grade: estimates of the others would be 0, though nobody judged them."""
+    """The strata of topics with a grade: estimates of the others would be 0 for want of judgements."""
     topics = {topic for topic, _ in grades}
     return [stratum for stratum in strata if stratum.topic_id in topics]
 
@@ -240,7 +239,7 @@ def _about(collection: Collection, pool: Pool, made_at: datetime) -> dict[str, o
 
 
 def _sizes(strata: list[SampledStratum], sample: Sample) -> list[dict[str, object]]:
-    """How many documents each stratum has, and how many of them were drawn, over all topics."""
+    """The sizes of the strata and of their samples, over all topics."""
     documents, drawn = Counter[int](), Counter[int]()
     for stratum in strata:
         documents[stratum.number] += len(stratum.documents) // DOCUMENT_BYTES

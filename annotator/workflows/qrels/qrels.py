@@ -1,4 +1,4 @@
-"""Qrels out: the settled grades, their manifest, and the comparison with the database before they are handed out."""
+"""Export of qrels: settled grades and manifest, verified against the database before delivery."""
 
 import hashlib
 import json
@@ -39,7 +39,7 @@ from annotator.storage.qrels.manifest_facts import (
 )
 from annotator.storage.qrels.qrels_versions import named_opinions, named_unjudged
 
-# What the manifest of an earlier moment says of what does not come from that moment.
+# Manifest fields that a manifest of an earlier time cannot give.
 NOT_AS_OF = {
     "of_now": (
         "title",
@@ -62,9 +62,9 @@ NOT_AS_OF = {
 
 @dataclass(frozen=True)
 class QrelsExport:
-    """TREC qrels, the JSON manifest that says what they are, and what a reader should know.
+    """TREC qrels, their JSON manifest, and warnings.
 
-    `grades` are the same by topic id, document id and grade, in no order.
+    `grades` are the rows as topic id, document id and grade, unordered.
     """
 
     qrels: bytes
@@ -75,14 +75,14 @@ class QrelsExport:
 
 @dataclass(frozen=True)
 class QrelsOutline:
-    """What the manifest of an export would say but for the checksum, and what a reader should know."""
+    """The manifest of an export without the checksum, and warnings."""
 
     manifest: Mapping[str, Any]
     warnings: tuple[Sentence, ...]
 
 
 class ExportMismatchError(AnnotatorError):
-    """What was written does not say what the database says; it is not handed out."""
+    """The exported file differs from the database; it is not delivered."""
 
 
 def export_qrels(
@@ -95,15 +95,15 @@ def export_qrels(
     with_unjudged: bool = False,
     made_at: datetime,
 ) -> QrelsExport:
-    """Settle what is judged into TREC qrels, by the collection's consensus policy, another, or one judge's word.
+    """Export settled TREC qrels by the collection's consensus policy, another policy, or one judge's grades.
 
-    `at` settles what was judged by then, by the settings of now; a judgement that ceased to count without another in
-    its place is not among it. `with_unjudged` writes -1 for what is pooled and of
-    which nobody, or not that judge, has said anything. Only accepted topics are in it; the manifest names those that
-    were dropped. What could not be judged has no line, nor has what is in dispute where the collection leaves it out.
+    `at` settles the judgements made by then, by the current settings; judgements invalidated since without a
+    replacement are missing. `with_unjudged` writes -1 for pooled documents without a judgement (or without that
+    judge's). Only accepted topics are included; the manifest names the dropped ones. Documents that could not be judged
+    have no line, nor have disputed ones where the collection leaves them out.
 
-    The bytes depend on the judgements alone. They are read back and compared with a fresh reading of the database by
-    topic number and docno; a difference raises `ExportMismatchError`. Raises `NotFoundError` for an unknown judge and
+    The bytes depend on the judgements only. They are read back and compared with the database by topic number and
+    docno; a difference raises `ExportMismatchError`. Raises `NotFoundError` for an unknown judge and
     `InvalidValueError` for an unknown policy.
     """
     state = _state(session, slug, policy, judge, at)
@@ -121,19 +121,19 @@ def export_qrels(
 def outline_qrels(
     session: Session, slug: str, *, policy: str | None = None, judge: str | None = None, made_at: datetime
 ) -> QrelsOutline:
-    """Say what an export would hold without making it; what is refused is as for `export_qrels`."""
+    """The manifest and warnings of an export, without creating it; raises as `export_qrels`."""
     state = _state(session, slug, policy, judge, None)
     return QrelsOutline(_about(state, made_at, with_unjudged=False), tuple(_warnings(state)))
 
 
 def grading_judges(session: Session, slug: str) -> list[str]:
-    """The names of those who have graded something of an accepted topic, in their order."""
+    """The names of those who have graded a document of an accepted topic, sorted."""
     return judge_names(session, find_collection(session, slug).id)
 
 
 @dataclass(frozen=True)
 class _State:
-    """What is judged of a collection, now or at a moment, and how a policy settles it."""
+    """The judgements of a collection, now or at a time, and the policy that settles them."""
 
     session: Session
     collection: Collection
@@ -142,7 +142,7 @@ class _State:
 
     @property
     def judge(self) -> str | None:
-        """Whose grades alone are wanted."""
+        """The only judge whose grades are exported, if any."""
         return judge_of(self.policy)
 
     @cached_property
@@ -166,7 +166,7 @@ class _State:
 
     @cached_property
     def pairs(self) -> dict[int, tuple[int, int]]:
-        """Item that somebody graded → topic id and document id."""
+        """Graded item → topic id and document id."""
         return {one.pool_item_id: (one.topic_id, one.document_id) for one in self.opinions}
 
     @cached_property
@@ -175,12 +175,12 @@ class _State:
 
     @cached_property
     def pool(self) -> dict[int, tuple[int, int]]:
-        """Item → topic id and document id."""
+        """Pool item → topic id and document id."""
         return pooled_items(self.session, self.collection.id, self.at)
 
     @cached_property
     def refused(self) -> set[int]:
-        """What somebody could not judge and nobody has graded."""
+        """Items that somebody could not judge and nobody has graded."""
         id_ = self.collection.id
         refused = refused_items(self.session, id_, machines=self.machines, judge=self.judge, at=self.at)
         return refused - self.graded
@@ -200,7 +200,7 @@ def _state(session: Session, slug: str, policy: str | None, judge: str | None, a
 
 
 def _grades(state: _State, *, with_unjudged: bool) -> list[tuple[int, int, int]]:
-    """Topic id, document id and settled grade of every judged pool item, and -1 for the unjudged if wanted."""
+    """Topic id, document id and settled grade of every judged item, and -1 for unjudged ones if requested."""
     grades = [(*state.pairs[item], grade) for item, grade in state.settled.grades.items()]
     if with_unjudged:
         grades += [(*state.pool[item], UNJUDGED) for item in state.unjudged]
@@ -208,14 +208,14 @@ def _grades(state: _State, *, with_unjudged: bool) -> list[tuple[int, int, int]]
 
 
 def _named(state: _State, grades: Sequence[tuple[int, int, int]]) -> Iterator[tuple[str, str, int]]:
-    """The same by topic number and docno."""
+    """The grades by topic number and docno."""
     numbers = {id_: number for number, id_ in topic_ids(state.session, state.collection.id).items()}
     docnos = docnos_of(state.session, {document for _, document, _ in grades})
     return ((numbers[topic], docnos[document], grade) for topic, document, grade in grades)
 
 
 def _compare_with_database(state: _State, qrels: bytes, *, with_unjudged: bool) -> None:
-    """Read the written file back and compare it with grades settled by names, from queries of their own."""
+    """Read the file back and compare it with grades settled by name, from separate queries."""
     problems = Problems()
     parsed = parse_qrels("qrels", qrels, problems) if qrels else None
     written = {(row.topic, row.docno): row.grade for row in (parsed.rows if parsed else ())}
@@ -266,7 +266,7 @@ def _about(state: _State, made_at: datetime, *, with_unjudged: bool) -> dict[str
 
 
 def _counts(state: _State, *, with_unjudged: bool) -> dict[str, object]:
-    """Count what the qrels are made of: the pool and the judgements of accepted topics."""
+    """The manifest's counts of the pool and the judgements of accepted topics."""
     settled = state.settled
     by_grade = sorted(Counter(settled.grades.values()).items())
     return {

@@ -1,4 +1,4 @@
-"""Two states of the qrels compared, kept or live: which grades differ, and what that does to every run."""
+"""Comparison of two states of the qrels, kept or live: changed grades, and the effect on every run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ Grades = Mapping[tuple[int, int], int]
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two states: its name, and how many grades and topics it has; those of -1 are none."""
+    """One of the two states: its name, and its number of grades and topics, -1 excluded."""
 
     name: str
     policy: str
@@ -47,7 +47,7 @@ class Side:
 
 @dataclass(frozen=True)
 class QrelsDiff:
-    """What differs; `tau` compares the rankings of the runs, None where there is no order to compare."""
+    """The differences; `tau` compares the rankings of the runs, None if there is no order to compare."""
 
     before: Side
     after: Side
@@ -56,15 +56,15 @@ class QrelsDiff:
     measure: str
     runs: tuple[RunDifference, ...]
     tau: float | None
-    notices: tuple[Sentence, ...]  # where the pool is a sample
+    notices: tuple[Sentence, ...]  # if the pool is a sample
 
 
 def diff_qrels(session: Session, slug: str, before: str, after: str, measure: str = USUAL_MEASURE) -> QrelsDiff:
-    """Compare two versions by number, or one with `live`, the settled grades of this moment.
+    """Compare two versions by number, or one with `live`, the current settled grades.
 
-    Each side scores the runs over its own topics, by the collection's present scale. Raises `NotFoundError` for a
-    version that there is not, `InvalidValueError` for what is no version or measure, and `ConflictError` when nothing
-    is judged on a side.
+    Each side scores the runs over its own topics, by the collection's current scale. Raises `NotFoundError` for an
+    unknown version, `InvalidValueError` for an invalid version or measure, and `ConflictError` when a side has no
+    grades.
     """
     collection = find_collection(session, slug)
     best_grade = scale_of(session, collection.id)[-1].value
@@ -98,7 +98,7 @@ def diff_qrels(session: Session, slug: str, before: str, after: str, measure: st
 
 
 def changes_csv(diff: QrelsDiff) -> str:
-    """Every grade that differs, a line each."""
+    """CSV with one line per changed grade."""
     rows = [[change.topic, change.docno, change.kind, change.before, change.after] for change in diff.changes]
     return csv_text([["topic", "docno", "change", "before", "after"], *rows])
 
@@ -130,7 +130,7 @@ def _kept(session: Session, collection_id: int, name: str) -> tuple[str, Grades,
 def _values(
     runs: list[ListsOfRun], grades: Grades, samples: Samples, numbers: Mapping[int, str], scoring: Scoring
 ) -> list[float]:
-    """Each run's value over the topics of these grades."""
+    """Each run's mean over the topics of these grades."""
     if not runs:
         return []
     qrels: dict[int, dict[int, int]] = {}

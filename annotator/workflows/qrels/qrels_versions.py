@@ -1,4 +1,4 @@
-"""Versions of qrels that are kept: what went out once can be had again, whatever is judged later."""
+"""Kept versions of the qrels: immutable, and available again whatever is judged later."""
 
 import hashlib
 import json
@@ -27,15 +27,15 @@ GRADES = cast("Table", QrelsGrade.__table__)
 COLUMNS = ("qrels_version_id", "topic_id", "document_id", "grade")
 
 
-# What the manifests of one state of a collection differ in: when they were made, and by which version of the program.
+# Manifest fields that may differ for one state of a collection: time and program version.
 OF_THE_MAKING = frozenset({"made_at", "as_of", "not_as_of", "annotator"})
 
 
 class IdenticalVersionError(ConflictError):
-    """The last version that is kept has the same grades, and its manifest says the same of them."""
+    """The last kept version has the same grades and an equivalent manifest."""
 
     def __init__(self, number: int) -> None:
-        """Name the version."""
+        """Store the number of the version."""
         super().__init__(
             "These qrels are identical to version %(number)d, which is kept already. Nothing was stored.", number=number
         )
@@ -44,7 +44,7 @@ class IdenticalVersionError(ConflictError):
 
 @dataclass(frozen=True)
 class VersionView:
-    """A kept version; `policy` is as it is written in commands, `lines` counts its lines."""
+    """A kept version; `policy` is written as in commands, `lines` counts its lines."""
 
     number: int
     policy: str
@@ -56,7 +56,7 @@ class VersionView:
 
 @dataclass(frozen=True)
 class KeptNumber:
-    """The number of a version with the grades that were to be kept, and whether it was added for them."""
+    """The number of the version with the grades, and whether it was added for them."""
 
     number: int
     is_new: bool
@@ -64,7 +64,7 @@ class KeptNumber:
 
 @dataclass(frozen=True)
 class ClosedRound:
-    """The number of a round and of the version of the qrels that is its record."""
+    """The number of the closed round and of the qrels version that is its record."""
 
     number: int
     version: int
@@ -72,7 +72,7 @@ class ClosedRound:
 
 @dataclass(frozen=True)
 class ReleaseRequest:
-    """What participants are to see of the scores, as `submissions.release_scores` takes it."""
+    """Which scores participants see; the arguments of `submissions.release_scores`."""
 
     moment: datetime | None = None
     shown: ScoresShown | None = None
@@ -82,7 +82,7 @@ class ReleaseRequest:
 
 @dataclass(frozen=True)
 class Release:
-    """The collection after a release of scores, and the version that was added for it, None when none was."""
+    """The collection after a release of scores, and the version added for it, None when none was."""
 
     collection: CollectionView
     new_version: int | None
@@ -90,7 +90,7 @@ class Release:
 
 @dataclass(frozen=True)
 class KeptQrels:
-    """The bytes that were kept and their manifest, which also names the version."""
+    """The stored bytes and their manifest, which includes the version number."""
 
     qrels: bytes
     manifest: str
@@ -105,11 +105,11 @@ def keep_qrels(
     made_by_id: int | None,
     made_at: datetime,
 ) -> int:
-    """Keep an export of this collection as its next version, by topic id, document id and grade; return the number.
+    """Keep an export of this collection, by topic id, document id and grade, as a version; returns its number.
 
-    A version is of the moment of its export, and what was judged since is not looked at; so that others wait for as
-    short as can be, all has been read and checked by then. Raises `ConflictError` when it has no line, and when it
-    names somebody who was forgotten since; `IdenticalVersionError` when the last version is identical.
+    The version is of the time of its export: later judgements are not included, and reading and checking are done
+    before the lock, to keep it short. Raises `ConflictError` when it has no line, and when it names a person erased
+    since; `IdenticalVersionError` when the last version is identical.
     """
     if not grades:
         raise ConflictError("These qrels have no line, so there is nothing to keep.")
@@ -139,9 +139,9 @@ def keep_for_release(
     made_by_id: int | None,
     made_at: datetime,
 ) -> KeptNumber:
-    """Keep an export to release scores by, unless a version is kept that gives the same scores: then name that one.
+    """Keep an export for a release of scores, or reuse a kept version that gives the same scores.
 
-    Raises `ConflictError` when it has no line, and whatever `keep_qrels` raises.
+    Raises `ConflictError` when it has no line, and as `keep_qrels`.
     """
     if not grades:
         raise ConflictError(
@@ -160,9 +160,9 @@ def keep_for_release(
 def release_scores(
     session: Session, slug: str, wanted: ReleaseRequest, made: QrelsExport | None, *, by_id: int | None, at: datetime
 ) -> Release:
-    """Let participants see scores, computed from an export that is kept for it if one is given.
+    """Release scores to participants, by the given export, if any, which is kept.
 
-    Raises what `submissions.release_scores` and, with an export, `keep_for_release` do.
+    Raises as `submissions.release_scores` and, with an export, `keep_for_release`.
     """
     kept = None
     if made is not None:
@@ -173,7 +173,7 @@ def release_scores(
 
 
 def _version(collection_id: int, manifest: str, made_by_id: int | None, made_at: datetime) -> QrelsVersion:
-    """A version as the manifest describes it, without a number so far."""
+    """A version with the manifest's fields, not numbered yet."""
     about = json.loads(manifest)
     return QrelsVersion(
         collection_id=collection_id,
@@ -194,7 +194,7 @@ def keep_or_reuse(
     made_by_id: int | None,
     made_at: datetime,
 ) -> int:
-    """Do as `keep_qrels`, but return the number of the last version when that is identical; for other work's record."""
+    """Keep an export as `keep_qrels`, but return the last version's number when that is identical."""
     try:
         return keep_qrels(session, slug, grades, manifest, made_by_id=made_by_id, made_at=made_at)
     except IdenticalVersionError as identical:
@@ -202,9 +202,9 @@ def keep_or_reuse(
 
 
 def close_round(session: Session, slug: str, made: QrelsExport, *, by_id: int | None, at: datetime) -> ClosedRound:
-    """Close the round that is open; an export of the qrels is kept as its record.
+    """Close the open round; an export of the qrels is kept as its record.
 
-    Raises what `rounds.close_round` and `keep_or_reuse` do.
+    Raises as `rounds.close_round` and `keep_or_reuse`.
     """
     version = keep_or_reuse(session, slug, made.grades, made.manifest, made_by_id=by_id, made_at=at)
     return ClosedRound(rounds.close_round(session, slug, version=version, at=at), version)
@@ -215,9 +215,9 @@ def _state_in(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _refuse_forgotten(session: Session, names: AbstractSet[str | None]) -> None:
-    """Raise `ConflictError` when nobody has one of these names; whoever is to be forgotten is so afterwards.
+    """Raise `ConflictError` when a name has no account; locks the accounts against erasure meanwhile.
 
-    That takes the name out of what is kept by then.
+    An erasure that follows removes the name from the kept version.
     """
     known = select(User.name).where(User.name.in_(names)).order_by(User.id).with_for_update(read=True)
     if names - set(session.scalars(known)):
@@ -246,8 +246,8 @@ def list_versions(session: Session, slug: str) -> list[VersionView]:
 def export_version(session: Session, slug: str, number: int) -> KeptQrels:
     """The file of a kept version, byte for byte, and its manifest.
 
-    Raises `NotFoundError` when there is no such version, and `ConflictError` when its bytes cannot be had again,
-    because something was changed that it names.
+    Raises `NotFoundError` for an unknown version, and `ConflictError` when its bytes cannot be reproduced since
+    something it names was changed.
     """
     collection = find_collection(session, slug)
     version = kept_version(session, collection.id, str(number))

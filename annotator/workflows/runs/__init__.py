@@ -1,1 +1,1 @@
-"""Workflows of runs."""
+"""Runs: upload, changes, costs, and the rules for submissions."""

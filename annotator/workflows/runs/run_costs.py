@@ -1,4 +1,4 @@
-"""What systems cost, as participants and organisers state it of a run, and the columns that organisers add."""
+"""Costs of systems, as stated for runs by participants and organisers, and columns added by organisers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,12 +28,12 @@ from annotator.storage.tables.runs import FactColumn
 from annotator.workflows.runs.submissions import check_may_change
 
 MOST_COLUMNS = 20
-TOLD = 5  # runs that are named in a sentence
+TOLD = 5  # runs named in an error message
 
 
 @dataclass(frozen=True)
 class ColumnRequest:
-    """A column that organisers want, as they wrote it."""
+    """A column to add, as entered by an organiser."""
 
     key: str
     name: str
@@ -44,25 +44,25 @@ class ColumnRequest:
 
 @dataclass(frozen=True)
 class RunCosts:
-    """What may be stated of a run, in the order of tables, and what is."""
+    """The costs that may be stated for a run, in table order, and the stated ones."""
 
     tag: str
     facts: tuple[Fact, ...]
     statements: tuple[Statement, ...]
 
     def of(self, fact: Fact) -> list[Statement]:
-        """What is stated of one fact, in the order of its details."""
+        """The statements of one cost, in the order of its details."""
         told = [one for one in self.statements if one.fact == fact.key]
         return sorted(told, key=lambda one: natural_order(one.detail))
 
 
 def list_facts(session: Session, slug: str) -> tuple[Fact, ...]:
-    """What may be stated of a run in this collection, in the order of tables."""
+    """The costs that may be stated for a run in this collection, in table order."""
     return tuple(facts_by_key(session, find_collection(session, slug).id).values())
 
 
 def add_column(session: Session, slug: str, request: ColumnRequest, *, at: datetime) -> Fact:
-    """Ask for something else, too; `InvalidValueError` for what cannot be asked, `ConflictError` for it again."""
+    """Add a column; `InvalidValueError` for an invalid one, `ConflictError` for one that exists."""
     collection = lock_open_collection(session, slug)
     fact = own_column(request.key, request.name, kind=request.kind, unit=request.unit, better=request.better)
     present = columns_of(session, collection.id)
@@ -85,7 +85,7 @@ def add_column(session: Session, slug: str, request: ColumnRequest, *, at: datet
 
 
 def remove_column(session: Session, slug: str, key: str) -> Fact:
-    """Ask for it no more, and return it.
+    """Remove a column, and return it.
 
     Raises `ConflictError` while a run states it and `NotFoundError` when there is no such column.
     """
@@ -107,7 +107,7 @@ def remove_column(session: Session, slug: str, key: str) -> Fact:
 
 
 def costs_of_run(session: Session, slug: str, tag: str, *, team: str | None = None) -> RunCosts:
-    """What is stated of a run's newest file; with `team`, only of theirs."""
+    """The costs stated for a run's newest file; with `team`, only for runs of that team."""
     collection_id = find_collection(session, slug).id
     run = find_run(session, collection_id, tag, team=team)
     facts = facts_by_key(session, collection_id)
@@ -124,9 +124,9 @@ def state_costs(
     by_id: int | None = None,
     team: str | None = None,
 ) -> list[Statement]:
-    """Let what is written as keys, details and values stand as `replace_costs` does, and return it.
+    """Parse keys, details and values, replace a run's costs as `replace_costs`, and return them.
 
-    Raises what `change_costs` does.
+    Raises as `change_costs`.
     """
     collection = check_may_change(session, slug, by_id, team=team, at=at)
     statements = _read_written(facts_by_key(session, collection.id), written)
@@ -144,9 +144,9 @@ def replace_costs(
     by_id: int | None = None,
     team: str | None = None,
 ) -> None:
-    """Let these stand instead of all that was stated of a run; with `team`, only of theirs, for a participant.
+    """Replace all costs stated for a run; with `team`, only for that team's runs, as a participant.
 
-    Raises `InvalidValueError` for what does not fit together, and what `check_may_change` does.
+    Raises `InvalidValueError` for inconsistent statements, and as `check_may_change`.
     """
     collection = check_may_change(session, slug, by_id, team=team, at=at)
     check_together(statements)
@@ -164,12 +164,11 @@ def change_costs(
     by_id: int | None = None,
     team: str | None = None,
 ) -> None:
-    """Change some of what is stated: `latency_p95` → `48 ms`; nothing written takes it back, all else stays.
+    """Change some costs, e.g. `latency_p95` → `48 ms`; an empty value deletes one, others are kept.
 
-    Raises `NotFoundError` for a fact there is not, `InvalidValueError` for what cannot be stated, and what
-    `check_may_change` does.
+    Raises `NotFoundError` for an unknown cost, `InvalidValueError` for an invalid value, and as `check_may_change`.
     """
-    # Locked before it is read: what somebody else changes meanwhile stays, too.
+    # Locked before reading, so that concurrent changes are not lost.
     check_may_change(session, slug, by_id, team=team, at=at)
     before = costs_of_run(session, slug, tag, team=team)
     facts = {fact.key: fact for fact in before.facts}
@@ -186,7 +185,7 @@ def change_costs(
 def state_with_runs(
     session: Session, slug: str, tags: Iterable[str], statements: Sequence[Statement], *, at: datetime
 ) -> None:
-    """State this of runs that were just stored; what else is stated of those that they correct stays."""
+    """State these costs for runs just stored; other costs are copied from the runs they correct."""
     for tag in tags if statements else ():
         before = {one.address: one for one in costs_of_run(session, slug, tag).statements}
         stand = before | {one.address: one for one in statements}
@@ -203,12 +202,12 @@ def _read_written(facts: Mapping[str, Fact], written: Sequence[tuple[str, str, s
 
 
 def as_stored(statement: Statement) -> StatedFact:
-    """A statement as the table has it."""
+    """A statement as a row of the table."""
     return StatedFact(statement.fact, statement.detail, statement.number, statement.words)
 
 
 def facts_by_key(session: Session, collection_id: int) -> dict[str, Fact]:
-    """What may be stated of a run in a collection, by key, in the order of tables."""
+    """Key → cost that may be stated for a run in a collection, in table order."""
     return all_facts(
         stored_column(column.key, column.name, kind=column.kind, unit=column.unit, better=column.better)
         for column in columns_of(session, collection_id)
@@ -216,6 +215,6 @@ def facts_by_key(session: Session, collection_id: int) -> dict[str, Fact]:
 
 
 def fitting_statements(facts: Mapping[str, Fact], stored: Iterable[StatedFact]) -> tuple[Statement, ...]:
-    """What is stored of a run as statements, without those that fit no fact any more."""
+    """The stored statements of a run, without those of costs that no longer exist."""
     told = (Statement(one.fact, one.detail, one.number, one.words) for one in stored)
     return those_that_fit(facts, told)

@@ -1,4 +1,4 @@
-"""Files of runs: check them and store them whole, with their ranked lists."""
+"""Upload of run files: validate, then store files and ranked lists."""
 
 import gzip
 from collections.abc import Mapping, Sequence
@@ -31,29 +31,29 @@ from annotator.workflows.runs.run_costs import state_with_runs
 from annotator.workflows.runs.runs import check_details, rankings_sent_twice
 from annotator.workflows.runs.submissions import check_may_send, foresee_sending
 
-PACKING = 1  # zlib's level: its usual 6 takes four times as long for a run and saves a fourteenth
+PACKING = 1  # zlib's level: the default 6 takes four times as long for a run and saves a fourteenth
 
 
 @dataclass(frozen=True, eq=False)
 class CheckedRun(ReadRun):
-    """A run that was read without a problem, with all that can be made ready before it is stored."""
+    """A valid run, prepared as far as possible before it is stored."""
 
     file: InputFile
     sender: Sender
-    checksum: str  # SHA-256 of the bytes as they were sent
+    checksum: str  # SHA-256 of the bytes as uploaded
     packed: bytes  # those bytes gzipped
-    corrected_id: int | None  # of the run whose place it takes
-    documents: DocumentIds  # of all runs that were checked with it
+    corrected_id: int | None  # id of the run it replaces
+    documents: DocumentIds  # shared by all runs checked together
 
     @property
     def corrects(self) -> bool:
-        """Whether it takes the place of an earlier file."""
+        """Whether it replaces an earlier file."""
         return self.corrected_id is not None
 
 
 @dataclass(frozen=True)
 class Submission:
-    """What comes with files of runs: who sends them, and what is said and stated of all of them."""
+    """Data common to the uploaded run files: the sender, and the details and costs of all runs."""
 
     sender: Sender
     details: RunDetails
@@ -62,15 +62,15 @@ class Submission:
 
     @property
     def team(self) -> str | None:
-        """The team of a participant, who is bound by the rules for submissions; None for an organiser."""
+        """The team of a participant, to whom the submission rules apply; None for an organiser."""
         return None if self.sender.organises else self.sender.team
 
 
 @dataclass(frozen=True)
 class Upload:
-    """Runs that were stored, with their receipts; by run id, the tags of other teams' runs with the same ranking.
+    """Stored runs with their receipts; by run id, the tags of other teams' runs with the same ranking.
 
-    They are compared only when that is asked for.
+    Rankings are compared only on request.
     """
 
     runs: list["CheckedRun"]
@@ -80,7 +80,7 @@ class Upload:
 
 @dataclass(frozen=True)
 class CheckedFiles:
-    """The runs that were read without a problem, and what is wrong with the other files."""
+    """The valid runs, and the problems of the other files."""
 
     runs: list[CheckedRun]
     problems: Problems
@@ -99,11 +99,11 @@ def upload(
     compares: bool = False,
     keep: bool = True,
 ) -> Upload:
-    """Check files of runs, which takes a while in which others may write, and store them: all of them or none.
+    """Validate run files, without blocking other writers, and store all of them or none.
 
-    `at` is when they were sent, `noted_at` the moment in the audit log. With `compares` it also finds other teams' runs
-    that rank the same; without `keep` everything is tried and nothing stored. Raises `FileRefusedError` with every
-    problem of every file, and what `check_may_send` and `store_runs` do.
+    `at` is the time of sending, `noted_at` that of the audit entry. With `compares` it also finds other teams' runs
+    with the same ranking; without `keep` it is a dry run. Raises `FileRefusedError` with every problem of every file,
+    and as `check_may_send` and `store_runs`.
     """
     team, user_id = submission.team, actor.user_id
     with database.reading() as session:
@@ -139,10 +139,10 @@ def check_runs(
     tag_from_file: bool = False,
     unpacked_limit: int,
 ) -> list[CheckedRun]:
-    """Read files of runs against the collection and store nothing.
+    """Read and validate run files against the collection; stores nothing.
 
-    With `tag_from_file` the file's name without its endings is the tag. Raises `FileRefusedError` with every problem
-    of every file: its form, its topics, and tags taken or used twice.
+    With `tag_from_file` the file name without its extensions is the tag. Raises `FileRefusedError` with every problem
+    of every file: its format, its topics, and tags in use or given twice.
     """
     checked = check_each_run(
         session, slug, files, sender=sender, tag_from_file=tag_from_file, unpacked_limit=unpacked_limit
@@ -160,7 +160,7 @@ def check_each_run(
     tag_from_file: bool = False,
     unpacked_limit: int,
 ) -> CheckedFiles:
-    """Read files as `check_runs` does, reporting each of them."""
+    """Validate files as `check_runs`, and report on each of them."""
     collection = find_open_collection(session, slug)
     tags = _sorted_tags(session, collection.id, sender)
     rules = RunRules(
@@ -189,9 +189,9 @@ def store_runs(
     uploaded_by_id: int | None,
     uploaded_at: datetime,
 ) -> list[Receipt]:
-    """Store checked runs whole, files and ranked lists; a run that one of them corrects is kept and counts no more.
+    """Store valid runs with files and ranked lists; a corrected run is kept but no longer active.
 
-    Raises `FileRefusedError` when a tag was taken, a run withdrawn, or a topic went, between the check and now.
+    Raises `FileRefusedError` when a tag was taken, a run withdrawn, or a topic removed since the check.
     """
     check_details(details)
     collection = lock_open_collection(session, slug)
@@ -226,7 +226,7 @@ def store_runs(
 
 
 def _sorted_tags(session: Session, collection_id: int, sender: Sender) -> SortedTags:
-    """What the sender may do at this moment with each tag that is taken."""
+    """What the sender may currently do with each tag in use."""
     return sort_tags(
         sender,
         (
@@ -246,12 +246,12 @@ def _sorted_tags(session: Session, collection_id: int, sender: Sender) -> Sorted
 
 
 def _topics_for(session: Session, collection_id: int, sender: Sender) -> Mapping[str, int]:
-    """Topic number → row id of those that the sender's runs may answer: drafts are the organisers' alone to know."""
+    """Topic number → row id of the topics that the sender's runs may answer: drafts only for organisers."""
     return topic_ids(session, collection_id, *([] if sender.organises else [Topic.state != TopicState.DRAFT]))
 
 
 def _find_documents(session: Session, collection_id: int, documents: DocumentIds) -> None:
-    """Learn the ids of those that have a row."""
+    """Look up the ids of documents that have a row."""
     count, docnos = documents.missing_count, (docnos for _, docnos in documents.missing())
     for rows in stored_documents(session, collection_id, count, docnos, with_text=documents.corpus_is_loaded):
         documents.take(rows)
@@ -268,7 +268,7 @@ def _checked(
         file=file,
         sender=sender,
         checksum=checksum_of(file.content),
-        # The very same object when it was sent so.
+        # The identical object if it was sent in that form.
         packed=file.content if is_packed else gzip.compress(file.content, PACKING, mtime=0),
         corrected_id=corrected_id,
         documents=documents,
@@ -276,7 +276,7 @@ def _checked(
 
 
 def _all_added(session: Session, collection_id: int, checked: DocumentIds) -> DocumentIds:
-    """Make rows for the documents that have none yet; what the check found stays as it was, if this is undone."""
+    """Insert rows for documents without one; the checked mapping is not modified, in case of a rollback."""
     documents = checked.copy()
     _find_documents(session, collection_id, documents)
     for numbers, docnos in documents.missing():
@@ -285,7 +285,7 @@ def _all_added(session: Session, collection_id: int, checked: DocumentIds) -> Do
 
 
 def _check_fit(session: Session, collection_id: int, checked: Sequence[CheckedRun]) -> None:
-    """Refuse what the sender may not do any more since it was checked."""
+    """Raise `FileRefusedError` for what the sender may no longer do since the check."""
     senders = {run.sender for run in checked}
     tags = {sender: _sorted_tags(session, collection_id, sender) for sender in senders}
     topics = {sender: _topics_for(session, collection_id, sender) for sender in senders}
@@ -303,7 +303,7 @@ def _check_fit(session: Session, collection_id: int, checked: Sequence[CheckedRu
 
 
 def _begun(session: Session, checked: CheckedRun, at: datetime) -> Run:
-    """Begin a run; what is known of the one that it corrects goes over to it."""
+    """Insert the run; metadata of the run that it corrects is copied."""
     run = Run(tag=checked.parsed.tag, team_id=None, description="", run_type=RunType.UNKNOWN, priority=1)
     run.file_name, run.checksum = PurePath(checked.file_name).name, checked.checksum
     run.retrieved, run.warnings = checked.parsed.retrieved, as_stored(checked.warnings)
@@ -318,7 +318,7 @@ def _begun(session: Session, checked: CheckedRun, at: datetime) -> Run:
 
 @dataclass(frozen=True)
 class ReadFiles:
-    """The runs that were read without a problem, and what is wrong with the other files."""
+    """The valid runs, and the problems of the other files."""
 
     runs: list[ReadRun]
     problems: Problems
@@ -332,9 +332,9 @@ def check_run_files(
     tag_from_file: bool = False,
     unpacked_limit: int,
 ) -> ReadFiles:
-    """Read runs as `check_each_run` does for a collection with these topics and without a corpus.
+    """Validate runs as `check_each_run`, for a collection with these topics and without a corpus.
 
-    Raises `FileRefusedError` with everything wrong with the topics.
+    Raises `FileRefusedError` with every problem of the topics.
     """
     problems = Problems()
     text = unpack_into(problems, topics.name, topics.content, unpacked_limit)

@@ -1,4 +1,4 @@
-"""Runs: check files of them, store them whole, correct, change, withdraw and list them."""
+"""Runs: list, show, change, withdraw and restore."""
 
 import gzip
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ GREATEST_PRIORITY = 99
 
 
 def list_runs(session: Session, slug: str, *, team: str | None = None, every: bool = False) -> list[SentRun]:
-    """The runs in force by tag, of all teams or of one; with `every` also those that were withdrawn or replaced."""
+    """The active runs by tag, of all teams or of one; with `every` also withdrawn and replaced ones."""
     rows = [
         run
         for run in sent_runs(session, find_collection(session, slug).id)
@@ -37,11 +37,10 @@ def list_runs(session: Session, slug: str, *, team: str | None = None, every: bo
 def withdraw_run(
     session: Session, slug: str, tag: str, *, at: datetime, by_id: int | None = None, team: str | None = None
 ) -> None:
-    """Neither pool nor score a run any more; what it gave to a pool stays there.
+    """Exclude a run from pooling and scoring; its contributions to a pool remain.
 
-    With `team` it is one of theirs, and a participant of it withdraws it; otherwise an organiser does.
-
-    Raises `ConflictError` when it is withdrawn already, and what `check_may_change` does.
+    With `team`, a participant of it withdraws one of its runs; otherwise an organiser does. Raises `ConflictError` when
+    it is withdrawn already, and as `check_may_change`.
     """
     run = find_run(session, check_may_change(session, slug, by_id, team=team, at=at).id, tag, team=team)
     if run.state == RunState.WITHDRAWN:
@@ -52,10 +51,10 @@ def withdraw_run(
 def restore_run(
     session: Session, slug: str, tag: str, *, at: datetime, by_id: int | None = None, team: str | None = None
 ) -> None:
-    """Let a withdrawn run count again; `ConflictError` when it was not withdrawn.
+    """Make a withdrawn run active again; `ConflictError` when it was not withdrawn.
 
-    With `team`, only one of theirs, for a participant who may send runs: raises what `check_may_send` does, and
-    `NotAllowedError` when it was an organiser who withdrew it.
+    With `team`, only one of its runs, for a participant who may send runs: raises as `check_may_send`, and
+    `NotAllowedError` when an organiser withdrew it.
     """
     run = find_run(session, check_may_send(session, slug, by_id, team=team, at=at).id, tag, team=team)
     if run.state != RunState.WITHDRAWN:
@@ -75,9 +74,9 @@ def change_run(
     by_id: int | None = None,
     team: str | None = None,
 ) -> None:
-    """Change what is said of a run's newest file; raises what `check_may_change` does.
+    """Change the details of a run's newest file; raises as `check_may_change`.
 
-    With `team`, a participant of it changes it, only one of theirs, and it stays theirs.
+    With `team`, a participant of it changes one of its runs, whose team cannot change.
     """
     collection = check_may_change(session, slug, by_id, team=team, at=at)
     check_details(details)
@@ -86,7 +85,7 @@ def change_run(
 
 
 def check_details(details: RunDetails) -> None:
-    """Raise `InvalidValueError` for what cannot be said of a run."""
+    """Raise `InvalidValueError` for invalid details of a run."""
     check_free_text(details.description or "", LONGEST_DESCRIPTION)
     if details.priority is not None and not 1 <= details.priority <= GREATEST_PRIORITY:
         raise InvalidValueError(
@@ -108,14 +107,14 @@ class RunView:
 def receipt_of(
     session: Session, slug: str, tag: str, *, version: int | None = None, team: str | None = None
 ) -> Receipt:
-    """The receipt of a run's newest file, or of one of its versions, as it was given out; with `team`, only theirs."""
+    """The issued receipt of a run's newest file, or of a version; with `team`, only for its runs."""
     run = find_sent_run(session, find_collection(session, slug).id, tag, version=version, team=team)
     sentences = from_stored(session.get_one(Run, run.id).warnings)
     return Receipt(**vars(run), bytes=size_as_sent(session, run.id), sentences=sentences)
 
 
 def show_run(session: Session, slug: str, tag: str, *, version: int | None = None, team: str | None = None) -> RunView:
-    """A run's newest file, or one of its versions, with its warnings; with `team`, only theirs."""
+    """A run's newest file, or a version, with its warnings; with `team`, only for its runs."""
     collection_id = find_collection(session, slug).id
     row = find_sent_run(session, collection_id, tag, version=version, team=team)
     versions = [run for run in sent_runs(session, collection_id, tag) if team is None or run.team == team]
@@ -123,9 +122,9 @@ def show_run(session: Session, slug: str, tag: str, *, version: int | None = Non
 
 
 def rankings_sent_twice(session: Session, slug: str) -> Mapping[int, Sequence[str]]:
-    """By run id, the tags of other teams' runs in force that have the same ranking, which organisers alone may learn.
+    """Run id → tags of other teams' active runs with the same ranking; for organisers only.
 
-    The same ranking is the same documents in the same order for the same topics, whatever the scores are.
+    Rankings are the same if they have the same documents in the same order for the same topics, whatever the scores.
     """
     return same_rankings(session, find_collection(session, slug).id)
 
@@ -133,7 +132,7 @@ def rankings_sent_twice(session: Session, slug: str) -> Mapping[int, Sequence[st
 def original_file(
     session: Session, slug: str, tag: str, *, version: int | None = None, team: str | None = None
 ) -> InputFile:
-    """A run's newest file, or one of its versions, byte for byte as it was sent; with `team`, only theirs."""
+    """A run's newest file, or a version, byte for byte as uploaded; with `team`, only for its runs."""
     run = find_sent_run(session, find_collection(session, slug).id, tag, version=version, team=team)
     stored = session.get_one(RunFile, run.id)
     return InputFile(run.file_name, gzip.decompress(stored.content) if stored.packed_here else stored.content)

@@ -1,4 +1,4 @@
-"""Submissions: until when participants send runs, under which terms, and which scores they see from when on."""
+"""Rules for submissions: the deadline, the terms, and the release of scores to participants."""
 
 import hashlib
 from dataclasses import dataclass
@@ -27,13 +27,13 @@ GREATEST_MOST_DOCUMENTS = 100_000
 
 NO_DEADLINE = "none"
 NOW = "now"
-NEW_VERSION = "new"  # of the qrels: the grades of the moment, kept when scores are released
+NEW_VERSION = "new"  # a new qrels version, kept from the live grades when scores are released
 LONGEST_DEADLINE = 100
 
 
 @dataclass(frozen=True)
 class Deadline:
-    """The moment before which participants send and correct runs, and how it was written; `at` is None for none."""
+    """The time before which participants send and correct runs, and its text; `at` is None for no deadline."""
 
     at: datetime | None
     written: str = ""
@@ -41,21 +41,21 @@ class Deadline:
 
 @dataclass(frozen=True)
 class SubmissionChange:
-    """What to change; None leaves a thing as it is, and empty terms ask nothing of anybody."""
+    """New values of settings; None leaves one unchanged, and empty terms require no acceptance."""
 
     deadline: Deadline | None = None
     terms: str | None = None
     most_documents: int | None = None
 
     def details(self) -> dict[str, object]:
-        """What the log keeps of it: no deadline is one word, that there is no change is none."""
+        """The fields for the audit log, which distinguish removing the deadline from leaving it unchanged."""
         deadline = None if self.deadline is None else self.deadline.at or NO_MOMENT
         return {"deadline": deadline, "terms": self.terms, "most_documents": self.most_documents}
 
 
 @dataclass(frozen=True)
 class Terms:
-    """The terms of a task as one person sees them; the fingerprint tells later which words they read."""
+    """The terms for one person; the fingerprint identifies the text they read."""
 
     text: str
     fingerprint: str
@@ -64,21 +64,21 @@ class Terms:
 
 @dataclass(frozen=True)
 class SenderState:
-    """What keeps a participant from sending runs at this moment."""
+    """What prevents a participant from sending runs now."""
 
     deadline_passed: bool
     must_accept_terms: bool
 
     @property
     def may_send(self) -> bool:
-        """Whether nothing keeps them from it."""
+        """Whether nothing prevents them."""
         return not self.deadline_passed and not self.must_accept_terms
 
 
 def read_deadline(text: str) -> Deadline:
-    """The deadline that somebody wrote, a moment as `read_moment` reads it with a time of day.
+    """Parse a deadline, a date with a time of day as `read_moment` parses it.
 
-    Nothing, or `none`, is no deadline. `InvalidValueError` says what is wrong with anything else.
+    An empty text or `none` is no deadline. Raises `InvalidValueError` for an invalid text.
     """
     written = text.strip()
     if written in {"", NO_DEADLINE}:
@@ -96,12 +96,12 @@ def read_deadline(text: str) -> Deadline:
 
 
 def write_deadline(at: datetime | None, written: str = "") -> str:
-    """A deadline as `read_deadline` reads it: as it was written, else in UTC; nothing when there is none."""
+    """A deadline as text for `read_deadline`: as entered, else in UTC; empty when there is none."""
     return "" if at is None else written or write_moment(at)
 
 
 def deadline_in_words(at: datetime | None, written: str) -> str:
-    """A deadline as it was written and, where that is not the same, in UTC; nothing when there is none."""
+    """A deadline as entered and, if different, in UTC; empty when there is none."""
     if at is None:
         return ""
     in_utc = write_moment(at)
@@ -109,7 +109,7 @@ def deadline_in_words(at: datetime | None, written: str) -> str:
 
 
 def change_submissions(session: Session, slug: str, change: SubmissionChange) -> None:
-    """Change the rules for submissions; people who accepted other terms have to accept the new ones."""
+    """Change the rules for submissions; changed terms must be accepted again."""
     collection = lock_open_collection(session, slug)
     if change.deadline is not None:
         collection.submissions_until = change.deadline.at
@@ -133,8 +133,8 @@ def change_submissions(session: Session, slug: str, change: SubmissionChange) ->
 def change_settings(
     session: Session, slug: str, settings: CollectionChange, queue: QueueChange, rules: SubmissionChange
 ) -> str | None:
-    """Change all that is given, and return the consensus policy if it was given or comes with a mode."""
-    # The queue first: a mode may bring its default policy, and a policy that is given counts.
+    """Change the given settings, and return the consensus policy if it was given or changes with the mode."""
+    # The queue first: a mode may set its default policy, and an explicit policy takes precedence.
     policy = change_queue(session, slug, queue) if queue != QueueChange() else None
     if settings != CollectionChange():
         change_collection(session, slug, settings)
@@ -144,7 +144,7 @@ def change_settings(
 
 
 def read_release_moment(text: str) -> datetime | None:
-    """The moment that somebody wrote as for a deadline; None for `now` or nothing, and `InvalidValueError` as there."""
+    """Parse the time of a release like a deadline; None for `now` or an empty text; raises `InvalidValueError`."""
     written = text.strip()
     if written in {"", NOW}:
         return None
@@ -152,7 +152,7 @@ def read_release_moment(text: str) -> datetime | None:
 
 
 def scores_seen(released_at: datetime | None, shown: ScoresShown, *, at: datetime) -> ScoresShown:
-    """What participants see of the scores at a moment."""
+    """Which scores participants see at a time."""
     return ScoresShown.NOTHING if released_at is None or at < released_at else shown
 
 
@@ -166,13 +166,13 @@ def release_scores(
     qrels: str | None = None,
     early: bool = False,
 ) -> None:
-    """Let participants see scores from a moment on: those of runs uploaded before it.
+    """Release scores to participants from a time on: those of runs uploaded before it.
 
-    They see as much as is `shown`, computed from the grades of `qrels`: the number of a kept version, or `live`, the
-    grades of the moment they look. What is not given stays as it was decided before; at first that is the present
-    moment, a team's own scores beside the median and the best of all, and `live`. Raises `ConflictError` while runs
-    are still taken at the moment, unless `early`: who may send runs and see what they score can find out the grades;
-    and what `version_number` and `kept_version` raise for the qrels.
+    They see as much as `shown`, computed from the grades of `qrels`: the number of a kept version, or `live`, the
+    grades at the time of viewing. Missing arguments keep their earlier value; initially these are the current time, a
+    team's own scores beside the median and the best of all, and `live`. Raises `ConflictError` while runs are still
+    accepted at that time, unless `early`: participants who can send runs and see their scores can infer the grades; and
+    as `version_number` and `kept_version` for the qrels.
     """
     collection = lock_collection(session, slug)
     if shown is ScoresShown.NOTHING:
@@ -192,12 +192,12 @@ def release_scores(
 
 
 def keeps_version(qrels: str | None, shown: ScoresShown | None, released_at: datetime | None) -> bool:
-    """Whether a release keeps the grades of its moment: when that is asked for, and when nothing is released yet."""
+    """Whether a release keeps the live grades: on request, and by default when nothing is released yet."""
     return shown is not ScoresShown.NOTHING and (qrels == NEW_VERSION or (qrels is None and released_at is None))
 
 
 def take_scores_back(session: Session, slug: str) -> None:
-    """Stop showing scores to participants."""
+    """Hide scores from participants."""
     _take_back(lock_collection(session, slug))
 
 
@@ -207,7 +207,7 @@ def _take_back(collection: Collection) -> None:
 
 
 def show_terms(session: Session, slug: str, user_id: int) -> Terms:
-    """The terms, and when this person accepted them; never, for somebody who does not take part."""
+    """The terms, and when this person accepted them; None for a person who is no participant."""
     collection = find_collection(session, slug)
     membership = _participation(session, collection.id, user_id)
     accepted_at = None if membership is None else membership.terms_accepted_at
@@ -215,9 +215,9 @@ def show_terms(session: Session, slug: str, user_id: int) -> Terms:
 
 
 def accept_terms(session: Session, slug: str, user_id: int, *, fingerprint: str, at: datetime) -> None:
-    """Note that a participant accepts the terms they read; accepting twice keeps the first moment.
+    """Record that a participant accepts the terms they read; accepting twice keeps the first time.
 
-    Raises `ConflictError` when these are not the terms any more, and `NotFoundError` when they do not take part.
+    Raises `ConflictError` when the terms have changed, and `NotFoundError` for a person who is no participant.
     """
     collection = lock_collection(session, slug)
     membership = _participation(session, collection.id, user_id)
@@ -229,17 +229,17 @@ def accept_terms(session: Session, slug: str, user_id: int, *, fingerprint: str,
 
 
 def sender_state(session: Session, slug: str, user_id: int, *, now: datetime) -> SenderState:
-    """What keeps a participant from sending runs; organisers are bound by none of it."""
+    """What prevents a participant from sending runs; organisers are exempt."""
     collection = find_collection(session, slug)
     return SenderState(_is_late(collection, now), _must_accept(session, collection, user_id))
 
 
 def check_may_send(session: Session, slug: str, user_id: int | None, *, team: str | None, at: datetime) -> Collection:
-    """Refuse the runs of a participant who is late, has not accepted the terms or has left the team.
+    """Raise if a participant is late, has not accepted the terms or has left the team.
 
-    An organiser has no team (None) and is bound by none of it. For the transaction that stores runs: until it ends,
-    nothing of that changes, and the collection it returns is locked. Raises `ConflictError` from the deadline on and
-    in a closed collection, `NotAllowedError` for terms not accepted and for another team.
+    An organiser has no team (None) and is exempt. For the transaction that stores runs: the returned collection is
+    locked, so that none of this changes. Raises `ConflictError` from the deadline on and in a closed collection,
+    `NotAllowedError` for terms not accepted and for another team.
     """
     collection = lock_open_collection(session, slug)
     _refuse_sender(session, collection, user_id, team, at)
@@ -247,15 +247,15 @@ def check_may_send(session: Session, slug: str, user_id: int | None, *, team: st
 
 
 def foresee_sending(session: Session, slug: str, user_id: int | None, *, team: str | None, at: datetime) -> None:
-    """Refuse the same before anything is read, without keeping others waiting."""
+    """Raise as `check_may_send`, without a lock, before any file is read."""
     _refuse_sender(session, find_open_collection(session, slug), user_id, team, at)
 
 
 def check_may_change(session: Session, slug: str, user_id: int | None, *, team: str | None, at: datetime) -> Collection:
-    """Refuse a participant's changes of runs after the deadline, or of a team they have left, for the transaction.
+    """Raise if a participant changes runs after the deadline, or of a team they have left; locks the collection.
 
-    Terms are no matter here: who does not want to accept new ones can still withdraw. The collection it returns is
-    locked.
+    Terms need not be accepted: a participant who rejects new ones can still withdraw runs. Returns the locked
+    collection.
     """
     collection = lock_open_collection(session, slug)
     _refuse_change(session, collection, user_id, team, at)

@@ -1,1 +1,1 @@
-"""Workflows of the site as a whole."""
+"""The site as a whole: background jobs."""

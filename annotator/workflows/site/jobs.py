@@ -1,4 +1,4 @@
-"""Jobs: ask for one, see how far it is, call it off; and for who works on them, take one and say what came of it."""
+"""Jobs: request, show and cancel them; for workers: take, report and finish them."""
 
 import logging
 from collections.abc import Mapping
@@ -15,22 +15,22 @@ from annotator.storage.collections.collection import find_collection
 from annotator.storage.site.jobs import ANSWERS_KEPT, MOST_FAILURES, is_arriving, jobs_before, may_begin, next_due
 from annotator.storage.tables.jobs import FINISHED, UNFINISHED
 
-# Why a job failed that no view has answered.
+# Failure reasons of jobs without an answer of their own.
 GIVEN_UP = "given up"
 FAULT = "fault"
-# Each may hold files as large as an upload may be.
+# Each may hold files of the maximum upload size.
 MOST_UNFINISHED = 5
 JOBS_A_PAGE = 100
 LOG = logging.getLogger("annotator.worker")
 
 
 class JobLostError(Exception):
-    """The job is somebody else's by now, or was called off: what was to be stored for it must not be."""
+    """The job was taken by another worker or cancelled; its results must not be stored."""
 
 
 @dataclass(frozen=True)
 class TakenJob:
-    """A job in a worker's hands; the attempt tells it from an earlier worker's."""
+    """A job leased to a worker; the attempt distinguishes it from an earlier worker's."""
 
     id: int
     attempt: int
@@ -42,7 +42,7 @@ class TakenJob:
 
 @dataclass(frozen=True)
 class JobView:
-    """A job as its page shows it; `before` counts those that are to be done first."""
+    """A job for its page; `before` counts the jobs queued ahead of it."""
 
     id: int
     kind: str
@@ -59,13 +59,13 @@ class JobView:
 
     @property
     def finished(self) -> bool:
-        """Whether nothing will happen to it any more."""
+        """Whether its state is final."""
         return self.state in FINISHED
 
 
 @dataclass(frozen=True)
 class JobsPage:
-    """The newest jobs of how many; `older` is where the next page begins, None on the last."""
+    """The newest jobs, and their total number; `older` is where the next page begins, None on the last page."""
 
     jobs: tuple[JobView, ...]
     total: int
@@ -74,7 +74,7 @@ class JobsPage:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a job: its last state, what to tell of it, and the answer itself."""
+    """The result of a job: its final state, a message, and the answer."""
 
     state: JobState
     result: dict[str, Any] = field(default_factory=dict)
@@ -91,11 +91,11 @@ def ask_job(
     at: datetime,
     has_file: bool = False,
 ) -> int:
-    """Ask for work of a kind to be done for a collection, and return the job's id; one that has a file waits for it.
+    """Queue a job of a kind for a collection, and return its id; with `has_file` it waits for its file.
 
-    Raises `ConflictError` when this person waits for much already.
+    Raises `ConflictError` when this person has too many unfinished jobs.
     """
-    # Who asks for two things at once is counted twice, one after the other.
+    # Serialises concurrent requests of a person, so that both are counted.
     session.execute(select(User.id).where(User.id == by_id).with_for_update(key_share=True))
     is_unfinished = or_(Job.state.in_(UNFINISHED), is_arriving(at))
     waiting = session.scalar(select(func.count()).where(Job.asked_by_id == by_id, is_unfinished)) or 0
@@ -112,7 +112,7 @@ def ask_job(
 def page_of_jobs(
     session: Session, slug: str, *, by_id: int | None = None, before: int | None = None, most: int = JOBS_A_PAGE
 ) -> JobsPage:
-    """The newest jobs of a collection, from the one before that id; with `by_id` those that this person asked for."""
+    """The newest jobs of a collection, older than the id `before`; with `by_id` only that person's."""
     asked = [Job.collection_id == find_collection(session, slug).id, *_seen_by(by_id)]
     total = session.scalar(select(func.count()).where(*asked)) or 0
     older_than = [] if before is None else [Job.id < before]
@@ -128,14 +128,14 @@ def page_of_jobs(
 
 
 def show_job(session: Session, slug: str, id_: int, *, by_id: int | None = None) -> JobView:
-    """One job; `NotFoundError` when the collection has none of that id, or somebody else than `by_id` asked for it."""
+    """One job; `NotFoundError` for an unknown id, or if another person than `by_id` requested it."""
     job = _found(session, slug, id_, by_id)
     name = session.scalar(select(User.name).where(User.id == job.asked_by_id))
     return _view(job, name, jobs_before(session, job))
 
 
 def job_answer(session: Session, slug: str, id_: int, *, by_id: int | None = None) -> bytes:
-    """What a finished job answers with; raises what `show_job` does, and when nothing is kept of it."""
+    """The result of a finished job; raises as `show_job`, and when no result is stored."""
     _found(session, slug, id_, by_id)
     output = session.scalar(select(Job.output).where(Job.id == id_))
     if output is None:
@@ -144,7 +144,7 @@ def job_answer(session: Session, slug: str, id_: int, *, by_id: int | None = Non
 
 
 def last_answer(session: Session, slug: str, *, by_id: int, target: str) -> JobView | None:
-    """The newest job that answers what this person asks for at this address, None when there is none."""
+    """The newest job of this person that answers the request to this address, None when there is none."""
     row = session.execute(
         select(Job, User.name)
         .join(User, User.id == Job.asked_by_id)
@@ -161,9 +161,9 @@ def last_answer(session: Session, slug: str, *, by_id: int, target: str) -> JobV
 
 
 def cancel_job(session: Session, slug: str, id_: int, *, at: datetime, by_id: int | None = None) -> None:
-    """Call a job off: nothing will be stored for it. `ConflictError` when it has finished."""
+    """Cancel a job: nothing will be stored for it. `ConflictError` when it has finished."""
     _found(session, slug, id_, by_id)
-    # One statement, as its worker may store what came of it at this very moment.
+    # One statement, as the worker may be storing the result concurrently.
     unfinished = update(Job).where(Job.id == id_, Job.state.in_(UNFINISHED))
     called_off = unfinished.values(state=JobState.CANCELLED, finished_at=at).returning(Job.id)
     if session.scalar(called_off) is None:
@@ -171,14 +171,14 @@ def cancel_job(session: Session, slug: str, id_: int, *, at: datetime, by_id: in
 
 
 def has_due(session: Session, *, now: datetime, only_short: bool = False) -> bool:
-    """Whether anything is to be begun, or any short job; looking costs no lock."""
+    """Whether a job, or a short one, is waiting; takes no lock."""
     return session.scalar(select(Job.id).where(may_begin(now, only_short=only_short)).limit(1)) is not None
 
 
 def take_job(session: Session, *, now: datetime, only_short: bool = False) -> TakenJob | None:
-    """Take the oldest job, or short job, that waits, or whose worker fell silent; None when there is none.
+    """Take the oldest waiting job, or short job, or one whose worker timed out; None when there is none.
 
-    One that lost its workers again and again fails instead; what was sent with it is kept as long as answers are.
+    A job whose workers timed out repeatedly fails instead; its input is kept as long as results are.
     """
     while (job := next_due(session, now, only_short=only_short)) is not None:
         if job.state == JobState.RUNNING:
@@ -203,50 +203,50 @@ def take_job(session: Session, *, now: datetime, only_short: bool = False) -> Ta
 
 
 def note_progress(session: Session, taken: TakenJob, *, now: datetime, done: int, steps: int) -> None:
-    """Say how far a job is; raises `JobLostError`."""
+    """Record a job's progress; raises `JobLostError`."""
     _change(session, taken, alive_at=now, steps_done=done, steps=steps)
 
 
 def keep_alive(session: Session, taken: TakenJob, *, now: datetime) -> None:
-    """Say that somebody is at work on a job; raises `JobLostError`."""
+    """Renew the lease of a job; raises `JobLostError`."""
     _change(session, taken, alive_at=now)
 
 
 def confirm_job(session: Session, taken: TakenJob, *, now: datetime) -> None:
-    """Call a job done in the very transaction that stores what it is about, so that it is stored once.
+    """Mark a job as done in the transaction that stores its effects, so that they are stored once.
 
-    Raises `JobLostError`, which undoes that transaction.
+    Raises `JobLostError`, which rolls that transaction back.
     """
     _change(session, taken, state=JobState.DONE, finished_at=now)
 
 
 def finish_job(session: Session, taken: TakenJob, outcome: Outcome, *, now: datetime) -> None:
-    """Keep what came of a job, whose file is needed no more. Raises `JobLostError`."""
+    """Store the result of a job, whose file is no longer needed; raises `JobLostError`."""
     _change(session, taken, state=outcome.state, finished_at=now, result=outcome.result, output=outcome.output)
 
 
 def put_back(session: Session, taken: TakenJob, *, has_failed: bool = False) -> None:
-    """Leave a job to the next worker, unless it is done; raises `JobLostError`.
+    """Return an unfinished job to the queue; raises `JobLostError`.
 
-    Only a failure counts against the job: no worker that was told to end, and no database that was busy.
+    Only failures count towards the limit, not a stopped worker or a busy database.
     """
     failures = Job.failures + 1 if has_failed else Job.failures
     _change(session, taken, only=(JobState.RUNNING,), state=JobState.WAITING, alive_at=None, failures=failures)
 
 
 def forget_answers(session: Session, *, now: datetime) -> None:
-    """Delete what came of jobs long ago, which has been read or never will be."""
+    """Delete the results of jobs that finished long ago."""
     session.execute(delete(Job).where(Job.state.in_(FINISHED), Job.finished_at < now - ANSWERS_KEPT))
 
 
 def count_jobs(session: Session) -> dict[JobState, int]:
-    """How many jobs there are in each state, of all collections."""
+    """The number of jobs in each state, over all collections."""
     rows = session.execute(select(Job.state, func.count()).group_by(Job.state))
     return dict.fromkeys(JobState, 0) | {JobState(state): count for state, count in rows}
 
 
 def count_ranked_lists(session: Session, slug: str) -> int:
-    """How many ranked lists the runs in force have: what most reports take their time by."""
+    """The number of ranked lists of the active runs, which determines the time of most reports."""
     found = find_collection(session, slug)
     lists = select(func.count()).select_from(RankedList).join(Run, Run.id == RankedList.run_id)
     return session.scalar(lists.where(Run.collection_id == found.id, IN_FORCE)) or 0
@@ -261,7 +261,7 @@ def _found(session: Session, slug: str, id_: int, by_id: int | None) -> Job:
 
 
 def _seen_by(by_id: int | None) -> list[Any]:
-    """What a job must be to be seen at all, and by this person."""
+    """The conditions for a job to be visible, to this person if one is given."""
     return [Job.state != JobState.ARRIVING, *([] if by_id is None else [Job.asked_by_id == by_id])]
 
 
@@ -283,7 +283,7 @@ def _view(job: Job, asked_by: str | None, before: int = 0) -> JobView:
 
 
 def _change(session: Session, taken: TakenJob, *, only: tuple[JobState, ...] = (), **values: object) -> None:
-    """Change a job that is still this worker's: running, or done by the worker's own transaction."""
+    """Update a job that this worker still holds: running, or marked as done by its own transaction."""
     states = only or (JobState.RUNNING, JobState.DONE)
     changed = session.execute(
         update(Job).where(Job.id == taken.id, Job.attempts == taken.attempt, Job.state.in_(states)).values(**values),

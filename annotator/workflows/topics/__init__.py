@@ -1,1 +1,1 @@
-"""Workflows of topics."""
+"""Topics: import, editing, trial and export."""

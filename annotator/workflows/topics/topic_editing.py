@@ -1,4 +1,4 @@
-"""One topic or a few by hand: draft them, mend their words, accept, drop and take them up again."""
+"""Editing of topics by hand: draft, edit, accept, drop and restore."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,13 +16,13 @@ from annotator.storage.tables.collections import Collection
 
 LONGEST_TITLE = 1_000
 LONGEST_TEXT = 20_000
-LONGEST_LANGUAGE = 35  # of a language tag, BCP 47
+LONGEST_LANGUAGE = 35  # of a BCP 47 language tag
 LONGEST_REASON = 1_000
 
 
 @dataclass(frozen=True)
 class TopicWords:
-    """What a topic says; only the title must be there."""
+    """The text of a topic; only the title is required."""
 
     title: str
     description: str = ""
@@ -32,17 +32,17 @@ class TopicWords:
 
 @dataclass(frozen=True)
 class TopicView:
-    """One topic as its page shows it."""
+    """One topic for its page."""
 
     number: str
     words: TopicWords
     state: TopicState
     reason: str
-    is_judged: bool  # its words stay as they are
+    is_judged: bool  # its text is read-only
 
 
 def show_topic(session: Session, slug: str, number: str) -> TopicView:
-    """One topic; `NotFoundError` when there is none of that number."""
+    """One topic; `NotFoundError` for an unknown number."""
     topic = find_topic(session, find_collection(session, slug).id, number)
     return TopicView(
         number=topic.number,
@@ -54,9 +54,9 @@ def show_topic(session: Session, slug: str, number: str) -> TopicView:
 
 
 def add_draft(session: Session, slug: str, number: str, words: TopicWords) -> None:
-    """Draft a topic.
+    """Create a draft topic.
 
-    Raises `InvalidValueError` for a number or words that cannot be, and `ConflictError` for a number that is taken.
+    Raises `InvalidValueError` for an invalid number or text, and `ConflictError` for a number in use.
     """
     collection = lock_open_collection(session, slug)
     _check_number(number)
@@ -70,9 +70,9 @@ def add_draft(session: Session, slug: str, number: str, words: TopicWords) -> No
 
 
 def change_words(session: Session, slug: str, number: str, words: TopicWords) -> bool:
-    """Give a topic other words; whether any differed.
+    """Replace a topic's text; returns whether anything changed.
 
-    Raises `ConflictError` when it was judged by those it has, and `InvalidValueError` for words that cannot be.
+    Raises `ConflictError` when it has judgements, and `InvalidValueError` for an invalid text.
     """
     collection = lock_open_collection(session, slug, against_judging=True)
     topic = find_topic(session, collection.id, number)
@@ -90,13 +90,13 @@ def change_words(session: Session, slug: str, number: str, words: TopicWords) ->
 
 
 def change_some_words(session: Session, slug: str, number: str, changes: Mapping[str, str]) -> bool:
-    """Change what is named of a topic's words, and leave the rest; returns and raises what `change_words` does."""
+    """Change the given fields of a topic's text; returns and raises as `change_words`."""
     present = show_topic(session, slug, number).words
     return change_words(session, slug, number, replace(present, **changes))
 
 
 def accept_topics(session: Session, slug: str, numbers: Sequence[str]) -> list[str]:
-    """Make drafts topics like any other, and name them; one that is accepted already stays so.
+    """Accept drafts and return their numbers; a topic that is accepted already is left unchanged.
 
     Raises `ConflictError` for a dropped one.
     """
@@ -108,10 +108,9 @@ def accept_topics(session: Session, slug: str, numbers: Sequence[str]) -> list[s
 
 
 def drop_topics(session: Session, slug: str, numbers: Sequence[str], *, reason: str) -> list[str]:
-    """Drop topics for a reason, and name those that were not dropped before; these take the new reason.
+    """Drop topics for a reason, and return those not dropped before; the others get the new reason.
 
-    What judges hold of them goes back; a judgement that still comes is stored as late. Raises `InvalidValueError`
-    without a reason.
+    Leases are returned; judgements that still arrive are stored as late. Raises `InvalidValueError` without a reason.
     """
     reason = " ".join(reason.split())
     if not reason:
@@ -129,9 +128,9 @@ def drop_topics(session: Session, slug: str, numbers: Sequence[str], *, reason: 
 
 
 def restore_topics(session: Session, slug: str, numbers: Sequence[str]) -> list[str]:
-    """Take dropped topics up again, as accepted ones with all their judgements, and name them.
+    """Restore dropped topics as accepted ones with all their judgements, and return their numbers.
 
-    Raises `ConflictError` for a draft, which is to be accepted.
+    Raises `ConflictError` for a draft, which can only be accepted.
     """
     topics = _topics(session, lock_open_collection(session, slug), numbers)
     for topic in topics:
@@ -149,7 +148,7 @@ def _topics(session: Session, collection: Collection, numbers: Sequence[str]) ->
 
 
 def _put_into(state: TopicState, topics: Sequence[Topic]) -> list[str]:
-    """Put them into this state and name those that were in another."""
+    """Set the state of topics and return the numbers of those that had another."""
     moved = [topic for topic in topics if topic.state != state]
     for topic in moved:
         topic.state = state
@@ -168,7 +167,7 @@ def _put(words: TopicWords, topic: Topic) -> None:
 
 
 def _as_stored(words: TopicWords) -> TopicWords:
-    """The words as a file of topics would give them: the title on one line, no blanks round the rest."""
+    """The text normalised as by an import: the title on one line, fields stripped."""
     stored = TopicWords(
         title=" ".join(words.title.split()),
         description=words.description.strip(),
@@ -185,7 +184,7 @@ def _as_stored(words: TopicWords) -> TopicWords:
 
 
 def _check_number(number: str) -> None:
-    """Refuse what could not be the number of a topic in a file either, in the same words."""
+    """Raise for a number that an import of topics would refuse, with the same message."""
     problems = Problems()
     if not check_topic_number(problems, "", 1, number):
         sentence = problems.first[0].sentence

@@ -1,4 +1,4 @@
-"""Trying a draft out: a quick look at the best documents of a search or of a run. No judgement comes of it."""
+"""Trial of a draft topic by quick looks at the top of a search or a run; creates no judgements."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from annotator.storage.collections.collection import find_collection, find_open_
 from annotator.storage.documents.documents import docnos_of, document_ids
 
 MOST_LOOKED_AT = 25
-BEGINNING = 3_000  # characters of a text, its tags included
+BEGINNING = 3_000  # characters of a text, including markup
 
 
 @dataclass(frozen=True)
 class Glance:
-    """A document of a quick look, and what this person said of it; None: nothing yet."""
+    """A document of a quick look, and this person's verdict; None: none yet."""
 
     docno: str
     title: str
@@ -41,12 +41,12 @@ class LookTally:
 
     @property
     def promise(self) -> Promise:
-        """What that tells of the topic."""
+        """What the counts predict for the topic."""
         return promise_of(self.looked, self.relevant)
 
 
 def runs_to_try(session: Session, slug: str, number: str) -> list[str]:
-    """The tags of the runs in force that have answers for a topic."""
+    """The tags of the active runs with results for a topic."""
     topic = find_topic(session, find_collection(session, slug).id, number)
     tags = session.scalars(
         select(Run.tag)
@@ -57,7 +57,7 @@ def runs_to_try(session: Session, slug: str, number: str) -> list[str]:
 
 
 def top_of_run(session: Session, slug: str, number: str, tag: str) -> list[str]:
-    """The docnos of a run's first documents for a topic, best first; `NotFoundError` when it has none."""
+    """The docnos of a run's top documents for a topic, best first; `NotFoundError` when it has none."""
     collection = find_collection(session, slug)
     topic = find_topic(session, collection.id, number)
     packed = session.scalar(
@@ -73,7 +73,7 @@ def top_of_run(session: Session, slug: str, number: str, tag: str) -> list[str]:
 
 
 def glance_at(session: Session, slug: str, number: str, docnos: Sequence[str], looked_by_id: int) -> list[Glance]:
-    """The beginnings of these documents, in this order, with what the person said of each before."""
+    """The beginnings of these documents, in this order, with the person's earlier verdicts."""
     collection = find_collection(session, slug)
     topic = find_topic(session, collection.id, number)
     ids = document_ids(session, collection.id, docnos)
@@ -107,7 +107,7 @@ def record_look(
     looked_by_id: int,
     looked_at: datetime,
 ) -> None:
-    """Keep how a document looked to a person; the same person's later word on it replaces it.
+    """Store whether a document looked relevant to a person, replacing their earlier verdict.
 
     Raises `ConflictError` when the topic is no draft, and `NotFoundError` for an unknown topic or document.
     """
@@ -118,7 +118,7 @@ def record_look(
     document_id = document_ids(session, collection.id, [docno]).get(docno)
     if document_id is None:
         raise NotFoundError("There is no document “%(docno)s” in this collection.", docno=docno)
-    # A person in two tabs looks in one after the other.
+    # Serialises requests of a person from two tabs.
     session.execute(select(User.id).where(User.id == looked_by_id).with_for_update(key_share=True))
     look = session.scalar(
         select(QuickLook).where(
@@ -134,7 +134,7 @@ def record_look(
 
 
 def look_tallies(session: Session, slug: str) -> dict[str, list[LookTally]]:
-    """Topic number → what each person's quick looks came to, the latest first; only topics that were looked at."""
+    """Topic number → each person's counts, the latest first; only topics with a look."""
     rows = session.execute(
         select(
             Topic.number,

@@ -1,4 +1,4 @@
-"""Topics: read files of them, store them, list them, give them out."""
+"""Topics: parse, store, list and export."""
 
 import json
 from collections import Counter
@@ -21,13 +21,13 @@ from annotator.storage.judging.progress import judged_topic_ids, topic_counts
 from annotator.storage.qrels.current_grades import opinions
 
 NUMBERS_TOLD = 20
-# Of a collection. Statements name its topics one by one, and SQLite takes 32,766 values.
+# Per collection: statements name topics one by one, and SQLite allows 32,766 parameters.
 MOST_TOPICS = 20_000
 
 
 @dataclass(frozen=True)
 class TopicRow:
-    """A topic with the size of its pool; `reason` says why it was dropped."""
+    """A topic with the size of its pool; `reason` is why it was dropped."""
 
     number: str
     title: str
@@ -41,7 +41,7 @@ class TopicRow:
 
 @dataclass(frozen=True)
 class TopicImport:
-    """What an import of topics came to."""
+    """Result of a topic import."""
 
     added: int
     changed: int
@@ -49,7 +49,7 @@ class TopicImport:
 
 
 def read_topics(files: Sequence[InputFile], *, unpacked_limit: int) -> list[ParsedTopic]:
-    """Parse files of topics; `FileRefusedError` lists everything wrong with any of them."""
+    """Parse files of topics; `FileRefusedError` lists every problem of any of them."""
     problems = Problems()
     topics: dict[str, tuple[str, ParsedTopic]] = {}
     for file in files:
@@ -76,10 +76,10 @@ def import_topics(
     state: TopicState = TopicState.ACCEPTED,
     most: int = MOST_TOPICS,
 ) -> TopicImport:
-    """Store topics, new ones in this state; one whose number is there already takes the new words and stays what it is.
+    """Insert new topics in this state; existing numbers get the new text and keep their state.
 
-    Raises `ConflictError` when one of these was judged by its present words, and when the collection would have more
-    than `most` topics; nothing is stored then.
+    Raises `ConflictError` when a topic to change has judgements, and when the collection would have more than `most`
+    topics; nothing is stored then.
     """
     collection = lock_open_collection(session, slug, against_judging=True)
     stored = {
@@ -106,7 +106,7 @@ def import_topics(
 
 
 def list_topics(session: Session, slug: str) -> list[TopicRow]:
-    """The topics in their natural order, drafts and dropped ones too, each with the number of its pool items."""
+    """The topics in natural order, including drafts and dropped ones, each with its number of pool items."""
     items = func.count(PoolItem.id)
     rows = session.execute(
         select(Topic, items)
@@ -131,10 +131,10 @@ def list_topics(session: Session, slug: str) -> list[TopicRow]:
 
 
 def published_topics(session: Session, slug: str) -> list[TopicRow]:
-    """What participants may see: accepted topics, and those that were dropped once they were pooled.
+    """Topics visible to participants: accepted ones, and those dropped after they were pooled.
 
-    What was dropped before that may have been a draft, which nobody outside has seen. The reason is the organisers' own
-    and is left out.
+    A topic dropped before may have been a draft, which participants never saw. The reason is left out: it is the
+    organisers' own.
     """
     return [
         replace(row, reason="")
@@ -144,7 +144,7 @@ def published_topics(session: Session, slug: str) -> list[TopicRow]:
 
 
 def topics_jsonl(rows: Sequence[TopicRow]) -> str:
-    """The accepted topics among them, a JSON object a line, as an import of topics reads them."""
+    """The accepted topics of `rows`, one JSON object per line, in the format of a topic import."""
     records = (
         {
             "number": row.number,
@@ -170,7 +170,7 @@ def _words(topic: ParsedTopic) -> dict[str, str | None]:
 
 
 def _differing(stored: Topic, topic: ParsedTopic) -> dict[str, str | None]:
-    """The new words that are not those on the row."""
+    """The fields of the topic's text that differ from the row."""
     return {name: value for name, value in _words(topic).items() if getattr(stored, name) != value}
 
 
@@ -186,9 +186,9 @@ def _refuse_to_reword_judged(session: Session, topics: Sequence[Topic]) -> None:
 
 
 def flagged_topics(session: Session, slug: str, *, to_come: Mapping[str, int] | None = None) -> list[TopicFlag]:
-    """The accepted topics with too little or too much that is relevant, by the collection's own consensus policy.
+    """The accepted topics with too few or too many relevant documents, by the collection's policy.
 
-    `to_come` says of topics, by number, how many documents will still be chosen; they wait, too.
+    `to_come` maps topic numbers to the number of documents still to be chosen, which count as waiting.
     """
     collection = find_collection(session, slug)
     rules = rules_of(collection)
@@ -201,7 +201,7 @@ def flagged_topics(session: Session, slug: str, *, to_come: Mapping[str, int] | 
 
 
 def _settled(session: Session, collection_id: int, rules: Rules) -> tuple[Counter[int], Counter[int]]:
-    """How many documents of each topic have a settled grade, and how many of these are relevant, by topic id."""
+    """By topic id: the number of documents with a settled grade, and of relevant ones."""
     said = opinions(session, collection_id, machines=rules.counts_machines)
     grades = settle_items(said, rules).grades
     topics = {one.pool_item_id: one.topic_id for one in said}
