@@ -79,7 +79,7 @@ def make_leaderboard(request: BoardRequest, graded: Mapping[int, GradedTopic], v
         source=request.source,
         policy=request.policy,
         relevant_from=request.grading.relevant_from,
-        fingerprint=(request.fingerprint or _fingerprint(numbers, scored))[:FINGERPRINT_DIGITS],
+        fingerprint=(request.fingerprint or fingerprint_of(numbers, scored))[:FINGERPRINT_DIGITS],
         disputed_left_out=sum(len(topic.disputed) for topic in graded.values()),
         view=request.view,
         compat=request.grading.compat.value,
@@ -112,8 +112,10 @@ def board_values(
     )
 
 
-def _fingerprint(numbers: Mapping[int, str], scored: Mapping[int, GradedTopic]) -> str:
-    return hashlib.sha256(qrels_bytes({numbers[id_]: topic for id_, topic in scored.items()})).hexdigest()
+def fingerprint_of(numbers: Mapping[int, str], graded: Mapping[int, GradedTopic]) -> str:
+    """The fingerprint, in the digits that a leaderboard shows, of the grades of topics {id: number}."""
+    lines = qrels_bytes({numbers[id_]: topic for id_, topic in graded.items()})
+    return hashlib.sha256(lines).hexdigest()[:FINGERPRINT_DIGITS]
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from annotator.storage.collections.collection import (
     runs_of_round,
 )
 from annotator.storage.site.bulk_insert import fetch_rows
-from annotator.storage.tables.collections import Collection
 from annotator.storage.tables.documents import Document
 from annotator.storage.tables.judging import Assignment, Judgement, Purpose
 from annotator.storage.tables.people import User, UserKind
@@ -54,20 +53,6 @@ def released_version(session: Session, collection_id: int, number: int | None) -
         return None
     version = kept_version(session, collection_id, str(number))
     return ReleasedVersion(version.number, version.made_at)
-
-
-def released_otherwise(
-    session: Session, collection: Collection, fingerprint: str, relevant_from: int
-) -> ReleasedVersion | None:
-    """The version of released scores, if its grades or relevance threshold differ from these; else None.
-
-    The fingerprint may be abbreviated to a prefix.
-    """
-    if collection.scores_qrels_version is None:
-        return None
-    version = kept_version(session, collection.id, str(collection.scores_qrels_version))
-    is_same = version.fingerprint.startswith(fingerprint) and version.relevant_from == relevant_from
-    return None if is_same else ReleasedVersion(version.number, version.made_at)
 
 
 def versions_with(session: Session, collection_id: int, fingerprint: str) -> Sequence[QrelsVersion]:
@@ -140,6 +125,17 @@ def grades_of_version(session: Session, version_id: int, *, every_topic: bool = 
     if not every_topic:
         rows = rows.where(ACCEPTED)
     return {(topic, document): grade for topic, document, grade in session.execute(rows)}
+
+
+def number_of_grades(session: Session, version_id: int) -> int:
+    """How many grades a version has in the topics that are accepted now."""
+    grades = (
+        select(func.count())
+        .select_from(QrelsGrade)
+        .join(Topic, Topic.id == QrelsGrade.topic_id)
+        .where(QrelsGrade.qrels_version_id == version_id, QrelsGrade.grade > UNJUDGED, ACCEPTED)
+    )
+    return session.scalar(grades) or 0
 
 
 class RoundFacts(NamedTuple):

@@ -59,6 +59,11 @@ class GradesFrom:
     residual: bool = False
     as_kept: bool = False
 
+    @property
+    def is_live(self) -> bool:
+        """Whether these are the present grades settled by the collection's own policy, whatever is scored by them."""
+        return self.qrels_file is None and (self.policy, self.judge, self.version) == (None, None, None)
+
 
 LIVE = GradesFrom()
 

@@ -21,6 +21,7 @@ from annotator.evaluation.leaderboard.leaderboard_making import (
     DroppingEffect,
     board_values,
     effect_of_dropping,
+    fingerprint_of,
     make_leaderboard,
     of_every_round,
     scored_topics,
@@ -41,12 +42,12 @@ from annotator.evaluation.qrels.graded_topic import GradedTopic
 from annotator.evaluation.runs.rankings import RankedDocuments, tied_documents, unpack_lists
 from annotator.garbage_collection import garbage_collection_off
 from annotator.spreadsheets import csv_text
-from annotator.storage import DROPPED
+from annotator.storage import DROPPED, QrelsVersion
 from annotator.storage import Collection as CollectionRow
 from annotator.storage.collections.collection import find_collection, rounds_of, topic_ids
 from annotator.storage.documents.documents import docnos_of
 from annotator.storage.leaderboard.scored_state import ScoredState, lists_with_scores, scored_state
-from annotator.storage.qrels.qrels_versions import released_otherwise
+from annotator.storage.qrels.qrels_versions import kept_version, number_of_grades
 from annotator.workflows.leaderboard.grade_sources import (
     LIVE,
     GradesFrom,
@@ -98,8 +99,8 @@ def build_leaderboard(
     of_sample = sample_notices(source.sample, parsed)
     if source.notices or of_sample:
         board = replace(board, notices=(*source.notices, *of_sample, *board.notices), of_sample=of_sample)
-    if replace(grades, compat=LIVE.compat, round=None, residual=False) == LIVE:
-        board = _with_release_notice(session, collection, board)
+    if grades.is_live:
+        board = _with_release_notice(session, kept.view, collection, state, scope, board)
     return of_every_round(board) if scope is None and rounds_of(session, collection.id) else board
 
 
@@ -202,10 +203,48 @@ def measure_help(names: Sequence[str] = DEFAULT_MEASURES) -> dict[str, str]:
     return {str(measure): measure.help for measure in parse_measures(names)}
 
 
-def _with_release_notice(session: Session, collection: CollectionRow, board: Leaderboard) -> Leaderboard:
-    """Add a notice if the released scores are computed from other grades."""
-    released = released_otherwise(session, collection, board.fingerprint, board.relevant_from)
-    return board if released is None else replace(board, notices=(released_by_version(*released), *board.notices))
+def _with_release_notice(
+    session: Session,
+    kept: CachedView,
+    collection: CollectionRow,
+    state: ScoredState,
+    scope: RoundScope | None,
+    board: Leaderboard,
+) -> Leaderboard:
+    """Add a notice if the released scores are computed from other grades or with another relevance threshold."""
+    if collection.scores_qrels_version is None:
+        return board
+    version = kept_version(session, collection.id, str(collection.scores_qrels_version))
+    if version.relevant_from == board.relevant_from and (
+        version.fingerprint.startswith(board.fingerprint)
+        or _has_grades_of(session, kept, collection, state, scope, board, version)
+    ):
+        return board
+    return replace(board, notices=(released_by_version(version.number, version.made_at), *board.notices))
+
+
+def _has_grades_of(
+    session: Session,
+    kept: CachedView,
+    collection: CollectionRow,
+    state: ScoredState,
+    scope: RoundScope | None,
+    board: Leaderboard,
+    version: QrelsVersion,
+) -> bool:
+    """Whether the version would be scored by the same grades.
+
+    Its own fingerprint also covers unjudged documents, topics that no longer count, and what a scope takes out.
+    """
+    # Most often judging has gone on since, and then the counts alone differ.
+    takes_out = scope is not None and scope.changes_grades
+    if not takes_out and number_of_grades(session, version.id) != board.grades:
+        return False
+    source = find_grade_source(session, collection, state, GradesFrom(version=version.number), ())
+    scope = with_judged_before(session, collection.id, scope)
+    graded = _settle_stale(session, kept, source, scope)
+    numbers = {id_: topic.number for id_, topic in state.topics.items()}
+    return fingerprint_of(numbers, graded) == board.fingerprint
 
 
 def _parse(names: Sequence[str], best_grade: int) -> tuple[Measure, ...]:

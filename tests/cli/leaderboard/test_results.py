@@ -167,6 +167,16 @@ def test_intervals_come_by_bootstrap_when_asked(judged: CommandLine) -> None:
     assert "[0.0000,1.0000]" in shown
 
 
+def test_the_leaderboard_says_that_released_scores_are_of_other_grades(judged: CommandLine) -> None:
+    words = ("leaderboard", "show", "news", "-m", "AP")
+    notice = "Released scores are computed from version 1 of the qrels"
+    judged.done("collections", "release", "news", "--early")
+    assert notice not in judged.done(*words)
+    judged.done("judgements", "import", "news", "-", "--judge", "late", given="1 0 c 2\n")
+    assert notice in judged.done(*words)
+    assert notice not in judged.done(*words, "--qrels", "1")
+
+
 def test_the_leaderboard_is_sorted_only_by_what_it_shows(judged: CommandLine) -> None:
     words = ("leaderboard", "show", "news", "-m", "AP", "-m", "P@1")
     for name in ("P@1", "run", "team"):
