@@ -1,1 +1,1 @@
-"""The pure part: text and numbers in, values out. NumPy, SciPy and the standard library only; no database, no web."""
+"""Pure functions from text and numbers to values. NumPy, SciPy and the standard library only; no database, no web."""

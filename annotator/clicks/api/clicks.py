@@ -188,7 +188,7 @@ def _view(call: Call) -> LogView:
 
 
 def _request(call: Call) -> LogRequest:
-    """How the log is to be studied; `InvalidValueError` for what does not fit."""
+    """Read the request into a `LogRequest`; raises `InvalidValueError` for values that do not fit."""
     asked = call.query
     lists = next(((file.name, file.content) for file in call.files[LISTS]), None)
     return LogRequest(

@@ -66,7 +66,7 @@ LOG_OPTIONS = (
 
 
 def describes_added_log(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the arguments and options that say which log is added, how it is read and what is compared."""
+    """Add to a command the arguments and options that name a log, how it is read and what is compared."""
     described = command
     for option in reversed(LOG_OPTIONS):
         described = option(described)
@@ -75,7 +75,7 @@ def describes_added_log(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def read_links(links: Sequence[str]) -> dict[str, str | None]:
-    """Runs by variant, from `VARIANT=TAG`; `UsageError` for what is not of this form."""
+    """Parse `VARIANT=TAG` into {variant: run}; raises `UsageError` for any other form."""
     runs: dict[str, str | None] = {}
     for written in links:
         variant, equals, tag = written.rpartition("=")
@@ -87,12 +87,12 @@ def read_links(links: Sequence[str]) -> dict[str, str | None]:
 
 ClickLogs = StoredLogs | SiteLogs
 on_logs = on_database_or_site(StoredLogs, SiteLogs)
-# Of the tables, those that a terminal shows unless one is asked for; the last of them is the csv.
+# The tables a terminal shows without --by; csv has the last of them.
 SHOWN_UNASKED = {LogKind.COMPARISON: ("checks", "variants", "measures"), LogKind.INTERLEAVING: ("variants", "pairs")}
 
 table_option = click.option("--by", type=click.Choice(FINDING_TABLES), help="One table of the report.")
 
-# Of the tables together, those that a terminal shows unless one is asked for.
+# The tables of clicks and judgements that a terminal shows without --by.
 REPORTS_UNASKED = (TogetherTable.VARIANTS, TogetherTable.PAIRS, TogetherTable.QUERIES)
 
 log_option = click.option("--log", metavar="NAME", help="The log to take queries from. [the newest that has any]")
@@ -241,7 +241,7 @@ def show_together(
 
 
 def show_findings(format_: str, findings: LogFindings, by: str | None) -> None:
-    """Show the tables of a log, and the conclusion of an A/B test; `NotFoundError` for a table that it has not."""
+    """Print the tables of a log, and the conclusion of an A/B test; raises `NotFoundError` for an unknown table."""
     conclusion = None if findings.comparison is None else str(click_logs.conclusion(findings.comparison))
     names = [by] if by else SHOWN_UNASKED[findings.kind]
     if format_ == "json":
@@ -266,7 +266,7 @@ def _table(findings: LogFindings, name: str) -> click_logs.Table:
 
 
 def show_reports(format_: str, reports: Mapping[str, Report], by: str | None) -> list[tuple[str, str]]:
-    """Show reports by measure, and return topic and docno of the documents that are not in the pool."""
+    """Print reports by measure, and return topic and docno of the documents that are not in the pool."""
     parts = [TogetherTable(by)] if by else REPORTS_UNASKED
     show_by_measure(
         format_,

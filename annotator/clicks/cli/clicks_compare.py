@@ -1,4 +1,4 @@
-"""`annotator clicks check`, `compare` and `positions show`: what a log holds, two variants, clicks by position."""
+"""`annotator clicks check`, `compare` and `positions show`: contents of a log, two variants, clicks by position."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -27,7 +27,7 @@ from annotator.clicks.workflows.click_logs import (
 HEADINGS = ("variant", "users", "sessions", "impressions", "clicks", "dwells", "ratings", "conversions")
 
 
-# Of a part's headings, what a terminal has no room for.
+# Columns of each table that do not fit on a terminal.
 NOT_ON_TERMINALS = frozenset({"units_first", "units_second", "entries_first", "entries_second", "z", "reason"})
 SHOWN_UNASKED = (ComparisonTable.CHECKS, ComparisonTable.VARIANTS, ComparisonTable.MEASURES)
 

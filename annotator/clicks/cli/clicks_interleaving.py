@@ -29,7 +29,7 @@ MOST_DEPTH = 1_000
 
 MOST_LISTS = 10_000
 
-USUAL_LISTS = 60  # a multiple of two runs to six: in so many lists of them each has each turn as often
+USUAL_LISTS = 60  # a multiple of 2 to 6: over that many lists each of up to six runs has every turn equally often
 
 
 @click.group("interleaving")
@@ -99,14 +99,14 @@ def _show(scored: ScoredLog, by: str) -> None:
 
 
 def _has_room(heading: str, scored: ScoredLog) -> bool:
-    """Tell whether a terminal shows it: test and reasons are told below, and what only a bootstrap fills is empty."""
+    """Whether a terminal shows the column; test and reasons are printed below, bootstrap columns need a seed."""
     if heading.startswith("bootstrap_"):
         return scored.result.seed is not None
     return heading not in {"test", "reason"}
 
 
 def _cautions(result: InterleavingResult) -> Iterator[str]:
-    """How p was found, and what speaks against it."""
+    """Yield how p was computed, and the warnings about it."""
     test = result.pairs[0].test
     if test is not None:
         yield f"p is by: {test.value}."

@@ -1,4 +1,4 @@
-"""Click logs on the command line: their files and options, and where those of a collection are, here or on a site."""
+"""Click logs on the command line: their files and options, and their store, the local database or a site."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -67,7 +67,7 @@ OPTIONS = (
 
 @dataclass(frozen=True)
 class GivenLog:
-    """The files that make one log, and how they are to be read."""
+    """The files that make one log, and the mapping they are read with."""
 
     files: Sequence[LogFile]
     mapping: LogMapping
@@ -75,13 +75,13 @@ class GivenLog:
 
     @contextmanager
     def watched(self) -> Iterator[Callable[[int], None]]:
-        """What is to be told of the bytes that are read; on a terminal a bar shows them."""
+        """Yield the callback for the number of bytes read; on a terminal it draws a progress bar."""
         with steps_shown("Reading", sum(map(size_of, self.files))) as advance:
             yield advance
 
 
 def describes_log(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command these options, and hand it files and mapping as `log`; it must have an argument `logs`."""
+    """Add the mapping options to a command and pass files and mapping as `log`; it must have an argument `logs`."""
 
     @wraps(command)
     def with_log(
@@ -110,13 +110,13 @@ def describes_log(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def reads_click_log(command: Callable[..., None]) -> Callable[..., None]:
-    """Do as `describes_log`, with the argument LOG..., one file or several that make one log."""
+    """Do as `describes_log`, and add the argument LOG..., one file or several that make one log."""
     argument = click.argument("logs", nargs=-1, required=True, type=FILE, metavar="LOG...")
     return argument(describes_log(command))
 
 
 def log_files(paths: Sequence[str]) -> list[LogFile]:
-    """Name the files as people know them; - is standard input."""
+    """Open the files under their paths as names; - is standard input."""
     if list(paths).count(STANDARD_INPUT) > 1:
         raise click.UsageError("Standard input (-) can be given once.")
     return [
@@ -127,7 +127,7 @@ def log_files(paths: Sequence[str]) -> list[LogFile]:
 
 @dataclass(frozen=True)
 class AddedLog:
-    """A stored log, with the run of each variant, None where there is none."""
+    """A stored log, with the run of each variant; None for a variant without one."""
 
     name: str
     kind: str
@@ -141,7 +141,7 @@ class StoredLogs:
     """Click logs in the database."""
 
     def __init__(self, installation: Installation) -> None:
-        """Work on the database of the installation."""
+        """Use the database of the installation."""
         self._database = installation.database
 
     def add(
@@ -171,7 +171,7 @@ class StoredLogs:
         return _of_view(stored)
 
     def all(self, slug: str) -> list[AddedLog]:
-        """Every log, newest first."""
+        """List the logs, newest first."""
         with self._database.reading() as session:
             return list(map(_of_view, click_logs.list_logs(session, slug)))
 
@@ -193,13 +193,13 @@ class StoredLogs:
             note(session, "clicks.remove", slug, subject=name)
 
     def together(self, slug: str, measures: Sequence[str], log: str | None) -> dict[str, Report]:
-        """The comparison of clicks and judgements, by measure."""
+        """Return the comparison of clicks and judgements, by measure."""
         with self._database.reading() as session:
             found = [together_report(session, slug, TogetherRequest(measure, log)) for measure in measures]
         return {report.measure: report_json(report) for report in found}
 
     def pool(self, slug: str, measures: Sequence[str], log: str, clicked: Sequence[tuple[str, str]]) -> tuple[int, int]:
-        """Add documents to the pool; its version, and how many were added."""
+        """Add documents to the pool; returns its version and the number added."""
         del measures
         with self._database.transaction() as session:
             pooled = pool_clicked(session, slug, log=log, clicked=clicked, built_by_id=None, built_at=datetime.now(UTC))
@@ -208,10 +208,10 @@ class StoredLogs:
 
 
 class SiteLogs:
-    """Click logs on a site, through its API."""
+    """Click logs on a site, accessed through its API."""
 
     def __init__(self, site: Site) -> None:
-        """Call this site."""
+        """Use this site."""
         self._site = site
 
     def add(
@@ -224,7 +224,7 @@ class SiteLogs:
         *,
         is_interleaved: bool,
     ) -> AddedLog:
-        """Send the files, which the site analyses."""
+        """Send the files to the site, which analyses them."""
         files = [("log", file) for file in read_files(log.paths)]
         return _of_json(
             self._site.send_form(
@@ -246,7 +246,7 @@ class SiteLogs:
         )
 
     def all(self, slug: str) -> list[AddedLog]:
-        """Every log, newest first."""
+        """List the logs, newest first."""
         return list(map(_of_json, self._site.every(f"/collections/{slug}/click-logs")))
 
     def findings(self, slug: str, name: str) -> LogFindings:
@@ -262,12 +262,12 @@ class SiteLogs:
         self._site.delete(f"/collections/{slug}/click-logs/{in_path(name)}")
 
     def together(self, slug: str, measures: Sequence[str], log: str | None) -> dict[str, Report]:
-        """The comparison of clicks and judgements, by measure."""
+        """Return the comparison of clicks and judgements, by measure."""
         found = [self._site.get(f"/collections/{slug}/together", m=measure, log=log) for measure in measures]
         return {report["measure"]: report for report in found}
 
     def pool(self, slug: str, measures: Sequence[str], log: str, clicked: Sequence[tuple[str, str]]) -> tuple[int, int]:
-        """Add documents to the pool; its version, and how many were added."""
+        """Add documents to the pool; returns its version and the number added."""
         del clicked
         pooled = self._site.post(f"/collections/{slug}/together/pool", {"m": measures, "log": log})
         return pooled["version"], pooled["added"]

@@ -1,1 +1,1 @@
-"""What people do with results that are shown to them: click logs, interleaving, and what either tells of a variant."""
+"""User behaviour on shown results: click logs, interleaving, and the evidence of either about a variant."""

@@ -1,4 +1,4 @@
-"""Click logs: what was found in them, never the log itself; and which run each variant of a log stands for."""
+"""Click logs as stored: the results and the run that each variant is linked to, never the log itself."""
 
 from collections.abc import Iterable
 
@@ -12,13 +12,13 @@ from annotator.storage.tables.topics import ACCEPTED, Topic
 
 
 def click_logs_of(session: Session, collection_id: int) -> list[ClickLog]:
-    """Every log, newest first, without its findings."""
+    """List the logs, newest first, without their findings."""
     newest = select(ClickLog).where(ClickLog.collection_id == collection_id).order_by(ClickLog.id.desc())
     return list(session.scalars(newest))
 
 
 def find_click_log(session: Session, collection_id: int, name: str) -> ClickLog:
-    """The log of that name; `NotFoundError` when there is none."""
+    """Return the log of that name; raises `NotFoundError` when there is none."""
     log = session.scalar(select(ClickLog).where(ClickLog.collection_id == collection_id, ClickLog.name == name))
     if log is None:
         raise NotFoundError("There is no click log “%(name)s” in this collection.", name=name)
@@ -26,7 +26,7 @@ def find_click_log(session: Session, collection_id: int, name: str) -> ClickLog:
 
 
 def runs_of_variants(session: Session, log_ids: Iterable[int]) -> dict[int, dict[str, str]]:
-    """Log id → variant → tag of the run it stands for, be the run in force or not."""
+    """Map log id → variant → tag of the linked run, active or withdrawn."""
     wanted = list(log_ids)
     rows = session.execute(
         select(ClickVariant.click_log_id, ClickVariant.variant, Run.tag)
@@ -41,11 +41,11 @@ def runs_of_variants(session: Session, log_ids: Iterable[int]) -> dict[int, dict
 
 
 def tags_in_force(session: Session, collection_id: int) -> list[str]:
-    """The tags of the runs that a variant can stand for."""
+    """List the tags of the active runs, to which a variant can be linked."""
     return list(session.scalars(select(Run.tag).where(Run.collection_id == collection_id, IN_FORCE).order_by(Run.tag)))
 
 
 def titles_of_topics(session: Session, collection_id: int) -> dict[str, str]:
-    """Number → title of every accepted topic."""
+    """Map number → title of every accepted topic."""
     rows = session.execute(select(Topic.number, Topic.title).where(Topic.collection_id == collection_id, ACCEPTED))
     return {number: title for number, title in rows}

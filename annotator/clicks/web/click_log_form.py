@@ -1,4 +1,4 @@
-"""The form by which a click log is added, and the words for the codes of what is found in one."""
+"""The form to add a click log, and labels for the codes in its results."""
 
 from collections.abc import Mapping
 
@@ -27,7 +27,7 @@ KINDS = {
 
 
 class ClickLogForm(Form):
-    """Files of a log, and what is other than usual."""
+    """The files of a log, and the options to read and analyse it."""
 
     name = StringField(
         lazy_gettext("Name"), [InputRequired()], description=lazy_gettext("The name under which the log is listed.")
@@ -97,7 +97,7 @@ class ClickLogForm(Form):
     )
 
     def request(self, unpacked_limit: int) -> LogRequest:
-        """What was entered; `InvalidValueError` for a mapping that is none."""
+        """Return the entered request; raises `InvalidValueError` for an invalid mapping."""
         lists = whole_files([self.lists.data]) if self.lists.data else ()
         return LogRequest(
             name=(self.name.data or "").strip(),
@@ -156,7 +156,7 @@ LOG_KINDS: Mapping[str, str] = {
     "interleaving": lazy_gettext("interleaving"),
 }
 
-# Of events and of clicks.
+# Labels of events and of clicks.
 REASONS: Mapping[str, str] = {
     "duplicate": lazy_gettext("duplicate events in the log"),
     "click without impression": lazy_gettext("clicks on results that were not shown"),

@@ -1,4 +1,4 @@
-"""Click logs: added by organisers, told of on a page each, their variants linked to runs."""
+"""Pages of click logs: upload by organisers, results on a page each, and links of variants to runs."""
 
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -31,7 +31,7 @@ blueprint = Blueprint("click_logs", __name__)
 @blueprint.get("/collections/<slug>/clicks")
 @collection_page(Role.ORGANISER)
 def show(slug: str) -> ResponseReturnValue:
-    """The logs there are, and the form for one more."""
+    """List the logs, with a form to add one."""
     return _list(slug, ClickLogForm(formdata=None))
 
 
@@ -39,7 +39,7 @@ def show(slug: str) -> ResponseReturnValue:
 @collection_page(Role.ORGANISER)
 @long_form("click_logs.add")
 def add(slug: str) -> ResponseReturnValue:
-    """Study a log, and keep what was found in it."""
+    """Analyse an uploaded log and store the results."""
     form = ClickLogForm()
     if form.validate():
         with form.guard():
@@ -52,14 +52,14 @@ def add(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/clicks/log")
 @collection_page(Role.ORGANISER)
 def one(slug: str) -> ResponseReturnValue:
-    """What was found in a log (`?name=`), one measure of it by day (`&by=CTR@1`)."""
+    """Show the results of a log (`?name=`), and one measure by day (`&by=CTR@1`)."""
     return _page(slug, Form(formdata=None))
 
 
 @blueprint.get("/collections/<slug>/clicks/log.csv")
 @collection_page(Role.ORGANISER)
 def as_csv(slug: str) -> ResponseReturnValue:
-    """One table of a log (`?name=`) as a file: `&table=measures`."""
+    """Download one table of a log (`?name=`) as a file: `&table=measures`."""
     name, table = request.args.get("name", ""), request.args.get("table", "")
     report = database().read(click_logs.show_log, slug, name)
     found = click_logs.finding_table(report.findings, table)
@@ -73,7 +73,7 @@ def as_csv(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/clicks/log")
 @collection_page(Role.ORGANISER)
 def link(slug: str) -> ResponseReturnValue:
-    """Say which run each variant of a log (`?name=`) stands for; an empty one is none."""
+    """Link each variant of a log (`?name=`) to a run; an empty choice removes the link."""
     form, name = Form(), request.args.get("name", "")
     variants, tags = request.form.getlist("variant"), request.form.getlist("run")
     if form.validate():
@@ -92,7 +92,7 @@ def link(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/clicks/remove")
 @collection_page(Role.ORGANISER)
 def remove(slug: str) -> ResponseReturnValue:
-    """Forget a log (`?name=`)."""
+    """Remove a log (`?name=`)."""
     name = request.args.get("name", "")
     with database().transaction() as session:
         click_logs.remove_log(session, slug, name)
@@ -103,7 +103,7 @@ def remove(slug: str) -> ResponseReturnValue:
 def _add(slug: str, form: ClickLogForm) -> LogView:
     asked = form.request(settings().unpacked_limit)
     titles = database().read(click_logs.foresee_log, slug, asked.name)
-    # Studying takes a while, in which others shall not wait to write.
+    # Analysis takes a while, during which other requests must be able to write.
     files = [(file.name, file.content) for file in whole_files(form.files.data)]
     advance = report_percent(sum(len(content) for _, content in files))
     studied = click_logs.study_log(files, asked, titles, advance=advance)
@@ -146,13 +146,13 @@ def _page(slug: str, form: Form) -> str:
 
 
 def _list_test(report: LogReport) -> str | None:
-    """How the pairs of an interleaving were tested, which is the same of all; None where they were not."""
+    """How all pairs of an interleaving were tested; None if they were not."""
     found = report.findings.interleaving
     return next((pair.test.value for pair in found.pairs if pair.test is not None), None) if found else None
 
 
 def _measure_by_day(report: LogReport) -> ClickMeasure | None:
-    """The measure that is asked for if it is told by day, else the first that is; None where none is."""
+    """The requested measure if it has values by day, else the first that has; None without any."""
     if report.findings.comparison is None:
         return None
     told = list(dict.fromkeys(day.measure for day in report.findings.comparison.days))

@@ -1,4 +1,4 @@
-"""Clicks beside judgements: do users and judges prefer the same, and a button that has what users clicked judged."""
+"""Comparison of clicks with judgements, and a button that adds clicked documents to the pool."""
 
 from typing import Any
 
@@ -33,14 +33,14 @@ blueprint = Blueprint("together", __name__)
 @blueprint.get("/collections/<slug>/together")
 @collection_page(Role.ORGANISER)
 def show(slug: str) -> ResponseReturnValue:
-    """Variants, pairs, and the queries that differ most: `?m=AP&log=NAME`."""
+    """Show variants, pairs, and the queries with the largest differences: `?m=AP&log=NAME`."""
     return _page(slug)
 
 
 @blueprint.get("/collections/<slug>/together.csv")
 @collection_page(Role.ORGANISER)
 def as_csv(slug: str) -> ResponseReturnValue:
-    """One table as a file: `?table=pairs`."""
+    """Download one table as a file: `?table=pairs`."""
     part = part_of_report(TogetherTable, request.args.get("table", ""))
     headings, rows = _report(slug).file(part)
     note_export("together.export", slug, details={"table": part.value})
@@ -50,7 +50,7 @@ def as_csv(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/together")
 @collection_page(Role.ORGANISER)
 def pool(slug: str) -> ResponseReturnValue:
-    """Put the documents of the queries that differ most into the pool, as its next version."""
+    """Add the documents of the queries with the largest differences to the pool, as its next version."""
     form = Form()
     if form.validate():
         with form.guard():
@@ -73,7 +73,7 @@ def _page(slug: str, refused: AnnotatorError | None = None) -> ResponseReturnVal
 
 
 def _given() -> dict[str, Any]:
-    """What was asked for, as it was written."""
+    """Return the requested parameters as in the query string."""
     return {"m": asked_word("m", USUAL_MEASURE), "log": request.args.get("log") or None}
 
 

@@ -1,4 +1,4 @@
-"""Click logs in files, read without a database; and those of a collection, kept as findings and linked to runs."""
+"""Click logs in files, without a database; and those of a collection, stored as findings and linked to runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -68,7 +68,7 @@ LONGEST_NAME = 100
 
 @dataclass(frozen=True)
 class LogView:
-    """A stored log, with the run that each of its variants stands for, None of one that stands for none."""
+    """A stored log with the run that each variant is linked to, None for unlinked ones."""
 
     name: str
     kind: LogKind
@@ -83,7 +83,7 @@ class LogView:
 
 @dataclass(frozen=True, eq=False)
 class LogReport:
-    """A log with all that was found in it, and the runs that a variant of it can stand for."""
+    """A log with its findings, and the runs to which its variants can be linked."""
 
     view: LogView
     findings: LogFindings
@@ -91,9 +91,9 @@ class LogReport:
 
 
 def foresee_log(session: Session, slug: str, name: str) -> dict[str, str]:
-    """See whether a log of that name could be stored, and return the titles of the topics by number.
+    """Check that a log of that name can be stored, and return the titles of the topics by number.
 
-    Raises `InvalidValueError` for what is no name, and `ConflictError` for one that is taken or a closed collection.
+    Raises `InvalidValueError` for an invalid name, and `ConflictError` for a duplicate one or a closed collection.
     """
     collection = find_open_collection(session, slug)
     _refuse_unusable_name(session, collection.id, name)
@@ -101,9 +101,9 @@ def foresee_log(session: Session, slug: str, name: str) -> dict[str, str]:
 
 
 def store_log(session: Session, slug: str, studied: StudiedLog, *, by_id: int | None, at: datetime) -> LogView:
-    """Keep what was found; a variant that is called as a run in force stands for that run.
+    """Store the findings; a variant with the tag of an active run is linked to that run.
 
-    Raises what `foresee_log` does.
+    Raises the errors of `foresee_log`.
     """
     collection = lock_open_collection(session, slug)
     _refuse_unusable_name(session, collection.id, studied.name)
@@ -120,12 +120,12 @@ def store_log(session: Session, slug: str, studied: StudiedLog, *, by_id: int | 
 
 
 def list_logs(session: Session, slug: str) -> list[LogView]:
-    """Every log of the collection, newest first."""
+    """List the logs of the collection, newest first."""
     return _views(session, click_logs_of(session, find_collection(session, slug).id))
 
 
 def show_log(session: Session, slug: str, name: str) -> LogReport:
-    """One log with all that was found; `NotFoundError` when there is none of that name."""
+    """Return a log with its findings; raises `NotFoundError` when there is none of that name."""
     collection = find_collection(session, slug)
     log = find_click_log(session, collection.id, name)
     [view] = _views(session, [log])
@@ -133,7 +133,7 @@ def show_log(session: Session, slug: str, name: str) -> LogReport:
 
 
 def link_variants(session: Session, slug: str, name: str, runs: Mapping[str, str | None]) -> None:
-    """Say which run each of these variants stands for, by tag; None is none. Others stay as they were.
+    """Link each of these variants to the run of a tag, None for no run. Other variants do not change.
 
     Raises `NotFoundError` for an unknown log, variant or tag, `ConflictError` when the collection is closed.
     """
@@ -148,7 +148,7 @@ def link_variants(session: Session, slug: str, name: str, runs: Mapping[str, str
 
 
 def remove_log(session: Session, slug: str, name: str) -> None:
-    """Forget a log with all that was found in it; what it gave to the pool stays there.
+    """Delete a log with its findings; documents that it added to the pool stay there.
 
     Raises `NotFoundError` when there is none of that name, `ConflictError` when the collection is closed.
     """
@@ -198,7 +198,7 @@ def _views(session: Session, logs: Sequence[ClickLog]) -> list[LogView]:
 
 @dataclass(frozen=True)
 class CheckedLog:
-    """What a log holds, and the bad lines that were left out of it."""
+    """The contents of a log, and the bad lines that were left out."""
 
     facts: LogFacts
     bad_lines: Problems
@@ -207,7 +207,7 @@ class CheckedLog:
 def check_click_log(
     files: Sequence[LogFile], mapping: LogMapping = USUAL_MAPPING, *, advance: Advance = lambda _bytes: None
 ) -> CheckedLog:
-    """Read files as one log; `advance` is told of their bytes as they are read.
+    """Read files as one log; `advance` is called with the numbers of bytes read.
 
     Raises `FileRefusedError` with every bad line unless the mapping drops them, and with what is wrong with a file as
     a whole.
@@ -226,7 +226,7 @@ def compare_log_files(
     *,
     advance: Advance = lambda _bytes: None,
 ) -> ClickComparison:
-    """Compare two variants of the log that files make together; `advance` is told of their bytes as they are read.
+    """Compare two variants of the log in these files; `advance` is called with the numbers of bytes read.
 
     Raises `FileRefusedError` with every bad line, and what `compare_clicks` raises.
     """

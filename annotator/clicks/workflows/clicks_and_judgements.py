@@ -1,4 +1,4 @@
-"""What users clicked beside what judges said, by variant, pair and query; and their clicks put into the pool."""
+"""Comparison of clicks with judgements by variant, pair and query, and pooling of clicked documents."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -51,15 +51,15 @@ from annotator.storage.qrels.qrels_versions import LIVE
 from annotator.storage.runs.runs import lists_of_runs
 from annotator.storage.tables.pools import Besides
 
-# A report as `as_json` gives it.
+# A report as returned by `as_json`.
 Report = Mapping[str, Any]
 
-TOP = 10  # of each run that is told of a query
+TOP = 10  # documents of each run listed for a query
 
 
 @dataclass(frozen=True)
 class TogetherRequest:
-    """What is asked: the measure of the judgements, and the log whose queries are told; None is the newest that can."""
+    """The request: the measure, and the log of the queries; None is the newest log with queries."""
 
     measure: str = USUAL_MEASURE
     log: str | None = None
@@ -70,45 +70,45 @@ USUAL_REQUEST = TogetherRequest()
 
 @dataclass(frozen=True, eq=False)
 class _Judged:
-    """The runs in force, scored by the judgements of this moment; nothing is in it while nothing is judged."""
+    """The active runs, scored by the live judgements; empty while nothing is judged."""
 
     measure: str
     state: QrelsState
     grades: Mapping[Pair, int]
-    topics: tuple[str, ...]  # numbers of those that have a grade
+    topics: tuple[str, ...]  # numbers of the topics with a grade
     lists: Mapping[str, Mapping[int, bytes]]  # by tag and topic id, packed
-    values: Mapping[str, Sequence[float]]  # by tag, an entry a topic
+    values: Mapping[str, Sequence[float]]  # by tag, one value a topic
     means: Mapping[str, float]
 
     def of(self, tag: str, topic: str) -> float:
-        """A run's value on a topic."""
+        """Return a run's value for a topic."""
         return self.values[tag][self.topics.index(topic)]
 
 
 @dataclass(frozen=True)
 class _Log:
-    """A log with the runs in force that its variants stand for."""
+    """A log with the active runs that its variants are linked to."""
 
     name: str
     tags: Mapping[str, str]  # by variant
     evidence: LogEvidence
 
     def runs_of(self, told: VariantEffect) -> tuple[str, str] | None:
-        """The runs of two variants, None unless there are two."""
+        """Return the runs of two variants, None unless both are linked."""
         first, second = (self.tags.get(variant) for variant in told.variants)
         return None if first is None or second is None or first == second else (first, second)
 
     @property
     def runs_of_queries(self) -> tuple[str, str] | None:
-        """The runs whose queries the log tells of; None without any."""
+        """Return the runs whose queries the log has; None without any."""
         told = self.evidence.effects
         return self.runs_of(told[0]) if told and self.evidence.queries else None
 
 
 def together_report(session: Session, slug: str, request: TogetherRequest = USUAL_REQUEST) -> TogetherReport:
-    """Hold what users clicked against the judgements of this moment, of all runs that variants of logs stand for.
+    """Compare clicks with the live judgements, for all runs that are linked to variants of logs.
 
-    Raises `InvalidValueError` for a measure there is not, or of which more is not better, `NotFoundError` for an
+    Raises `InvalidValueError` for an unknown measure, or one of which more is not better, `NotFoundError` for an
     unknown log, and `ConflictError` while there is no log.
     """
     collection = find_collection(session, slug)
@@ -162,7 +162,7 @@ def _judged(session: Session, collection: Collection, measure: Measure) -> _Judg
 
 
 def _logs(session: Session, collection_id: int, judged: _Judged) -> list[_Log]:
-    """The logs, newest first; a variant of a withdrawn run stands for none."""
+    """Return the logs, newest first; a variant of a withdrawn run is unlinked."""
     found = click_logs_of(session, collection_id)
     if not found:
         raise ConflictError("There is no click log in this collection yet.")
@@ -185,7 +185,7 @@ def _variants(log: _Log, judged: _Judged) -> Iterator[VariantBeside]:
 
 
 def _pairs(logs: Sequence[_Log], judged: _Judged) -> Iterator[PairBeside]:
-    """Every two runs that some log tells of, the first of them first by name."""
+    """Yield every two runs with a difference in some log, ordered by name."""
     clicks: dict[tuple[str, str], list[ClicksOfPair]] = {}
     for log in logs:
         for told in log.evidence.effects:
@@ -201,7 +201,7 @@ def _pairs(logs: Sequence[_Log], judged: _Judged) -> Iterator[PairBeside]:
 
 
 def _queries(session: Session, collection: Collection, log: _Log, judged: _Judged) -> tuple[QueryApart, ...]:
-    """The topics on which clicks and judgements differ most, of those that are judged and that users asked for."""
+    """Return the judged topics that users searched for on which clicks and judgements differ most."""
     titles = titles_of_topics(session, collection.id)
     asked = {number: one for number, one in by_topic(log.evidence.queries, titles).items() if number in judged.topics}
     first, second = log.runs_of_queries or ("", "")
@@ -215,7 +215,7 @@ def _queries(session: Session, collection: Collection, log: _Log, judged: _Judge
 
 
 class _Documents:
-    """The documents of queries: what users clicked most, and the top of both runs."""
+    """The documents of queries: the most clicked ones, and the top of both runs."""
 
     def __init__(self, session: Session, collection_id: int, judged: _Judged, runs: tuple[str, str]) -> None:
         self._session = session
@@ -250,12 +250,12 @@ class _Documents:
 
 
 def _rank(top: Sequence[int], document: int) -> int | None:
-    """The rank of a document at the top of a run, from 1."""
+    """Return the rank, from 1, of a document at the top of a run, None if absent."""
     return top.index(document) + 1 if document in top else None
 
 
 def report_json(report: TogetherReport) -> dict[str, Any]:
-    """Everything of it, as JSON has it; each table is a list with an object a row."""
+    """Serialise the report to a JSON object; each table is a list with an object a row."""
     return {
         "measure": report.measure,
         "qrels": asdict(report.state),
@@ -272,12 +272,12 @@ def report_table(report: Report, part: TogetherTable) -> tuple[tuple[str, ...], 
 
 
 def report_file(report: Report, part: TogetherTable) -> tuple[list[str], list[list[Cell]]]:
-    """The same with the measure and the state of the qrels in every row."""
+    """Headings and rows of a part with the measure and the state of the qrels in every row."""
     return QrelsState(**report["qrels"]).beside(*report_table(report, part), report["measure"])
 
 
 def not_pooled(report: Report) -> list[tuple[str, str]]:
-    """Topic and docno of the documents of its queries that are not in the pool."""
+    """Return topic and docno of the documents of the report's queries that are not in the pool."""
     rows = report[TogetherTable.DOCUMENTS.value]
     return [(row["topic"], row["docno"]) for row in rows if row["standing"] == Standing.NOT_POOLED]
 
@@ -287,15 +287,15 @@ def _objects(report: TogetherReport, part: TogetherTable) -> list[dict[str, Cell
     return [dict(zip(headings, row, strict=True)) for row in rows]
 
 
-# A topic's number and a docno.
+# (topic number, docno)
 Clicked = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class ClickedPool:
-    """What putting clicked documents into the pool came to; `version` is the one in force, new if anything was added.
+    """The result of pooling clicked documents; `version` is the current one, new if anything was added.
 
-    `unknown` are documents that no run of the collection has, and no text is known of.
+    `unknown` are documents in no run of the collection and without text.
     """
 
     version: int
@@ -307,10 +307,10 @@ class ClickedPool:
 def pool_clicked(
     session: Session, slug: str, *, log: str, clicked: Sequence[Clicked], built_by_id: int | None, built_at: datetime
 ) -> ClickedPool:
-    """Add documents that users clicked to the pool, and keep of each new one by which log.
+    """Add documents that users clicked to the pool, and record for each new one the log it is from.
 
-    Judges see them among the others in random order, and nothing of where they come from. Raises `NotFoundError` for
-    an unknown log and a topic that is not an accepted one, `ConflictError` when the collection is closed.
+    Judges see them among the others in random order, without their origin. Raises `NotFoundError` for
+    an unknown log and a topic that is not accepted, `ConflictError` when the collection is closed.
     """
     collection = lock_open_collection(session, slug)
     name = find_click_log(session, collection.id, log).name

@@ -1,4 +1,4 @@
-"""Makes the lists that an interleaving shows, from files of runs, and scores the clicks on them; no database."""
+"""Creation of interleaved lists from files of runs, and scoring of their clicks, without a database."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ USUAL_TABLE = PAIRS
 
 @dataclass(frozen=True)
 class ListsWanted:
-    """How lists are to be made: of how many documents, so many of a topic, and what the coin is tossed by."""
+    """The options of interleaving: length of the lists, lists for each topic, and the random seed."""
 
     method: str
     depth: int
@@ -51,7 +51,7 @@ class ListsWanted:
 
 @dataclass(frozen=True)
 class MadeLists:
-    """The file of lists, and what to say beside it."""
+    """The file of lists, and notices about it."""
 
     content: bytes
     runs: tuple[str, ...]
@@ -61,7 +61,7 @@ class MadeLists:
 
 @dataclass(frozen=True)
 class ScoresWanted:
-    """How a log is to be scored; nothing unless given. With a seed, by bootstrap as well."""
+    """The options of scoring, all optional; with a seed, by bootstrap also."""
 
     lists: InputFile | None = None
     variants: Sequence[str] = ()
@@ -70,7 +70,7 @@ class ScoresWanted:
 
 @dataclass(frozen=True)
 class ScoredLog:
-    """What a log came to; `dropped` are events that do not count, by reason."""
+    """The scores of a log; `dropped` are events that are not counted, by reason."""
 
     result: InterleavingResult
     lines: int
@@ -112,14 +112,14 @@ def score_log_files(
     *,
     advance: Advance = lambda _bytes: None,
 ) -> ScoredLog:
-    """Score the clicks of a log, each for the run that the file of lists says, or else for the variant on its line.
+    """Score the clicks of a log, credited by the file of lists, or else by the variant on each line.
 
-    `advance` is told of the bytes of the files as they are read. Raises `FileRefusedError` with what is wrong with the
+    `advance` is called with the numbers of bytes read. Raises `FileRefusedError` with the problems of the
     log or the file of lists, and what `credited_by_variant` and `credited_by_lists` raise.
     """
     if wanted.lists is not None and wanted.variants:
         raise InvalidValueError("With a file of lists, the runs are those of its heading. Name no variants.")
-    # Read first: it is small, and soon said that something is wrong with it.
+    # Read first: it is small, so its problems are found early.
     lists = None if wanted.lists is None else _read_lists(wanted.lists)
     log = read_click_log(files, mapping, advance=advance)
     credited = credited_by_variant(log, wanted.variants) if lists is None else credited_by_lists(log, lists)
@@ -165,6 +165,6 @@ def _read_lists(file: InputFile) -> InterleavedLists:
 
 
 def _note(wanted: ListsWanted) -> str:
-    """How the lists were made, with what else it takes beside the runs to make them again."""
+    """Return the note on how the lists were made, with all options needed to make them again from the runs."""
     options = f"--method {wanted.method} --depth {wanted.depth} --count {wanted.lists} --seed {wanted.seed}"
     return f"annotator interleave {options}"

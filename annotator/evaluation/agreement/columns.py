@@ -1,4 +1,4 @@
-"""Labels from columns of whole numbers, of one judge or several; and how often adjudication upheld each judge."""
+"""Labels from integer columns of judgements; and how often adjudication upheld each judge."""
 
 from array import array
 from collections import Counter
@@ -15,9 +15,9 @@ from annotator.evaluation.agreement.labels import Labels, places_in_scale
 from annotator.evaluation.agreement.results import Undefined
 from annotator.evaluation.metrics.figures import Figure
 
-# An entry a judgement, at most one a judge and item: ids of judgements, judges, items and topics, the grades given, and
-# 1 where the judgement has a time of its own, 0 where it has only the order of a file.
-# An array holds whole numbers of 64 bits (`array("q")`), which NumPy takes as they are.
+# One entry a judgement, at most one a judge and item: ids of judgements, judges, items and topics, grades, and 1
+# if the judgement has a time of its own, 0 if it has only the order of a file.
+# Arrays hold integers of 64 bits (`array("q")`), which NumPy takes without a copy.
 Columns = tuple["array[int]", "array[int]", "array[int]", "array[int]", "array[int]", "array[int]"]
 COLUMNS = 6
 JUDGE, ITEM, TOPIC, GRADE = 1, 2, 3, 4
@@ -29,10 +29,10 @@ def code_columns(
     topics: Mapping[int, str],
     grades: tuple[int, ...],
 ) -> Labels:
-    """Turn columns into numbers: of each piece what the judges said who come with it.
+    """Code columns as labels; each piece comes with the columns of its judges.
 
-    `judges` and `topics`, id → name, are those that count; what others said, or of others, is left out. Judgements were
-    given in the order of their ids. Raises `InvalidValueError` for grades outside the scale, `grades` in order.
+    `judges` and `topics`, id → name, select the judgements that count; others are left out. The order in time is
+    that of the ids. Raises `InvalidValueError` for grades outside the scale; `grades` is in ascending order.
     """
     together = counting_entries(pieces, judges, topics)
     by_name = sorted(np.unique(together[JUDGE]).tolist(), key=judges.__getitem__)
@@ -57,14 +57,14 @@ def code_columns(
 
 
 def same_grade_of_any_two(labels: Labels) -> Figure:
-    """The share of all pairs of grades of one document that are the same, whoever gave them."""
+    """The share of all pairs of grades of one document, over all pairs of judges, that are equal."""
     everybody = labels.pair_confusions.sum(axis=0, keepdims=True)
     [same] = same_grade(everybody)
     return same if same.value is not None else Figure(None, Undefined.NO_SHARED_DOCUMENT)
 
 
 def documents_in_common(labels: Labels) -> dict[tuple[str, str], int]:
-    """Every two judges in the order of their names → how many documents both graded."""
+    """Map every two judges, in the order of their names, to the number of documents both graded."""
     counts = labels.pair_confusions.sum(axis=(1, 2)).tolist()
     return dict(zip(combinations(labels.judges, 2), counts, strict=True))
 
@@ -72,7 +72,7 @@ def documents_in_common(labels: Labels) -> dict[tuple[str, str], int]:
 def counting_entries(
     pieces: Iterable[tuple[AbstractSet[int], Columns]], judges: Mapping[int, str], topics: Mapping[int, str]
 ) -> NDArray[np.int64]:
-    """The entries of these judges and topics, (columns, entries); what is given is as in `code_columns`."""
+    """Select the entries of these judges and topics, (columns, entries); arguments as in `code_columns`."""
     counting = [np.zeros((COLUMNS, 0), np.int64)]
     for whose, columns in pieces:
         table = np.array([np.asarray(column) for column in columns], np.int64)
@@ -82,7 +82,7 @@ def counting_entries(
 
 
 def _places(ids: NDArray[np.int64], known: list[int]) -> NDArray[np.intp]:
-    """The place of every id among those known."""
+    """Return the index in `known` of every id."""
     order = np.argsort(known).astype(np.intp)
     places: NDArray[np.intp] = order[np.searchsorted(known, ids, sorter=order)] if known else ids.astype(np.intp)
     return places
@@ -90,7 +90,7 @@ def _places(ids: NDArray[np.int64], known: list[int]) -> NDArray[np.intp]:
 
 @dataclass(frozen=True)
 class Upheld:
-    """Of the documents a judge graded and an adjudicator decided: in how many the judge's grade was the one."""
+    """The adjudicated documents that a judge graded, and in how many of them the adjudicated grade was the judge's."""
 
     judge: str
     decided: int
@@ -98,7 +98,7 @@ class Upheld:
 
     @property
     def share(self) -> float:
-        """From 0 to 1."""
+        """The upheld share, from 0 to 1."""
         return self.upheld / self.decided
 
 
@@ -108,9 +108,9 @@ def upheld(
     topics: Mapping[int, str],
     decided: Mapping[int, int],
 ) -> list[Upheld]:
-    """Count it for every judge of whom something was decided (item id → grade); by name.
+    """Count upheld grades for every judge with a decided document (item id → grade), by name.
 
-    The rest is as in `code_columns`.
+    Other arguments as in `code_columns`.
     """
     if not decided:
         return []
@@ -121,7 +121,7 @@ def upheld(
 
 
 def count_upheld(words: Iterable[tuple[str, bool]]) -> list[Upheld]:
-    """Count the judges' words on decided documents, each with whether it was the decision; by name."""
+    """Count the judges' grades of decided documents, given with whether each was upheld; by name."""
     all_, same = Counter[str](), Counter[str]()
     for judge, is_same in words:
         all_[judge] += 1

@@ -1,4 +1,4 @@
-"""Whether it matters that judges differ: how the runs would rank by others and by mixtures (Voorhees 2000)."""
+"""The effect of judge disagreement on the ranking of runs: single judges and random mixtures (Voorhees 2000)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,24 +13,24 @@ from annotator.evaluation.leaderboard.rescoring import NOT_GRADED, RegradedRuns,
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.significance.rank_correlation import Similarity, places, similarities, similarity_of
 
-Grades = NDArray[np.int16]  # one an entry, `NOT_GRADED` where there is none
+Grades = NDArray[np.int16]  # one value an entry, `NOT_GRADED` without a grade
 
 
 @dataclass(frozen=True, eq=False)
 class GivenGrades:
-    """What the judges say of entries (a document of a topic each), one an opinion; each judge at most once of each."""
+    """The judges' grades of entries (documents of topics), one value an opinion; at most one a judge and entry."""
 
     entry: NDArray[np.intp]
-    judge: NDArray[np.intp]  # place in `judges`
+    judge: NDArray[np.intp]  # index into `judges`
     grade: NDArray[np.int16]
     judges: tuple[str, ...]
-    entries: int  # how many there are
+    entries: int  # number of entries
 
     @classmethod
     def of_columns(
         cls, items: Sequence[int], judges: Sequence[str], grades: Sequence[int], place: Mapping[int, int]
     ) -> "GivenGrades":
-        """Take them from columns, one value an opinion; `place` says which entry an item is, and has no other items."""
+        """Build from columns, one value an opinion; `place` maps items to entries and has no other items."""
         names = tuple(sorted(set(judges)))
         number = {name: place for place, name in enumerate(names)}
         return cls(
@@ -42,33 +42,33 @@ class GivenGrades:
         )
 
     def of(self, judge: int) -> Grades:
-        """One judge's grades, one an entry."""
+        """One judge's grades, one value an entry."""
         own = self.judge == judge
         return self.as_grades(self.entry[own], self.grade[own])
 
     def of_name(self, name: str) -> Grades:
-        """The grades of a judge by name, who may have graded nothing."""
+        """The grades of a judge by name; all `NOT_GRADED` for an unknown name."""
         return self.of(self.judges.index(name) if name in self.judges else -1)
 
     def count(self, name: str) -> int:
-        """How many documents a judge graded."""
+        """The number of documents a judge graded."""
         return int(np.count_nonzero(self.of_name(name) > NOT_GRADED))
 
     def as_grades(self, entry: NDArray[np.intp], grade: NDArray[np.int16]) -> Grades:
-        """These grades, `NOT_GRADED` for all other entries."""
+        """Spread these grades over all entries, `NOT_GRADED` for the others."""
         grades = np.full(self.entries, NOT_GRADED, np.int16)
         grades[entry] = grade
         return grades
 
     @property
     def is_shared(self) -> NDArray[np.bool_]:
-        """Of each opinion: whether two judges or more have one of its entry."""
+        """Whether the entry of each opinion has two judges or more."""
         return np.bincount(self.entry, minlength=self.entries)[self.entry] > 1
 
 
 @dataclass(frozen=True)
 class Swap:
-    """Neighbours in one ranking that are swapped in another, and how often; 1 is always."""
+    """Two neighbours in one ranking, and the share of other rankings that swap them; 1 is always."""
 
     upper: str
     lower: str
@@ -77,7 +77,7 @@ class Swap:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The runs' values and places, from 1, under two sets of grades of the same documents, in the order of the runs."""
+    """The runs' values and ranks, from 1, under two sets of grades of the same documents, in the order of the runs."""
 
     documents: int
     topics: int
@@ -86,23 +86,23 @@ class Comparison:
     first_places: tuple[int, ...]
     second_places: tuple[int, ...]
     similarity: Similarity
-    swaps: tuple[Swap, ...]  # neighbours in the first
+    swaps: tuple[Swap, ...]  # neighbours in the first ranking that the second swaps
 
     def by_place(self, tags: Sequence[str]) -> list[tuple[str, float, float, int, int]]:
-        """Each run's tag, its two values and its two places, by its place in the first."""
+        """Return (tag, first value, second value, first rank, second rank) of each run, by the first rank."""
         rows = zip(tags, self.first, self.second, self.first_places, self.second_places, strict=True)
         return sorted(rows, key=lambda row: (row[3], natural_order(row[0])))
 
 
 def grades_of_items(settled: Mapping[int, int], place: Mapping[int, int]) -> Grades:
-    """Turn grades by item into grades by entry; `place` says which entry each item is."""
+    """Convert {item: grade} to grades by entry; `place` maps each item to its entry."""
     grades = np.full(len(place), NOT_GRADED, np.int16)
     grades[[place[item] for item in settled]] = list(settled.values())
     return grades
 
 
 def count_differing(first: Grades, second: Grades) -> int:
-    """Count the entries that have another grade, or one in one of the two alone."""
+    """Count the entries whose grades differ, or that only one of the two has graded."""
     return int(np.count_nonzero(first != second))
 
 
@@ -116,10 +116,10 @@ def compare(
     same_documents: bool = True,
     first_values: Values | None = None,
 ) -> Comparison | None:
-    """Score the runs by two judges' grades, one an entry, alone; None when they have no document in common.
+    """Score the runs by two sets of grades, one value an entry; None when they have no document in common.
 
-    Only documents that both graded count, unless they may differ in what they grade: then the values by the first,
-    which stay the same, may be given.
+    Only documents graded in both count, unless the graded documents may differ: then the values by the first,
+    which do not change, may be given.
     """
     common = (first > NOT_GRADED) & (second > NOT_GRADED)
     if not common.any():
@@ -141,9 +141,9 @@ def compare(
 
 
 def judges_in_common(given: GivenGrades) -> list[tuple[int, int, int]]:
-    """Every two judges with documents in common and how many, those with most first."""
+    """List every two judges with common documents and their number, most first."""
     size = len(given.judges)
-    has = np.zeros((given.entries, size), np.float32)  # so that the counting is a product of matrices
+    has = np.zeros((given.entries, size), np.float32)  # so that counting is a matrix product
     has[given.entry, given.judge] = 1
     counts = (has.T @ has).astype(np.int64)
     pairs = [(first, second, int(counts[first, second])) for first in range(size) for second in range(first + 1, size)]
@@ -151,26 +151,26 @@ def judges_in_common(given: GivenGrades) -> list[tuple[int, int, int]]:
 
 
 def neighbours(tags: Sequence[str], values: Values, others: Values) -> Iterator[Swap]:
-    """Every two neighbours by some values, with the share of others, (others, runs), that turn them round."""
+    """Yield every two neighbours in the ranking by `values`, with the share of others, (others, runs), that swap."""
     for upper, lower in pairwise(best_first(tags, values)):
         if values[upper] > values[lower]:
             yield Swap(tags[upper], tags[lower], float(np.mean(others[:, upper] < others[:, lower])))
 
 
 def best_first(tags: Sequence[str], values: Values) -> list[int]:
-    """The places of the runs in `tags`, best first, equals by name."""
+    """Return the indices of the runs in `tags`, best first, ties by name."""
     return sorted(range(len(tags)), key=lambda place: (-values[place], natural_order(tags[place])))
 
 
-# For a topic with many judges, so many orders of them are drawn instead of all.
+# For a topic with many judges, this many orders of them are drawn instead of all.
 MOST_ORDERS = 24
-MOST_VALUES = 1 << 22  # of draws, runs and topics at a time
-SHARE_OF_DRAWS = (0.025, 0.975)  # between these 95 % of the draws lie
+MOST_VALUES = 1 << 22  # product of draws, runs and topics at a time
+SHARE_OF_DRAWS = (0.025, 0.975)  # percentiles that bound 95 % of the draws
 
 
 @dataclass(frozen=True)
 class RunRange:
-    """A run's values over all draws, and the best and worst place it had, from 1; equals share one."""
+    """A run's values over all draws, and its best and worst rank, from 1; ties share a rank."""
 
     tag: str
     mean: float
@@ -182,7 +182,7 @@ class RunRange:
 
 @dataclass(frozen=True)
 class Spread:
-    """A coefficient over many pairs of draws: its mean, and between what 95 % of them lie."""
+    """A coefficient over many pairs of draws: its mean and the bounds of 95 % of them."""
 
     mean: float
     low: float
@@ -191,9 +191,9 @@ class Spread:
 
 @dataclass(frozen=True)
 class MixtureEffect:
-    """What random mixtures of judges make of the runs.
+    """The effect of random mixtures of judges on the ranking of runs.
 
-    `runs` are best first by the mean; `tau` and the others compare each draw with the next.
+    `runs` are best first by mean value; `tau` and the others compare each draw with the next.
     """
 
     draws: int
@@ -201,7 +201,7 @@ class MixtureEffect:
     documents: int
     topics: int
     runs: tuple[RunRange, ...]
-    swaps: tuple[Swap, ...]  # every two neighbours by the mean
+    swaps: tuple[Swap, ...]  # every two neighbours in the ranking by mean value
     tau: Spread | None
     tau_ap: Spread | None
     rbo: Spread | None
@@ -219,9 +219,9 @@ def mix_judges(
 ) -> MixtureEffect | None:
     """Score the runs by random mixtures of judges, topic by topic; None when no document has two judges.
 
-    For every draw and topic a judge is drawn whose grades of the topic count; a document which they did not grade has
-    the grade of the next who is drawn. With two judges of a topic, it is the one's or the other's. Only documents with
-    two judges or more count, so that every draw is about the same ones. Calls `advance` as often as `steps_of_mixing`.
+    For every draw and topic, the judges are put in random order, and a document has the grade of the first judge in
+    that order who graded it. Only documents with two judges or more count, so that all draws have the same documents.
+    Calls `advance` as often as `steps_of_mixing` returns.
     """
     shared = given.is_shared
     if not shared.any():
@@ -233,14 +233,14 @@ def mix_judges(
     for priority in orders.priorities:
         scored.append(runs.score(_first_in_order(given, priority), scoring).values)
         advance()
-    by_order = np.stack(scored)  # orders, runs, topics: of every order the same topics, those with shared documents
+    by_order = np.stack(scored)  # shape: orders, runs, topics; only topics with shared documents
     values = _draw(by_order, orders.count, scoring, draws, np.random.default_rng([seed, 1]))
     advance()
     return _effect(tags, values, scoring, draws, seed, np.unique(given.entry).size, by_order.shape[2])
 
 
 def steps_of_mixing(runs: RegradedRuns, given: GivenGrades) -> int:
-    """How often `mix_judges` calls `advance`."""
+    """The number of calls of `advance` by `mix_judges`."""
     shared = given.is_shared
     judges = _judges_by_topic(runs, given.entry[shared], given.judge[shared])
     return max((_orders_of(len(of_topic)) for of_topic in judges), default=-1) + 1
@@ -248,10 +248,10 @@ def steps_of_mixing(runs: RegradedRuns, given: GivenGrades) -> int:
 
 @dataclass(frozen=True, eq=False)
 class _Orders:
-    """Orders of each topic's judges."""
+    """Orders of the judges of each topic."""
 
-    count: NDArray[np.intp]  # of each topic that has shared documents
-    # As many as the most that a topic has; topics with fewer begin again. Of each opinion, how late it is asked for.
+    count: NDArray[np.intp]  # for each topic with shared documents
+    # As many as the largest number of a topic, repeated cyclically. For each opinion, its judge's position.
     priorities: Iterator[NDArray[np.intp]]
 
 
@@ -277,12 +277,12 @@ def _judges_by_topic(runs: RegradedRuns, entry: NDArray[np.intp], judge: NDArray
 
 
 def _orders_of(judges: int) -> int:
-    # The factorial of a hundred judges is not worth computing.
+    # Do not compute the factorial of a hundred judges.
     return min(factorial(min(judges, MOST_ORDERS)), MOST_ORDERS)
 
 
 def _some_orders(judges: Sequence[int], chance: np.random.Generator) -> list[list[int]]:
-    """All orders of a few judges, of more as many at random."""
+    """Return all orders of a few judges, or as many random orders of more."""
     wanted = _orders_of(len(judges))
     if factorial(min(len(judges), MOST_ORDERS)) == wanted:
         return [list(order) for order in islice(permutations(judges), wanted)]
@@ -290,9 +290,9 @@ def _some_orders(judges: Sequence[int], chance: np.random.Generator) -> list[lis
 
 
 def _first_in_order(given: GivenGrades, late: NDArray[np.intp]) -> Grades:
-    """For each entry the grade of the first judge in the order; opinions are sorted by entry."""
+    """Return for each entry the grade of the first judge in the order; opinions are sorted by entry."""
     begins = np.flatnonzero(np.diff(given.entry, prepend=-1))
-    # One number to take the least of: how late, and under it which opinion.
+    # One number to minimise: the position of the judge, then the index of the opinion.
     opinions = np.arange(late.size)
     first = np.minimum.reduceat(late * late.size + opinions, begins) % late.size
     return given.as_grades(given.entry[first], given.grade[first])
@@ -301,7 +301,7 @@ def _first_in_order(given: GivenGrades, late: NDArray[np.intp]) -> Grades:
 def _draw(
     by_order: Values, count: NDArray[np.intp], scoring: Scoring, draws: int, chance: np.random.Generator
 ) -> Values:
-    """The runs' values in each draw, (draws, runs), of every topic by one of its orders."""
+    """Compute the runs' values in each draw, (draws, runs), with one random order for every topic."""
     _, runs, topics = by_order.shape
     chosen = chance.integers(0, count, (draws, topics))
     step = max(MOST_VALUES // max(runs * topics, 1), 1)

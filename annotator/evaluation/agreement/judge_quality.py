@@ -1,6 +1,6 @@
-"""How one judge works: lenience and agreement beside the others, how both change, and the pace.
+"""Statistics of one judge: lenience and agreement compared with the others, drift of both, and pace.
 
-A figure is no verdict on a judge: it shows where to look.
+No figure is a verdict on a judge; it shows where to look.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from annotator.evaluation.significance.distributions import special
 
-NORMAL_QUANTILE = 1.959963984540054  # 97.5 %, for an interval of 95 %
+NORMAL_QUANTILE = 1.959963984540054  # 97.5 % normal quantile, for intervals of 95 %
 
 Interval = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Share:
-    """So many of so many, `of` being 1 or more; the interval is Wilson's, of 95 %."""
+    """A share `count` / `of`, `of` being 1 or more, with Wilson's 95 % interval."""
 
     count: int
     of: int
@@ -39,14 +39,14 @@ class Share:
 
 @dataclass(frozen=True)
 class Change:
-    """A difference of shares; `margin` is half an interval of 95 %, None when nothing shows how far it may be off."""
+    """A difference of shares; `margin` is half the 95 % interval, None if the variance is unknown."""
 
     value: float
     margin: float | None
 
     @property
     def interval(self) -> Interval | None:
-        """Where the true difference may well lie, kept within -1 and 1."""
+        """The 95 % interval, limited to -1 and 1."""
         if self.margin is None:
             return None
         low, high = self.value - self.margin, self.value + self.margin
@@ -54,42 +54,42 @@ class Change:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval leaves out 0."""
+        """Whether the interval excludes 0."""
         return self.margin is not None and abs(self.value) > self.margin
 
 
 @dataclass(frozen=True)
 class Lenience:
-    """The share that a judge finds relevant, and that of the others on the same topics, weighted by topic alike."""
+    """The judge's share of relevant grades and that of the others on the same topics, with the same topic weights."""
 
-    documents: int  # of this judge, of topics that others worked on, too
+    documents: int  # documents of this judge, in topics with other judges
     own: float
     others: float
-    difference: Change  # own less others': above 0 this judge is the more lenient
+    difference: Change  # own share minus others'; above 0 this judge is the more lenient
 
 
 def wilson_interval(count: int, of: int) -> Interval:
-    """Wilson's score interval of 95 % for a share (JASA 1927): it holds for few, for none and for all, too."""
+    """Wilson's score interval of 95 % for a share (JASA 1927), valid for small samples and for shares of 0 and 1."""
     share, z2 = count / of, NORMAL_QUANTILE**2
     middle = (share + z2 / (2 * of)) / (1 + z2 / of)
     margin = NORMAL_QUANTILE * sqrt(share * (1 - share) / of + z2 / (4 * of**2)) / (1 + z2 / of)
-    # Of none and of all the formula ends at 0 and 1, but for rounding.
+    # For shares of 0 and 1 the formula gives 0 and 1 up to rounding.
     return (0.0 if count == 0 else middle - margin, 1.0 if count == of else middle + margin)
 
 
 def share_of(count: int, of: int) -> Share | None:
-    """The share, None of nothing."""
+    """Return the share, None when `of` is 0."""
     return Share(count, of) if of else None
 
 
 def difference_by_topic(
     own: NDArray[np.int64], own_of: NDArray[np.int64], others: NDArray[np.int64], others_of: NDArray[np.int64]
 ) -> Lenience | None:
-    """Compare two shares topic by topic: so many relevant of so many graded, an entry a topic; None without a topic.
+    """Compare two shares of relevant documents topic by topic, arrays with one entry a topic; None without a topic.
 
     Mantel and Haenszel's difference of shares with the variance of Sato (Biometrics 1989), which holds for few topics
-    with many documents and for many with few. The grades are taken as independent; where both looked at the same
-    documents, the interval is too wide rather than too narrow. Without any spread it has none.
+    with many documents and for many with few. Grades are taken as independent; for documents that both judged
+    the interval is too wide rather than too narrow. With zero variance there is no interval.
     """
     both = (own_of > 0) & (others_of > 0)
     a, n, b, m = (column[both].astype(np.float64) for column in (own, own_of, others, others_of))
@@ -108,7 +108,7 @@ def difference_by_topic(
 
 
 def change_of_means(first: NDArray[np.float64], second: NDArray[np.float64]) -> Change | None:
-    """The mean of the second values less that of the first, with Welch's interval; None when either has no value."""
+    """The mean of the second values minus that of the first, with Welch's interval; None when either is empty."""
     if not first.size or not second.size:
         return None
     difference = float(second.mean() - first.mean())
@@ -122,9 +122,9 @@ def change_of_means(first: NDArray[np.float64], second: NDArray[np.float64]) -> 
 
 
 def change_of_lenience(first: Lenience | None, second: Lenience | None) -> Change | None:
-    """How much more lenient the second is than the first, on other documents; None without either.
+    """The lenience of the second minus that of the first, on different documents; None when either is None.
 
-    Both were compared with the same others, which makes the interval too wide rather than too narrow.
+    Both are compared with the same others, which makes the interval too wide rather than too narrow.
     """
     if first is None or second is None:
         return None
@@ -133,15 +133,15 @@ def change_of_lenience(first: Lenience | None, second: Lenience | None) -> Chang
     return Change(value, None if one is None or other is None else hypot(one, other))
 
 
-MOST_STRETCHES = 10  # into which the work of a judge is cut, to be looked at over time
+MOST_STRETCHES = 10  # segments of a judge's work over time
 FEWEST_IN_STRETCH = 5
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """Some documents judged one after the other, the last of them being the `until`th that this judge graded.
+    """A segment of the documents of a judge in order of judgement; the last is the `until`th that this judge graded.
 
-    `agreement` and `difference` are None without others on the same documents, or on the same topics.
+    `agreement` and `difference` are None if no other judge has the same documents, or the same topics.
     """
 
     until: int
@@ -152,9 +152,9 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Drift:
-    """What changed from the first half of a judge's work to the second, each None when a half has nothing to compare.
+    """The change from the first half of a judge's work to the second; None when a half has nothing to compare.
 
-    `untimed` grades are left out: those that came in a file have its order, and no time of their own.
+    `untimed` grades are left out: those of a file, which have no time of their own.
     `agreement`: with others on the same documents. `lenience`: the share found relevant less that of the others on the
     same topics, so that harder topics in one half do not count as a change of the judge.
     """
@@ -166,10 +166,10 @@ class Drift:
 
 @dataclass(frozen=True)
 class Work:
-    """What one judge's grades say beside those of the others.
+    """One judge's grades compared with those of the others.
 
-    `agreement`: the share of the others' grades of the same documents that are the same, over `shared` documents; None
-    without such documents.
+    `agreement`: the mean share of the others' grades of the same document that are equal, over `shared` documents;
+    None without such documents.
     """
 
     graded: int
@@ -183,13 +183,13 @@ class Work:
 
 @dataclass(frozen=True, eq=False)
 class _Words:
-    """Grades a column each, in the order in which they were given; `agreement` is NaN where no other judge graded."""
+    """Columns of grades in order of time; `agreement` is NaN for documents that no other judge graded."""
 
     judge: NDArray[np.intp]
     topic: NDArray[np.intp]
     relevant: NDArray[np.bool_]
     agreement: NDArray[np.float64]
-    of_topic: NDArray[np.int64]  # grades, by topic, of all judges
+    of_topic: NDArray[np.int64]  # grades of all judges, by topic
     relevant_of_topic: NDArray[np.int64]
 
 
@@ -201,9 +201,9 @@ def work_of_judges(
     relevant_from: int,
     timed: Sequence[bool] | None = None,
 ) -> dict[int, Work]:
-    """Compare each judge with the others; a column each, one entry a judge and item, in the order in time.
+    """Compare each judge with the others; columns have one entry a judge and item, in order of time.
 
-    Where some entries are not `timed`, what changed over time is told of the others.
+    Drift is computed from the entries that are `timed`.
     """
     if not judges:
         return {}
@@ -225,7 +225,7 @@ def work_of_judges(
 
 
 def _agreement_with_others(items: NDArray[np.int64], grade: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Of each grade, the share of the item's other grades that are the same; NaN when there is no other."""
+    """For each grade, the share of the item's other grades that are equal; NaN when there is no other."""
     _, item, of_item = np.unique(items, return_inverse=True, return_counts=True)
     _, cell, same = np.unique(item * (np.ptp(grade) + 1) + grade - grade.min(), return_inverse=True, return_counts=True)
     others = of_item[item] - 1
@@ -235,7 +235,7 @@ def _agreement_with_others(items: NDArray[np.int64], grade: NDArray[np.int64]) -
 
 
 def _work(words: _Words, own: NDArray[np.intp], timed: NDArray[np.intp]) -> Work:
-    """Of one judge, whose entries are `own`, and those `timed` in the order in time."""
+    """Compute the statistics of the judge whose entries are `own`."""
     shared = _known(words.agreement[own])
     compare = _beside_others(words, own)
     halves = np.array_split(timed, 2)
@@ -255,7 +255,7 @@ def _work(words: _Words, own: NDArray[np.intp], timed: NDArray[np.intp]) -> Work
 
 
 def _beside_others(words: _Words, own: NDArray[np.intp]) -> Callable[[NDArray[np.intp]], Lenience | None]:
-    """How some of a judge's entries compare with all that the others said of the same topics."""
+    """Return a function from some of a judge's entries to their lenience against all others on the same topics."""
     size = words.of_topic.size
     own_of, own_relevant = _by_topic(words, own, size)
     others_of, others_relevant = words.of_topic - own_of, words.relevant_of_topic - own_relevant
@@ -276,7 +276,7 @@ def _by_topic(words: _Words, some: NDArray[np.intp], size: int) -> tuple[NDArray
 def _stretches(
     words: _Words, own: NDArray[np.intp], compare: Callable[[NDArray[np.intp]], Lenience | None]
 ) -> Iterator[Stretch]:
-    """Cut the work into stretches of about the same length, as many as make sense."""
+    """Split the work into segments of about equal length, not too short."""
     until = 0
     for some in np.array_split(own, max(1, min(MOST_STRETCHES, own.size // FEWEST_IN_STRETCH))):
         until += some.size
@@ -294,17 +294,17 @@ def _known(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 SECONDS_AN_HOUR = 3600
-# Nobody reads faster than about 600 words a minute, which is scanning for a single word (Carver, "Reading rate",
+# The fastest reading rate is about 600 words a minute, scanning for a single word (Carver, "Reading rate",
 # Journal of Reading 36, 1992; silent reading is near 240, Brysbaert, Journal of Memory and Language 109, 2019): of six
 # characters each, 60 characters a second. A glance at a title may be enough to judge, so that no more than so many
-# characters are asked for: at most two seconds.
+# characters are counted: at most two seconds.
 CHARACTERS_A_SECOND = 60
 CHARACTERS_TO_SEE = 120
 
 
 @dataclass(frozen=True)
 class Pace:
-    """How long this judge took for a document, by those whose seconds are known: a half took the median or less."""
+    """The time a judge took for a document, over those with known seconds; half took the median or less."""
 
     documents: int
     median_seconds: float
@@ -313,7 +313,7 @@ class Pace:
 
 @dataclass(frozen=True)
 class Streak:
-    """Documents judged one after the other, each very fast: those from `start`, which counts from 0, before `stop`."""
+    """Consecutive documents that were judged very fast: from `start`, counted from 0, up to before `stop`."""
 
     start: int
     stop: int
@@ -321,14 +321,14 @@ class Streak:
 
     @property
     def length(self) -> int:
-        """How many documents."""
+        """The number of documents."""
         return self.stop - self.start
 
 
 def pace(seconds: Sequence[float]) -> Pace | None:
-    """Measure the pace; None when no seconds are known.
+    """Compute the pace; None when no seconds are known.
 
-    The median says how long a document takes, and the total how many come in an hour: a few long ones count there.
+    The median is the time of a typical document, and the total gives the rate an hour, to which a few long ones matter.
     """
     if not seconds or not (total := sum(seconds)):
         return None
@@ -336,23 +336,23 @@ def pace(seconds: Sequence[float]) -> Pace | None:
 
 
 def fast_below(own: float, others: Sequence[float], fraction: float) -> float:
-    """How many seconds are very few for a judge with this median: a fraction of their own or the crowd's, the greater.
+    """Return the threshold in seconds for a very fast judgement: a fraction of the greater of own and crowd's median.
 
-    The crowd's is the median of the other judges' medians. Without it a judge who rushes through everything would
-    never be fast for themselves.
+    The crowd's is the median of the other judges' medians; without it, a judge who is always fast would never be
+    flagged.
     """
     return fraction * max(own, median(others) if others else 0.0)
 
 
 def least_seconds(characters: int) -> float:
-    """How many seconds a document of this length takes at the very least, whoever judges it."""
+    """The minimum number of seconds for any judge to read a document of this length."""
     return min(characters, CHARACTERS_TO_SEE) / CHARACTERS_A_SECOND
 
 
 def fast_streaks(seconds: Sequence[float | None], below: Sequence[float], least_length: int) -> list[Streak]:
-    """Find the runs of so many documents or more that took less than `below` seconds, each its own, in the order given.
+    """Find runs of at least `least_length` consecutive documents that each took less than its threshold in `below`.
 
-    A document whose seconds are not known ends a run.
+    A document with unknown seconds ends a streak.
     """
     streaks = []
     flags = enumerate(one is not None and one < few for one, few in zip(seconds, below, strict=True))

@@ -1,6 +1,6 @@
-"""Agreement of two judges, for many pairs at once: Cohen's kappa and its kin, and shares that chance has no part in.
+"""Agreement of two judges, vectorised over pairs: Cohen's kappa and variants, and measures uncorrected for chance.
 
-Functions of many pairs take confusion matrices, (pairs, grades, grades), and return one entry a pair. Each coefficient
+Vectorised functions take confusion matrices, (pairs, grades, grades), and return one entry a pair. Each coefficient
 is 1 - observed disagreement / disagreement by chance, which equals (observed - expected) / (1 - expected) agreement.
 Kappa has its standard error and interval after Fleiss, Cohen and Everitt.
 """
@@ -19,9 +19,9 @@ from annotator.evaluation.metrics.figures import Figure
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """How much each pair of grades disagrees, (grades, grades) in the order of the scale, 0 on the diagonal.
+    """The disagreement of each pair of grades, (grades, grades) in the order of the scale, 0 on the diagonal.
 
-    `greatest` is what counts as full disagreement. Disagreement is kept and not agreement, because it comes in whole
+    `greatest` is the weight of full disagreement. Disagreements are stored instead of agreements because they are whole
     numbers: sums of them are exact, so that agreement equal to chance gives exactly 0.
     """
 
@@ -30,20 +30,20 @@ class Weights:
 
     @property
     def agreement(self) -> NDArray[np.float64]:
-        """How much each pair of grades agrees, from 0 to 1."""
+        """The agreement of each pair of grades, from 0 to 1."""
         agreement: NDArray[np.float64] = 1 - self.disagreement / self.greatest
         return agreement
 
 
 class Weighting(StrEnum):
-    """Whether grades that differ count as differing by degrees."""
+    """Whether differing grades count by their distance, and how."""
 
     NONE = "none"
     LINEAR = "linear"
     QUADRATIC = "quadratic"
 
     def of(self, size: int) -> Weights:
-        """The weights for a scale of so many grades; what counts is the place of a grade in it, not its value."""
+        """The weights for a scale of `size` grades, by the index of a grade in the scale, not its value."""
         distance = np.abs(np.subtract.outer(np.arange(size), np.arange(size))).astype(np.float64)
         furthest = float(max(size - 1, 1))
         if self is Weighting.NONE:
@@ -57,9 +57,9 @@ Chance = Callable[[NDArray[np.int64], Weights], NDArray[np.float64]]
 
 @dataclass(frozen=True, eq=False)
 class Agreements:
-    """One coefficient of many pairs: shares that agree, observed and by chance, and the value; NaN where there is none.
+    """One coefficient of many pairs: observed and expected agreement, and the value; NaN where undefined.
 
-    The NaN stays inside this package: `coefficients` turns it into None and a reason.
+    NaN stays inside this package: `coefficients` turns it into None and a reason.
     """
 
     observed: NDArray[np.float64]
@@ -101,14 +101,14 @@ def gwet_disagreement(share: NDArray[np.float64], weights: Weights) -> NDArray[n
 
 
 def outer(rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The confusion matrices that chance would give, times the number of documents."""
+    """The outer products of the marginals: expected counts times the number of documents."""
     return rows[..., :, np.newaxis] * columns[..., np.newaxis, :]
 
 
 def mean_disagreement(confusions: NDArray[np.int64], weights: Weights) -> NDArray[np.float64]:
-    """The mean over all documents; 0 without documents.
+    """The mean disagreement over all documents; 0 without documents.
 
-    Whole numbers are added before one division, so that two means that are equal come out equal.
+    Whole numbers are summed before one division, so that equal means are exactly equal.
     """
     n = np.maximum(confusions.sum(axis=(-2, -1)), 1)
     mean: NDArray[np.float64] = (confusions * weights.disagreement).sum(axis=(-2, -1)) / n
@@ -123,14 +123,14 @@ def agreements(confusions: NDArray[np.int64], weights: Weights, chance: Chance) 
 
 
 def beyond_chance(observed: NDArray[np.float64], by_chance: NDArray[np.float64], weights: Weights) -> Agreements:
-    """Put observed disagreement and that by chance together; undefined where chance leaves no disagreement."""
+    """Combine observed and expected disagreement; NaN where the expected disagreement is 0."""
     defined = by_chance > 0
     value = np.where(defined, 1 - observed / np.where(defined, by_chance, 1), np.nan)
     return Agreements(1 - observed / weights.greatest, 1 - by_chance / weights.greatest, value)
 
 
 def coefficients(confusions: NDArray[np.int64], weights: Weights, chance: Chance) -> list[Coefficient]:
-    """Compute a coefficient of every pair, with the reason where there is none."""
+    """Compute a coefficient of every pair, with the reason where it is undefined."""
     measured = agreements(confusions, weights, chance)
     reasons = reasons_of(confusions, measured.value)
     rows = zip(measured.value.tolist(), reasons, measured.observed.tolist(), measured.expected.tolist(), strict=True)
@@ -143,7 +143,7 @@ def coefficients(confusions: NDArray[np.int64], weights: Weights, chance: Chance
 
 
 def reasons_of(confusions: NDArray[np.int64], value: NDArray[np.float64]) -> list[Undefined | None]:
-    """Say of each pair why it has no value; None where it has one."""
+    """Return for each pair the reason why its value is undefined; None for defined values."""
     reasons: list[Undefined | None] = [None] * len(value)
     for pair in np.flatnonzero(np.isnan(value)).tolist():
         reasons[pair] = _reason(confusions[pair])
@@ -158,8 +158,8 @@ def _reason(confusion: NDArray[np.int64]) -> Undefined:
     return Undefined.SINGLE_GRADE if confusion.diagonal().max() == confusion.sum() else Undefined.WEIGHTS_ALIKE
 
 
-NORMAL_QUANTILE = 1.959963984540054  # 97.5 %, for an interval of 95 %
-ROUNDING = 1e-12  # a variance of 0 comes out of the arithmetic no larger than this
+NORMAL_QUANTILE = 1.959963984540054  # 97.5 % normal quantile, for intervals of 95 %
+ROUNDING = 1e-12  # a smaller variance is rounding error
 
 
 def cohen_kappa(
@@ -168,7 +168,7 @@ def cohen_kappa(
     grades: Sequence[int],
     weights: Weights | None = None,
 ) -> Kappa:
-    """Measure two judges' agreement on the documents both have graded, entry by entry the same document.
+    """Compute two judges' agreement on the documents both have graded; entries are parallel.
 
     `grades` is the whole scale in order, used or not. Without `weights` only equal grades agree. Raises
     `InvalidValueError` for a grade outside the scale or judges with different numbers of documents. Cohen 1960 and
@@ -233,7 +233,7 @@ def _kappa(
 
 
 def _standard_errors(confusions: NDArray[np.int64], weights: Weights, measured: Agreements) -> NDArray[np.float64]:
-    """One a pair; 0 where the formula gives none."""
+    """Compute the standard error for each pair; 0 where the formula gives none."""
     beyond = (1 - measured.value)[:, np.newaxis, np.newaxis]
     spread = (weights.agreement - _mean_weights(confusions, weights) * beyond) ** 2
     mean = measured.value - measured.expected * (1 - measured.value)
@@ -252,7 +252,7 @@ def _standard_errors_by_chance(
 
 
 def _mean_weights(confusions: NDArray[np.int64], weights: Weights) -> NDArray[np.float64]:
-    """Give each cell the mean weight of its row plus that of its column, over the other judge's grades."""
+    """For each cell, the mean weight of its row plus that of its column, over the other judge's grades."""
     shares = _shares(confusions)
     of_row = shares.sum(axis=1) @ weights.agreement.T
     of_column = shares.sum(axis=2) @ weights.agreement
@@ -267,7 +267,7 @@ def _shares(confusions: NDArray[np.int64]) -> NDArray[np.float64]:
 
 def _roots(variance: NDArray[np.float64], confusions: NDArray[np.int64], measured: Agreements) -> NDArray[np.float64]:
     n = confusions.sum(axis=(1, 2))
-    # A comparison with NaN is false, so that pairs without a kappa fall out here.
+    # Comparisons with NaN are false, which excludes pairs without a kappa.
     defined = (variance > ROUNDING) & (n > 0) & ~np.isnan(measured.value)
     beyond = np.where(defined, 1 - measured.expected, 1)
     return np.where(defined, np.sqrt(np.where(defined, variance, 0) / np.maximum(n, 1)) / beyond, 0)
@@ -280,12 +280,12 @@ def same_grade(confusions: NDArray[np.int64]) -> list[Figure]:
 
 
 def positive_agreement(confusions: NDArray[np.int64], first_relevant: int) -> list[Figure]:
-    """Of the times that either said relevant, the share in which the other did, too (Cicchetti and Feinstein 1990)."""
+    """Of all relevant grades of either judge, the share matched by the other (Cicchetti and Feinstein 1990)."""
     return _on_grade(binary_confusions(confusions, first_relevant), 1, Undefined.NOTHING_RELEVANT)
 
 
 def negative_agreement(confusions: NDArray[np.int64], first_relevant: int) -> list[Figure]:
-    """Of the times that either said not relevant, the share in which the other did, too."""
+    """Of all grades of not relevant by either judge, the share matched by the other."""
     return _on_grade(binary_confusions(confusions, first_relevant), 0, Undefined.EVERYTHING_RELEVANT)
 
 
@@ -297,14 +297,14 @@ def overlap(confusions: NDArray[np.int64], first_relevant: int) -> list[Figure]:
 
 
 def mean_difference(confusions: NDArray[np.int64], grades: Sequence[int]) -> list[Figure]:
-    """The mean of the first judge's grade less the second's: below 0 the first judge is the stricter."""
+    """The mean of the first judge's grade minus the second's: below 0 the first judge is the stricter."""
     values = np.array(grades, np.int64)
     differences = (confusions * np.subtract.outer(values, values)).sum(axis=(-2, -1))
     return _figures(differences, confusions.sum(axis=(-2, -1)), Undefined.NO_OVERLAP)
 
 
 def _on_grade(confusions: NDArray[np.int64], place: int, otherwise: Undefined) -> list[Figure]:
-    """Of the times that either gave this grade, the share in which the other did, too: 2a / (2a + b + c)."""
+    """The agreement on one grade: of its uses by either judge, the share matched by the other, 2a / (2a + b + c)."""
     both = 2 * confusions[:, place, place]
     either = confusions[:, place, :].sum(axis=-1) + confusions[:, :, place].sum(axis=-1)
     return _of_shared(both, either, confusions, otherwise)
@@ -313,7 +313,7 @@ def _on_grade(confusions: NDArray[np.int64], place: int, otherwise: Undefined) -
 def _of_shared(
     part: NDArray[np.int64], whole: NDArray[np.int64], confusions: NDArray[np.int64], otherwise: Undefined
 ) -> list[Figure]:
-    """Divide; where there is nothing to divide by, say that nothing is shared before anything finer."""
+    """Divide; for a zero divisor the reason is that no documents are shared, or else `otherwise`."""
     figures = _figures(part, whole, otherwise)
     for pair in np.flatnonzero(~confusions.any(axis=(-2, -1))).tolist():
         figures[pair] = Figure(None, Undefined.NO_OVERLAP)

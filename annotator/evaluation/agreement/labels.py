@@ -1,4 +1,4 @@
-"""Judgements as numbers: who gave which document which grade; and the confusion matrices of pairs of judges."""
+"""Judgements as arrays, and the confusion matrices of pairs of judges."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from annotator.errors import InvalidValueError
 def confusion_matrix(
     first: NDArray[np.integer], second: NDArray[np.integer], grades: Sequence[int]
 ) -> NDArray[np.int64]:
-    """Count how often the first judge's grade (row) met the second's (column), in the order of the scale.
+    """Count the first judge's grades (row) against the second's (column), in the order of the scale.
 
     Raises `InvalidValueError` for a grade outside the scale or judges with different numbers of documents.
     """
@@ -28,7 +28,7 @@ def confusions_by_place(
     places: int,
     grades: Sequence[int],
 ) -> NDArray[np.int64]:
-    """Do as `confusion_matrix` of the documents of each place, such as a topic: (places, grades, grades)."""
+    """Do as `confusion_matrix` for the documents of each place, such as a topic: (places, grades, grades)."""
     if first.size != second.size:
         raise InvalidValueError(
             "Two judges can be compared only on the same documents; the first has %(first)d and the second %(second)d.",
@@ -41,7 +41,7 @@ def confusions_by_place(
 
 
 def places_in_scale(given: NDArray[np.integer], grades: Sequence[int]) -> NDArray[np.intp]:
-    """The place of each grade in the scale, from 0.
+    """The index of each grade in the scale.
 
     Raises `InvalidValueError` for grades outside the scale.
     """
@@ -59,7 +59,7 @@ def places_in_scale(given: NDArray[np.integer], grades: Sequence[int]) -> NDArra
 def binary_confusions(confusions: NDArray[np.int64], first_relevant: int) -> NDArray[np.int64]:
     """Fold matrices, (..., grades, grades), into (..., 2, 2): not relevant, then relevant.
 
-    `first_relevant` is the place in the scale of the least grade that counts as relevant.
+    `first_relevant` is the index in the scale of the least relevant grade.
     """
     rows = np.split(confusions, [first_relevant], axis=-2)
     folded = np.stack([part.sum(axis=-2) for part in rows], axis=-2)
@@ -72,24 +72,24 @@ MOST_IN_INT64 = 2**63 - 1
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """One entry a judgement in the arrays; each judge has at most one on an item.
+    """Judgements as parallel arrays; each judge has at most one on an item.
 
     Entries are in the order of items and, within an item, of judges.
     """
 
     item: NDArray[np.intp]  # from 0, in the order of the items' ids
-    judge: NDArray[np.intp]  # place in `judges`
-    topic: NDArray[np.intp]  # place in `topics`
-    grade: NDArray[np.intp]  # place in `grades`
-    moment: NDArray[np.intp]  # place in the order in which the judgements were stored
-    own_time: NDArray[np.bool_]  # whether `moment` is that of the judge, and no order of a file
+    judge: NDArray[np.intp]  # index into `judges`
+    topic: NDArray[np.intp]  # index into `topics`
+    grade: NDArray[np.intp]  # index into `grades`
+    moment: NDArray[np.intp]  # position in the order in which the judgements were stored
+    own_time: NDArray[np.bool_]  # whether `moment` is the time of judging, and not the order of a file
     judges: tuple[str, ...]  # by name
-    topics: tuple[str, ...]  # as they first came
+    topics: tuple[str, ...]  # in order of first occurrence
     grades: tuple[int, ...]  # the whole scale in order, used or not
 
     @property
     def items(self) -> int:
-        """How many items have been graded."""
+        """The number of graded items."""
         return int(self.item[-1]) + 1 if self.item.size else 0
 
     @cached_property
@@ -99,7 +99,7 @@ class Labels:
 
 
 def with_own_time(labels: Labels) -> Labels:
-    """Leave out what has only the order of a file. Items that lose all their entries stay, as items nobody graded."""
+    """Drop judgements that have only the order of a file. Items that lose all judgements stay, ungraded."""
     kept = labels.own_time
     return replace(
         labels,
@@ -113,7 +113,7 @@ def with_own_time(labels: Labels) -> Labels:
 
 
 def grade_counts(labels: Labels) -> NDArray[np.int64]:
-    """How many judges gave an item which grade, (items, grades)."""
+    """The number of judges for each item and grade, (items, grades)."""
     size = len(labels.grades)
     cells = labels.item * size + labels.grade
     return np.bincount(cells, minlength=labels.items * size).reshape(labels.items, size)
@@ -126,7 +126,7 @@ def pair_confusions_of(
     cells = judges * (judges - 1) // 2 * grades**2
     confusions = np.zeros(cells, np.int64)
     start, distance = np.arange(item.size), 1
-    # Two judgements of an item stand `distance` entries apart; where none is that far, none is farther.
+    # Pair entries at a `distance`, while any item has two entries so far apart.
     while (start := start[: np.searchsorted(start, item.size - distance)]).size:
         start = start[item[start] == item[start + distance]]
         pair = _place_of_pair(judge[start], judge[start + distance], judges)
@@ -137,10 +137,10 @@ def pair_confusions_of(
 
 
 def kinds_of(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
-    """The rows of `counts` that differ, and which of them every item has.
+    """The distinct rows of `counts`, and the index of the row of every item.
 
-    Items are many and kinds are few, so that what depends on the counts alone is worked out once a kind. The same as
-    NumPy's `unique` of rows, in a tenth of its time: a row is read as the digits of one whole number.
+    Items are many and distinct rows are few, so statistics of the counts are computed once a row. Equal to
+    NumPy's `unique` of rows in a tenth of its time: a row is read as the digits of one whole number.
     """
     base = int(counts.max(initial=0)) + 1
     row, highest = np.zeros(len(counts), np.int64), 0
@@ -155,12 +155,12 @@ def kinds_of(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.i
 
 
 def topic_of_items(labels: Labels) -> NDArray[np.intp]:
-    """The place in `topics` of every item's topic."""
+    """The index in `topics` of every item's topic."""
     topic = np.zeros(labels.items, np.intp)
     topic[labels.item] = labels.topic
     return topic
 
 
 def _place_of_pair(first: NDArray[np.intp], second: NDArray[np.intp], judges: int) -> NDArray[np.intp]:
-    """Where `itertools.combinations` has two of so many judges, the first before the second."""
+    """The index of a pair in `itertools.combinations` of the judges, the first before the second."""
     return first * (2 * judges - first - 1) // 2 + second - first - 1

@@ -1,4 +1,4 @@
-"""A machine beside a person: how far its labels are those the person gave."""
+"""Agreement of a machine judge with a person."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,18 +18,18 @@ from annotator.evaluation.metrics.figures import Figure
 
 @dataclass(frozen=True)
 class MachineBeside:
-    """A machine and a person, or the settled grades of all people, on the documents that both graded."""
+    """The agreement of a machine with a person, or with the consensus of people, on the documents graded by both."""
 
     kappa: Kappa
     quadratic: Kappa
-    by_topics: TopicInterval  # of kappa
+    by_topics: TopicInterval  # interval of kappa
     quadratic_by_topics: TopicInterval
     same: Figure
-    difference: Figure  # mean of the machine's grade less the other's: above 0 the machine is the more generous
+    difference: Figure  # mean of the machine's grade minus the other's: above 0 the machine is the more lenient
 
     @property
     def reasons(self) -> dict[str, Sentence | None]:
-        """Of each value why there is none, None of one that there is; `more` is the difference."""
+        """The reason why each value is undefined, None for defined values; `more` is the difference."""
         reasons = {"same": self.same.reason, "more": self.difference.reason}
         for name, interval, kappa, by_topics in (
             ("kappa", "", self.kappa, self.by_topics),
@@ -43,15 +43,15 @@ class MachineBeside:
 
     @property
     def confusion(self) -> list[list[int]]:
-        """How often the machine's grade (row) met the other's (column), in the order of the scale."""
+        """The machine's grades (row) against the other's (column), in the order of the scale."""
         confusion: list[list[int]] = self.kappa.confusion.tolist()
         return confusion
 
 
 def machine_beside(machine: Grades, other: Grades, topic: NDArray[np.intp], scale: Sequence[int]) -> MachineBeside:
-    """Compare two sets of grades, entry by entry the same document, `NOT_GRADED` where there is none.
+    """Compare two parallel arrays of grades, `NOT_GRADED` without a grade.
 
-    `topic` is a number from 0 for each entry: the intervals take topics as independent.
+    `topic` is the topic number, from 0, of each entry: the intervals take topics as independent.
     """
     common = (machine > NOT_GRADED) & (other > NOT_GRADED)
     topics = int(topic.max(initial=-1)) + 1

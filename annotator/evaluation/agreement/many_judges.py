@@ -1,7 +1,7 @@
-"""Agreement beyond chance of many judges: Fleiss' kappa, and Gwet's, Brennan and Prediger's and Conger's coefficients.
+"""Chance-corrected agreement of many judges: Fleiss' kappa; Gwet's, Brennan and Prediger's and Conger's coefficients.
 
-`counts`, (items, grades), says how many judges gave an item which grade. Any of them may have graded any of the items;
-those with one grade tell only how frequent grades are. After Gwet, Handbook of Inter-Rater Reliability, 4th edition.
+`counts`, (items, grades), is the number of judges who gave an item a grade. Judges may have graded any of the items;
+items with one grade count only for grade frequencies. After Gwet, Handbook of Inter-Rater Reliability, 4th edition.
 """
 
 from collections.abc import Sequence
@@ -28,20 +28,20 @@ def fleiss_kappa(counts: NDArray[np.int64], weights: Weights | None = None) -> C
 
 
 def fleiss_kappa_of_unequal(counts: NDArray[np.int64], weights: Weights | None = None) -> Coefficient:
-    """Extend Fleiss' kappa to items with different numbers of judges, each item weighing the same."""
+    """Generalise Fleiss' kappa to items with different numbers of judges; each item has the same weight."""
     weights = weights or Weighting.NONE.of(counts.shape[1])
     share = _mean_shares(counts)
     return _coefficient(counts, float(share @ weights.disagreement @ share), weights)
 
 
 def gwet_ac(counts: NDArray[np.int64], weights: Weights | None = None) -> Coefficient:
-    """Compute Gwet's AC1, with weights AC2: it stays near the raw agreement when one grade prevails."""
+    """Compute Gwet's AC1, or AC2 with weights, which stays near the raw agreement when one grade prevails."""
     weights = weights or Weighting.NONE.of(counts.shape[1])
     return _coefficient(counts, float(gwet_disagreement(_mean_shares(counts), weights)), weights)
 
 
 def uniform_kappa(counts: NDArray[np.int64], weights: Weights | None = None) -> Coefficient:
-    """Take every grade of the scale as equally likely by chance: Randolph's kappa, Brennan and Prediger's of many."""
+    """Compute Randolph's kappa (Brennan and Prediger's for many judges): all grades equally likely by chance."""
     weights = weights or Weighting.NONE.of(counts.shape[1])
     return _coefficient(counts, float(weights.disagreement.mean()), weights)
 
@@ -71,7 +71,7 @@ def overlap_of_all(labels: Labels, first_relevant: int) -> Figure:
 
 
 def _mean_shares(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The share of each grade in an item, averaged over items with any."""
+    """The mean over graded items of the share of each grade."""
     graded = counts[counts.sum(axis=1) > 0]
     shares: NDArray[np.float64] = (graded / graded.sum(axis=1, keepdims=True)).sum(axis=0) / max(len(graded), 1)
     return shares
@@ -98,7 +98,7 @@ def _reason(counts: NDArray[np.int64]) -> Undefined:
 
 
 class Level(StrEnum):
-    """What grades are to alpha, and so how far apart two of them are."""
+    """The scale level of grades for alpha, which defines their distances."""
 
     NOMINAL = "nominal"
     ORDINAL = "ordinal"
@@ -107,9 +107,9 @@ class Level(StrEnum):
 
 
 def coincidences_by_place(counts: NDArray[np.int64], place: NDArray[np.intp], places: int) -> NDArray[np.float64]:
-    """Sum the coincidences of the items that have the same place, (places, grades, grades).
+    """Sum the coincidences of the items of each place, (places, grades, grades).
 
-    `counts`, (items, grades), says how many judges gave an item which grade; items with fewer than two do not count.
+    `counts`, (items, grades), is the number of judges by grade; items with fewer than two do not count.
     """
     kinds, kind = kinds_of(counts)
     table = np.bincount(place * len(kinds) + kind, minlength=places * len(kinds)).reshape(places, len(kinds))
@@ -118,7 +118,7 @@ def coincidences_by_place(counts: NDArray[np.int64], place: NDArray[np.intp], pl
 
 
 def coincidences_of(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Every item's pairs of grades by different judges, (items, grades, grades), each judge weighing 1 in all."""
+    """Every item's pairs of grades by different judges, (items, grades, grades), each judge with total weight 1."""
     judges = counts.sum(axis=1)
     pairs = counts[:, :, np.newaxis] * counts[:, np.newaxis, :]
     grades = np.arange(counts.shape[1])
@@ -155,7 +155,7 @@ def alphas_of_coincidences(coincidences: NDArray[np.float64], grades: Sequence[i
 def alpha_values(
     coincidences: NDArray[np.float64], grades: Sequence[int], level: Level
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Alpha, observed disagreement and that by chance of each matrix; alpha is NaN where there is none."""
+    """Alpha, observed and expected disagreement of each matrix; alpha is NaN where undefined."""
     given = coincidences.sum(axis=2)
     n = given.sum(axis=1)
     distances = _distances(given, grades, level)
@@ -172,7 +172,7 @@ def _distances(given: NDArray[np.float64], grades: Sequence[int], level: Level) 
     if level is Level.NOMINAL:
         return 1 - np.eye(values.size)[np.newaxis]
     if level is Level.ORDINAL:
-        # Half of either end and all between them is what lies between the middles of two grades.
+        # The distance between two grades is all that lies between their mid-ranks: half of both ends, and all between.
         middles = given.cumsum(axis=1) - given / 2
         return (middles[:, :, np.newaxis] - middles[:, np.newaxis, :]) ** 2
     differences, sums = np.subtract.outer(values, values), np.add.outer(values, values)

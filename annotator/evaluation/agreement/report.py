@@ -1,4 +1,4 @@
-"""The report from one set of labels: all judges, by pair, topic, judge and grade, over time; and as plain rows."""
+"""The agreement report of one set of labels: all judges, by pair, topic, judge and grade, over time; and as tables."""
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
@@ -37,9 +37,9 @@ from annotator.evaluation.agreement.results import Band, Coefficient, Kappa, Und
 from annotator.evaluation.agreement.topic_intervals import TopicInterval, alpha_interval, kappa_intervals
 from annotator.evaluation.metrics.figures import Figure, SentenceEnum
 
-MOST_POINTS = 200  # of a line over time: more would not be seen
+MOST_POINTS = 200  # maximum number of points of a line over time
 _GRADE_NOT_GIVEN = Figure(None, Undefined.GRADE_NOT_GIVEN)
-# One judge against all others is computed as two judges are, but the reasons are worded differently.
+# One judge against all others is computed as for two judges, but the reasons are worded differently.
 _REASON_OF_ONE: dict[SentenceEnum, SentenceEnum] = {
     Undefined.NO_OVERLAP: Undefined.ALONE,
     Undefined.SINGLE_GRADE: Undefined.SINGLE_GRADE_OF_ALL,
@@ -52,13 +52,13 @@ class AgreementOfAll:
 
     judgements: int
     items: int
-    items_shared: int  # graded by two judges or more: only these say something of agreement
+    items_shared: int  # graded by two judges or more: only these give agreement
     alpha: dict[Level, Coefficient]
     fleiss: Coefficient
     conger: Coefficient
     gwet: Coefficient
     uniform: Coefficient
-    overlap: Figure  # of the relevant sets, over items that every judge graded
+    overlap: Figure  # overlap of the relevant sets, over items that every judge graded
 
 
 @dataclass(frozen=True)
@@ -70,17 +70,17 @@ class AgreementOfPair:
     kappa: Kappa
     scott: Coefficient
     gwet: Coefficient  # AC1, weighted AC2
-    uniform: Coefficient  # PABAK, of more than two grades Brennan and Prediger's
+    uniform: Coefficient  # PABAK; for more than two grades Brennan and Prediger's
     same: Figure  # share of documents with the same grade: raw agreement
     positive: Figure
     negative: Figure
     overlap: Figure
-    difference: Figure  # mean of the first judge's grade less the second's: below 0 the first is the stricter
+    difference: Figure  # mean of the first judge's grade minus the second's: below 0 the first is the stricter
     by_topics: TopicInterval  # of kappa; `kappa.interval` is the analytic one, which takes documents as independent
 
     @property
     def band(self) -> Band | None:
-        """The word for the kappa; the interval by topics decides whether it may be chance, if there is one."""
+        """The verbal band of kappa; whether it may be chance is decided by the interval by topics, if there is one."""
         value = self.kappa.value
         return None if value is None else band(value, self.by_topics.interval or self.kappa.interval)
 
@@ -89,7 +89,7 @@ class AgreementOfPair:
 class AgreementOfTopic:
     """One topic, over its items graded by two judges or more.
 
-    `same` is, of every grade given to them, the share of the item's other judges who gave the same, on average.
+    `same` is the mean share, over all grades of these items, of the item's other judges who gave the same grade.
     """
 
     topic: str
@@ -100,10 +100,10 @@ class AgreementOfTopic:
 
 @dataclass(frozen=True)
 class AgreementOfJudge:
-    """One judge against all others: every pair of a grade of theirs with another judge's of the same document.
+    """One judge against all others: all pairs of the judge's grade and another judge's grade of the same document.
 
-    The pairs of one document are not independent, so that no interval follows from their number. `difference` below 0
-    says that this judge is stricter than the others.
+    Pairs of one document are not independent, so there is no interval. `difference` below 0
+    means that this judge is stricter than the others.
     """
 
     judge: str
@@ -114,7 +114,7 @@ class AgreementOfJudge:
 
 @dataclass(frozen=True)
 class AgreementOnGrade:
-    """One grade: whenever a judge gave it to a shared item, the share of its other judges who did, too, on average."""
+    """One grade: the mean share, over its uses on shared items, of the item's other judges who also gave it."""
 
     grade: int
     same: Figure
@@ -122,7 +122,7 @@ class AgreementOnGrade:
 
 @dataclass(frozen=True)
 class Moment:
-    """A value after so many documents."""
+    """A value after a number of documents."""
 
     items: int
     value: float | None
@@ -130,14 +130,14 @@ class Moment:
 
 @dataclass(frozen=True)
 class OverTime:
-    """A value as judging went on; no moments at all when two judges have nothing with a time of its own in common."""
+    """A value over time; without moments when two judges have no common documents with times of their own."""
 
     moments: tuple[Moment, ...]
-    left_out: int  # grades without a time of their own, as those of a file
+    left_out: int  # grades without a time of their own, such as those of a file
 
 
 def agreement_of_all(labels: Labels, first_relevant: int, weighting: Weighting = Weighting.NONE) -> AgreementOfAll:
-    """Measure all judges together; `first_relevant` is the place in the scale of the least relevant grade."""
+    """Compute agreement of all judges together; `first_relevant` is the scale's index of the least relevant grade."""
     counts, weights = grade_counts(labels), weighting.of(len(labels.grades))
     together = coincidences_by_place(counts, np.zeros(len(counts), np.intp), 1)
     alpha = {level: alphas_of_coincidences(together, labels.grades, level)[0] for level in Level}
@@ -163,7 +163,7 @@ def agreement_of_pairs(
     *,
     only: Container[tuple[str, str]] | None = None,
 ) -> list[AgreementOfPair]:
-    """Measure every two judges in the order of their names, or those pairs only that are asked for."""
+    """Compute agreement of every two judges in the order of their names, or only of the requested pairs."""
     pairs = list(combinations(labels.judges, 2))
     places = [place for place, names in enumerate(pairs) if only is None or names in only]
     confusions, weights = labels.pair_confusions[places], weighting.of(len(labels.grades))
@@ -185,7 +185,7 @@ def agreement_of_pairs(
 
 
 def agreement_of_topics(labels: Labels, level: Level = Level.ORDINAL) -> list[AgreementOfTopic]:
-    """Measure each topic by itself, in the order of `labels.topics`."""
+    """Compute agreement by topic, in the order of `labels.topics`."""
     size = len(labels.topics)
     counts, topic = grade_counts(labels), topic_of_items(labels)
     shared = counts.sum(axis=1) > 1
@@ -206,7 +206,7 @@ def agreement_of_topics(labels: Labels, level: Level = Level.ORDINAL) -> list[Ag
 
 
 def agreement_of_judges(labels: Labels, weighting: Weighting = Weighting.NONE) -> list[AgreementOfJudge]:
-    """Measure each judge against all others, in the order of their names."""
+    """Compute agreement of each judge with all others, in the order of their names."""
     confusions, size = labels.pair_confusions, len(labels.grades)
     against_others = np.zeros((len(labels.judges), size, size), np.int64)
     first, second = np.triu_indices(len(labels.judges), 1)  # the order of `combinations`
@@ -227,7 +227,7 @@ def agreement_of_judges(labels: Labels, weighting: Weighting = Weighting.NONE) -
 
 
 def agreement_on_grades(labels: Labels) -> list[AgreementOnGrade]:
-    """Measure each grade of the scale by itself, in order, of any number of judges."""
+    """Compute agreement on each grade of the scale, in order, for any number of judges."""
     counts = grade_counts(labels)
     together = coincidences_by_place(counts, np.zeros(len(counts), np.intp), 1)[0]
     given, same = together.sum(axis=1).tolist(), together.diagonal().tolist()
@@ -246,7 +246,7 @@ def interval_of_all(labels: Labels, level: Level = Level.ORDINAL) -> TopicInterv
 def running_kappa(
     labels: Labels, first: str, second: str, weighting: Weighting = Weighting.NONE, points: int = MOST_POINTS
 ) -> OverTime:
-    """Kappa of two judges, by name, over the documents both had graded by then; without labels of files."""
+    """Kappa of two judges, by name, over the documents that both had graded at each point; without labels of files."""
     of_two = np.isin(labels.judge, [labels.judges.index(name) for name in (first, second)])
     left_out = int(np.count_nonzero(of_two & ~labels.own_time))
     labels = with_own_time(labels)
@@ -262,7 +262,7 @@ def running_kappa(
 
 
 def running_alpha(labels: Labels, level: Level = Level.ORDINAL, points: int = MOST_POINTS) -> OverTime:
-    """Alpha of all judges over the documents that had all their present grades by then; without labels of files."""
+    """Alpha of all judges over the documents with all their current grades at each point; without labels of files."""
     left_out = int(np.count_nonzero(~labels.own_time))
     labels = with_own_time(labels)
     counts, finished = grade_counts(labels), np.zeros(labels.items, np.intp)
@@ -283,14 +283,14 @@ def _nothing_to_compare(labels: Labels) -> Undefined | None:
 
 
 def _shared_by(labels: Labels, first: str, second: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The entries of two judges of the items both graded, in the order of items."""
+    """The entries of two judges for the items both graded, in the order of items."""
     of_first, of_second = (np.flatnonzero(labels.judge == labels.judges.index(name)) for name in (first, second))
     _, one, other = np.intersect1d(labels.item[of_first], labels.item[of_second], return_indices=True)
     return of_first[one], of_second[other]
 
 
 def _segments(size: int, points: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Cut so many entries into at most so many segments: the segment of every entry, and where each ends."""
+    """Split `size` entries into at most `points` segments: the segment of every entry, and the end of each segment."""
     ends = np.unique(np.linspace(0, size, min(size, points) + 1).astype(np.intp))[1:]
     return np.searchsorted(ends, np.arange(size), side="right"), ends
 
@@ -351,7 +351,7 @@ def table_of_pairs(pairs: Sequence[AgreementOfPair]) -> Table:
 
 
 def table_of_topics(topics: Sequence[AgreementOfTopic]) -> Table:
-    """One topic a row, with the ordinal alpha."""
+    """One topic a row, with alpha at the ordinal level."""
     rows: list[list[Cell]] = [
         [one.topic, one.items_shared, one.alpha.value, one.same.value, _reason(one.alpha)] for one in topics
     ]
@@ -372,13 +372,13 @@ def table_of_judges(judges: Sequence[AgreementOfJudge]) -> Table:
 
 
 def table_of_grades(grades: Sequence[AgreementOnGrade]) -> Table:
-    """One grade a row: how often the others gave it, too."""
+    """One grade a row: the share of other judges who also gave it."""
     rows: list[list[Cell]] = [[one.grade, one.same.value, _reason(one.same)] for one in grades]
     return Table(("grade", "same", "reason"), rows)
 
 
 def table_of_moments(moments: Sequence[Moment]) -> Table:
-    """One moment a row: the ordinal alpha after so many documents."""
+    """One moment a row: ordinal alpha after so many documents."""
     return Table(("documents", "alpha"), [[one.items, one.value] for one in moments])
 
 

@@ -1,4 +1,4 @@
-"""What a statistic of agreement comes to: a value, or the reason why there is none; and the bands of kappa."""
+"""The result of an agreement statistic: a value, or the reason why it is undefined; and the bands of kappa."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from annotator.evaluation.metrics.figures import Figure, SentenceEnum
 
 
 class Undefined(SentenceEnum):
-    """Why a statistic has no value."""
+    """The reason why a statistic has no value."""
 
     NO_JUDGEMENT = Sentence("There are no grades yet.")
     ONE_JUDGE = Sentence("Only one judge has graded anything.")
@@ -49,9 +49,9 @@ class Undefined(SentenceEnum):
 
 @dataclass(frozen=True)
 class Coefficient(Figure):
-    """Agreement beyond chance, at most 1: `observed` and `expected` agreement are shares from 0 to 1.
+    """A chance-corrected coefficient, at most 1; `observed` and `expected` agreement are shares from 0 to 1.
 
-    A single grade given by all leaves both known and still no value.
+    When all judges use a single grade, both are defined and the value is not.
     """
 
     observed: float | None = None
@@ -60,11 +60,11 @@ class Coefficient(Figure):
 
 @dataclass(frozen=True, eq=False)
 class Kappa:
-    """Cohen's kappa of two judges, with everything needed to read it.
+    """Cohen's kappa of two judges, with its components, standard errors and interval.
 
     `observed` and `expected` are shares from 0 to 1, `value` lies between -1 and 1. `value` is None exactly when
-    `reason` says why. `standard_error` and `interval` are None as well when they would be 0 wide or undefined, and
-    `interval_reason` says why: kappa is 1 or -1, or one judge used a single grade.
+    `reason` is given. `standard_error` and `interval` are also None when they would be 0 wide or undefined, and
+    `interval_reason` is given: kappa is 1 or -1, or one judge used a single grade.
     """
 
     n: int  # documents both have graded
@@ -74,8 +74,8 @@ class Kappa:
     value: float | None
     reason: Undefined | None
     standard_error: float | None = None
-    standard_error_by_chance: float | None = None  # when kappa is truly 0: what a test against chance divides by
-    interval: tuple[float, float] | None = None  # 95 %, kept within -1 and 1; documents taken as independent
+    standard_error_by_chance: float | None = None  # if kappa is truly 0: the divisor of a test against chance
+    interval: tuple[float, float] | None = None  # 95 %, limited to -1 and 1; documents taken as independent
     interval_reason: Undefined | None = None
 
 
@@ -88,7 +88,7 @@ EXACT_DECIMALS = 12
 
 
 class Band(SentenceEnum):
-    """Landis and Koch's words for a kappa."""
+    """Landis and Koch's bands of kappa."""
 
     POOR = Sentence("poor")
     SLIGHT = Sentence("slight")
@@ -102,8 +102,8 @@ class Band(SentenceEnum):
 def band(value: float, interval: tuple[float, float] | None = None) -> Band:
     """Name a kappa as Landis and Koch do (Biometrics 1977): up to 0.20 slight, up to 0.40 fair and so on.
 
-    The limits are their own and, they say, arbitrary. A kappa below 0 is poor. What differs from a limit by no more
-    than an error of calculation meets it. A kappa whose `interval` contains 0 may be chance, whatever its size.
+    The limits are, by their own account, arbitrary. A kappa below 0 is poor. A kappa within rounding error of a limit
+    reaches it. If `interval` contains 0, the kappa may be chance, whatever its size.
     """
     if interval is not None and interval[0] <= 0 <= interval[1]:
         return Band.CHANCE

@@ -1,13 +1,13 @@
 """95 % intervals of kappa and alpha that take topics, not documents, as independent: the jackknife by topic.
 
-The judges may agree on one topic and not on another, so that documents of one topic are not independent and an
-interval whose formula takes them to be is too narrow. Here the value is computed without each topic in turn (Quenouille
+Judges may agree on one topic and not on another, so that documents of one topic are not independent and an
+interval whose formula takes them as independent is too narrow. Here the value is computed without each topic in turn
 1956; Tukey 1958). With T topics the squared standard error is (T - 1) / T times the sum of the squared distances of
 these values from their mean, and the interval is the value plus and minus that error times the 97.5 % quantile of
 Student's t with T - 1 degrees of freedom.
 
 Decided by simulation, two judges and three grades, how often a 95 % interval contained the true kappa. From left to
-right: topics that do not differ, that differ moderately, that differ much; 400 data sets each, about 30 documents a
+Evaluated by simulation, two judges and three grades: how often a 95 % interval contained the true kappa. From left to
 topic:
 
 ===================================================  =====  =====  =====
@@ -41,11 +41,11 @@ TWO_INTERVALS = Sentence(
     "The interval by topic takes topics as independent. The analytic interval takes documents as independent, which "
     "those of one topic are not: where topics differ it is too narrow."
 )
-FEWEST_TOPICS = 3  # with two, Student's t of one degree of freedom makes every interval as wide as the scale
+FEWEST_TOPICS = 3  # with two topics, Student's t with one degree of freedom makes every interval as wide as the scale
 LEAST_SPREAD = 1e-12
 QUANTILE = 0.975
 EXACT_DECIMALS = 9
-# Why a value that exists has no interval, the first reason that holds.
+# Reasons for a missing interval of an existing value; the first that applies is given.
 UNRELIABLE = (Undefined.FEW_TOPICS, Undefined.HANGS_ON_A_TOPIC, Undefined.TOPICS_ALIKE)
 
 
@@ -56,7 +56,7 @@ class TopicInterval:
     interval: tuple[float, float] | None
     standard_error: float | None
     reason: Undefined | None
-    topics: int  # that have a document which counts
+    topics: int  # number of topics with a document that counts
 
 
 def kappa_interval(confusions: NDArray[np.int64], weights: Weights) -> TopicInterval:
@@ -70,7 +70,7 @@ def kappa_interval(confusions: NDArray[np.int64], weights: Weights) -> TopicInte
 
 
 def kappa_intervals(labels: Labels, weights: Weights, pairs: Sequence[int]) -> list[TopicInterval]:
-    """Compute the interval of Cohen's kappa of some pairs of judges, by their places in `labels.pair_confusions`."""
+    """Compute the interval of Cohen's kappa of some pairs of judges, by their index in `labels.pair_confusions`."""
     totals, judges, size = labels.pair_confusions[pairs], len(labels.judges), len(labels.grades)
     by_topic = np.argsort(labels.topic, kind="stable")
     ends = np.cumsum(np.bincount(labels.topic, minlength=len(labels.topics)))
@@ -90,7 +90,7 @@ def alpha_interval(coincidences: NDArray[np.float64], grades: Sequence[int], lev
     counting = coincidences[coincidences.any(axis=(1, 2))]
     total = coincidences.sum(axis=0, keepdims=True)
     value, *_ = alpha_values(total, grades, level)
-    # Sums of fractions: what is left of a grade that no other topic has must be 0, not the last bit of a float.
+    # Sums of fractions: what remains of a grade that no other topic has must be exactly 0.
     left_out, *_ = alpha_values(np.round(total - counting, EXACT_DECIMALS), grades, level)
     reason = Undefined.SINGLE_GRADE_OF_ALL if len(counting) else Undefined.NO_SHARED_DOCUMENT
     missing = reason if np.isnan(value[0]) else None
@@ -104,7 +104,7 @@ def _intervals(
     place: NDArray[np.intp],
     left_out: NDArray[np.float64],
 ) -> list[TopicInterval]:
-    """Compute an interval of each value; `left_out` are values without one topic, `place` says of which value."""
+    """Compute an interval of each value; `left_out` are values without one topic, `place` the index of the value."""
     size = values.size
     topics = np.bincount(place, minlength=size)
     moved = left_out - values[place]

@@ -27,7 +27,7 @@ LONGEST_MANIFEST = 64 << 20
 PIECE_BYTES = 1 << 20
 LONGEST_LINE = 256 << 20
 METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
-# What zipfile and the methods of compression raise for data that are cut off or damaged, and for a password.
+# Exceptions of zipfile and the decompressors for truncated or damaged data, and for a password.
 DAMAGED = (
     zipfile.BadZipFile,
     zlib.error,
@@ -42,7 +42,7 @@ DAMAGED = (
 
 
 class BundleWriter:
-    """Writes the parts of a bundle one after another, and then the manifest; without it, it is no bundle."""
+    """Writes the parts of a bundle one after another, and then the manifest, without which it is not a bundle."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._zip = zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED)
@@ -55,7 +55,7 @@ class BundleWriter:
         self._zip.close()
 
     def add(self, name: str, pieces: Iterator[bytes]) -> None:
-        """Add a part, a piece at a time."""
+        """Add a part from pieces of bytes."""
         checksum, size = hashlib.sha256(), 0
         with self._zip.open(_entry(name), "w", force_zip64=True) as part:
             for piece in pieces:
@@ -72,24 +72,24 @@ class BundleWriter:
 
 @dataclass(frozen=True)
 class Bundle:
-    """A bundle whose parts are those of its manifest, byte for byte; nothing of it is ever written to a path."""
+    """A bundle whose parts match its manifest byte for byte; nothing of it is ever written to a path."""
 
     name: str
     manifest: Mapping[str, Any]
     archive: zipfile.ZipFile
 
     def has(self, part: str) -> bool:
-        """Whether there is such a part."""
+        """Whether there is a part of this name."""
         return part in self.manifest["files"]
 
     def content(self, part: str) -> bytes:
-        """A part as a whole; `FileRefusedError` when there is none."""
+        """Return a whole part; raises `FileRefusedError` when there is none."""
         if not self.has(part):
             raise self.refusal("The archive has no part “%(part)s”.", part=part)
         return self.archive.read(part)
 
     def rows(self, part: str) -> Iterator[tuple[int, dict[str, Any]]]:
-        """The objects of a part of JSON lines, each with its line; a part that there is not has none."""
+        """Yield line number and object of each line of a JSON Lines part; nothing for an absent part."""
         if not self.has(part):
             return
         with self.archive.open(part) as stream:
@@ -106,15 +106,15 @@ class Bundle:
         return row
 
     def refusal(self, template: str, line: int | None = None, **values: object) -> FileRefusedError:
-        """A refusal of the bundle with this one problem."""
+        """Return an error that refuses the bundle with this one problem."""
         return _refusal(self.name, template, line, **values)
 
 
 @contextmanager
 def open_bundle(name: str, stream: BinaryIO, *, limit: int) -> Iterator[Bundle]:
-    """Open a bundle after every byte of it was compared with its manifest.
+    """Open a bundle after comparing every byte with its manifest.
 
-    Raises `FileRefusedError` for what is no bundle, is damaged, or is larger than `limit` bytes when unpacked.
+    Raises `FileRefusedError` for a file that is no bundle, is damaged, or is larger than `limit` bytes when unpacked.
     """
     try:
         archive = zipfile.ZipFile(stream)
@@ -134,13 +134,13 @@ def open_bundle(name: str, stream: BinaryIO, *, limit: int) -> Iterator[Bundle]:
 
 
 def _manifest(name: str, archive: zipfile.ZipFile, limit: int) -> dict[str, Any]:
-    """Read the manifest, and hold against it what the archive says of its parts, before any is unpacked."""
+    """Read the manifest, and compare it with the archive's directory before any part is unpacked."""
     entries = {entry.filename: entry for entry in archive.infolist()}
     if len(entries) < len(archive.infolist()):
         raise _refusal(name, "The archive has two parts of one name.")
     if sum(entry.file_size for entry in entries.values()) > limit:
         raise _refusal(name, "Unpacked, the archive would be larger than %(limit)d bytes.", limit=limit)
-    # The other methods may ask for gigabytes of memory by a few bytes, and none of them is written here.
+    # Other compression methods may allocate gigabytes for a few bytes, and none of them is written here.
     if any(entry.compress_type not in METHODS for entry in entries.values()):
         raise _refusal(name, "The archive is compressed in a way that no archive of a collection is.")
     if MANIFEST not in entries or entries[MANIFEST].file_size > LONGEST_MANIFEST:
@@ -199,7 +199,7 @@ def _compare(name: str, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, told: 
 
 
 def _entry(name: str) -> zipfile.ZipInfo:
-    """A part without the moment of its making: the same collection gives the same bytes."""
+    """A part without a timestamp, so that the same collection gives the same bytes."""
     entry = zipfile.ZipInfo(name)
     entry.compress_type = zipfile.ZIP_DEFLATED
     entry.external_attr = 0o644 << 16
@@ -207,7 +207,7 @@ def _entry(name: str) -> zipfile.ZipInfo:
 
 
 def _refuse_constant(constant: str) -> None:
-    """JSON has no such numbers."""
+    """Refuse NaN and infinity, which JSON does not have."""
     raise ValueError(constant)
 
 
@@ -218,9 +218,9 @@ def _refusal(name: str, template: str, line: int | None = None, **values: object
 
 
 def refuse_unknown_words(table: str, row: Mapping[str, Any], *, further_strategies: AbstractSet[str]) -> None:
-    """Refuse by `InvalidValueError` a policy, a strategy, a kind or findings that this program does not know.
+    """Raise `InvalidValueError` for a policy, a strategy, a kind or findings unknown to this version of the program.
 
-    `further_strategies` are names of how a pool came about besides those of `STRATEGIES`.
+    `further_strategies` are names of pool sources besides those of `STRATEGIES`.
     """
     if table == "collection":
         parse_policy(str(row["consensus_policy"]))

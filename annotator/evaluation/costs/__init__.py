@@ -1,1 +1,1 @@
-"""What a system costs: which facts there are, how they are read and written, and which runs nobody beats on both."""
+"""Costs of systems: facts stated for runs, their parsing and formatting, and the Pareto front."""

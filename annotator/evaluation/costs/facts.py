@@ -1,4 +1,4 @@
-"""The facts that may be stated of a run, with their units, and the columns that organisers add to them."""
+"""The facts that can be stated for a run, with their units, and columns that organisers add."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ LONGEST_UNIT = 20
 
 
 class FactKind(StrEnum):
-    """What is stated: a number, words, or words parted by commas whose order says nothing."""
+    """The type of a fact: a number, text, or a comma-separated list without order."""
 
     NUMBER = "number"
     WORDS = "words"
@@ -32,7 +32,7 @@ class Per(StrEnum):
 
 @dataclass(frozen=True)
 class Fact:
-    """Something that a run may state; numbers are kept in `unit`, and `better` says which end of them is good."""
+    """A fact that a run may state; numbers are stored in `unit`, and `better` is the preferred direction."""
 
     key: str
     name: Sentence
@@ -45,7 +45,7 @@ class Fact:
     is_own: bool = False  # added by the organisers of a collection
 
 
-# For each unit what may follow a number, casefolded, and how many of the unit it is. Prefixes are powers of ten
+# {unit: {casefolded suffix of a number: factor}}. Prefixes are powers of ten
 # as in the International System, and powers of two as in IEC 80000-13.
 UNITS: Mapping[str, Mapping[str, float]] = {
     "ms": {"us": 1e-3, "\u03bcs": 1e-3, "ms": 1, "s": 1e3, "min": 6e4},
@@ -109,15 +109,15 @@ _KNOWN = (
         help=Sentence("What the times were measured on: processor, cores, memory, graphics cards."),
     ),
 )
-# By key, in the order in which tables show them.
+# By key, in the display order of tables.
 KNOWN_FACTS: Mapping[str, Fact] = {fact.key: fact for fact in _KNOWN}
 
 
 def own_column(key: str, name: str, *, kind: str, unit: str = "", better: str = "") -> Fact:
-    """A column that organisers add.
+    """Create a column that organisers add.
 
-    Raises `InvalidValueError` for a key or a name that cannot be, one that the program has itself, an unknown kind,
-    and for words with a unit or a better end.
+    Raises `InvalidValueError` for an invalid key or name, a duplicate of a built-in one, an unknown kind,
+    and for text with a unit or a direction.
     """
     if not KEY.fullmatch(key):
         raise InvalidValueError(
@@ -137,18 +137,18 @@ def own_column(key: str, name: str, *, kind: str, unit: str = "", better: str = 
 
 
 def stored_column(key: str, name: str, *, kind: str, unit: str, better: str) -> Fact:
-    """The fact of a column that is stored already, even if the program has a fact of that name by now."""
+    """Return the fact of a stored column, even if this version has a built-in fact of that name."""
     return Fact(key, _as_it_stands(name), FactKind(kind), unit, Better(better), is_own=True)
 
 
 def all_facts(columns: Iterable[Fact]) -> dict[str, Fact]:
-    """All facts by key: those of the program, then the columns of a collection."""
+    """All facts by key: built-in ones, then the columns of a collection."""
     own = {column.key: column for column in columns if column.key not in KNOWN_FACTS}
     return {**KNOWN_FACTS, **own}
 
 
 def _as_it_stands(name: str) -> Sentence:
-    """A name that somebody gave, which is translated into no language."""
+    """Wrap a user's name as a sentence that is not translated."""
     return Sentence("%(name)s", {"name": name})
 
 

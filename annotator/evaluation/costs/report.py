@@ -1,4 +1,4 @@
-"""What every run costs, beside how well it does: rows, the runs within a bound, and the Pareto front."""
+"""The cost report: cost and effectiveness of every run, the runs within a bound, and the Pareto front."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ from annotator.evaluation.metrics.measures import Better
 def pareto_front(
     values: Sequence[float | None], costs: Sequence[float | None], *, value_better: Better, cost_better: Better
 ) -> list[bool]:
-    """Whether each run is on the front (Pareto 1896): none is at least as good on both counts and better on one.
+    """Return whether each run is on the Pareto front: no other is at least as good on both criteria and better on one.
 
-    `values` and `costs` have a number a run, None where there is none: such a run is on no front and beats nobody.
-    Runs that are alike on both counts stand there together. Where neither end of a count is better, there is no front.
+    `values` and `costs` have one number a run, None if missing: such a run is not on the front and dominates none.
+    Runs equal on both criteria are on it together. If a criterion has no direction, there is no front.
     """
     if Better.NEITHER in {value_better, cost_better}:
         return [False] * len(values)
     value, cost = _the_more_the_better(values, value_better), _the_more_the_better(costs, cost_better)
-    # Comparisons with a nan are never true, so a run without a number neither beats nor is beaten.
+    # Comparisons with NaN are false, so a run without a number neither dominates nor is dominated.
     at_least = (value[None, :] >= value[:, None]) & (cost[None, :] >= cost[:, None])
     more = (value[None, :] > value[:, None]) | (cost[None, :] > cost[:, None])
     is_beaten = (at_least & more).any(axis=1)
@@ -43,34 +43,34 @@ USUAL_COSTS = ("latency_p95", "latency_p50")
 
 @dataclass(frozen=True)
 class CostColumn:
-    """A fact, and for those that have details one of them."""
+    """A fact, with one of its details if it has details."""
 
     fact: Fact
     detail: str = ""
 
     @property
     def address(self) -> str:
-        """How commands and addresses of pages name it."""
+        """The name of the column in commands and query strings."""
         return Statement(self.fact.key, self.detail).address
 
 
 @dataclass(frozen=True)
 class CostedRun:
-    """A run and what is stated of it, by address."""
+    """A run and its stated facts, by address."""
 
     tag: str
     team: str | None
     statements: Mapping[str, Statement]
 
     def number(self, column: CostColumn) -> float | None:
-        """Its number in that column, None for a run that does not state it."""
+        """The run's number in that column, None if not stated."""
         statement = self.statements.get(column.address)
         return statement.number if statement is not None else None
 
 
 @dataclass(frozen=True)
 class Question:
-    """The cost compared with the measure (None: a latency, if any run states one), and its bound as written."""
+    """The cost to compare with the measure (None: a latency, if any run states one), and its bound as written."""
 
     cost: str | None = None
     within: str = ""
@@ -78,7 +78,7 @@ class Question:
 
 @dataclass(frozen=True)
 class CostRow:
-    """A run with its value, None where it has no score, and the cost that was asked for, None where it states none."""
+    """A run with its value, None without a score, and the requested cost, None if not stated."""
 
     run: CostedRun
     value: float | None
@@ -88,10 +88,10 @@ class CostRow:
 
 @dataclass(frozen=True)
 class CostReport:
-    """Every run within the bound, best first; `board` has the scores, None where there are none.
+    """Every run within the bound, best first; `board` is the leaderboard, None without scores.
 
-    `axes` are the costs that may be asked for; `over` runs are beyond the bound and `silent` ones do not state the
-    cost, both are left out where there is a bound.
+    `axes` are the costs that can be requested; with a bound, `over` runs exceed it and `silent` ones do not state the
+    cost, and both are left out.
     """
 
     board: Leaderboard | None
@@ -105,23 +105,23 @@ class CostReport:
 
     @property
     def points(self) -> list[CostRow]:
-        """The rows that have both numbers, in the order of the cost, cheap or small ones first."""
+        """The rows with both numbers, by cost ascending, then by value descending."""
         both = [row for row in self.rows if row.cost is not None and row.value is not None]
         return sorted(both, key=lambda row: (row.cost or 0, -(row.value or 0)))
 
     @property
     def has_front(self) -> bool:
-        """Whether one end of both counts is better."""
+        """Whether both criteria have a direction."""
         return self.board is not None and Better.NEITHER not in {self.board.better, self.axis.fact.better}
 
 
 def make_report(
     facts: Mapping[str, Fact], runs: Sequence[CostedRun], board: Leaderboard | None, question: Question
 ) -> CostReport:
-    """Put what runs state beside the values of the board's first measure.
+    """Combine the stated costs with the values of the board's first measure.
 
-    Raises `NotFoundError` for a cost that there is not, `InvalidValueError` for one that is no number, and for a
-    bound that is none.
+    Raises `NotFoundError` for an unknown cost, `InvalidValueError` for a cost that is not numeric and for an invalid
+    bound.
     """
     columns = _columns(facts, runs)
     axis = _axis(facts, columns, question.cost)
@@ -153,7 +153,7 @@ def _rows(
 
 
 def _columns(facts: Mapping[str, Fact], runs: Sequence[CostedRun]) -> tuple[CostColumn, ...]:
-    """What any run states, in the order of the facts, and of their details."""
+    """List the columns that any run states, in the order of the facts and their details."""
     stated = {(one.fact, one.detail) for run in runs for one in run.statements.values()}
     return tuple(
         CostColumn(fact, detail)
@@ -177,7 +177,7 @@ def _axis(facts: Mapping[str, Fact], columns: Sequence[CostColumn], asked: str |
 
 
 def _is_within(number: float | None, bound: float, better: Better) -> bool:
-    """At most the bound; where more is better, at least."""
+    """Whether a number is at most the bound, or at least if more is better."""
     if number is None:
         return False
     return number >= bound if better is Better.MORE else number <= bound

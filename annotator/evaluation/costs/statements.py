@@ -1,4 +1,4 @@
-"""What is stated of a run, read from what people write and written so that it can be read again."""
+"""Statements about a run: parsing and round-trip formatting."""
 
 import re
 from collections import Counter
@@ -11,17 +11,17 @@ from annotator.evaluation.formats.identifiers import check_free_text, natural_or
 
 NUMBER = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?)\s*(?P<unit>\D.*)?")
 GREATEST = 1e15
-DIGITS = 12  # significant ones; what is converted has noise behind them
+DIGITS = 12  # significant digits; conversion adds rounding noise beyond them
 LONGEST_NUMBER = 60
 LONGEST_WORDS = 300
 LONGEST_DETAIL = 60
-MOST_DETAILS = 20  # sizes of collections, or types of queries
-AT = "@"  # between a fact and what it is stated for
+MOST_DETAILS = 20  # maximum number of sizes of collections, or types of queries
+AT = "@"  # separates a fact from its detail
 
 
 @dataclass(frozen=True)
 class Statement:
-    """One thing stated: a number in the unit of its fact, or words; `detail` is the size or the type, if any."""
+    """A stated number, in the unit of its fact, or text; `detail` is the size or the type, if any."""
 
     fact: str
     detail: str = ""
@@ -30,15 +30,15 @@ class Statement:
 
     @property
     def address(self) -> str:
-        """How commands, files and addresses of pages name it: `latency_at@1000000`."""
+        """The name in commands, files and query strings: `latency_at@1000000`."""
         return f"{self.fact}{AT}{self.detail}" if self.detail else self.fact
 
 
 def read_statement(fact: Fact, written: str, detail: str = "") -> Statement | None:
-    """What somebody wrote for a fact, such as `1.2 GB`; None for nothing.
+    """Parse the value of a fact, such as `1.2 GB`; None for an empty one.
 
-    Raises `InvalidValueError` for what is no such number, is out of bounds or too long, and for a detail that is
-    missing, superfluous or none.
+    Raises `InvalidValueError` for a malformed, out-of-range or too long value, and for a detail that is
+    missing, superfluous or invalid.
     """
     place = read_detail(fact, detail)
     text = " ".join(written.split())
@@ -51,7 +51,7 @@ def read_statement(fact: Fact, written: str, detail: str = "") -> Statement | No
 
 
 def read_lines(fact: Fact, text: str) -> list[Statement]:
-    """The statements of a fact that has details, a line each: `1000000: 35 ms`; lines with nothing are left out."""
+    """Parse a fact with details, one a line: `1000000: 35 ms`; empty lines are skipped."""
     found = []
     for line in filter(None, map(str.strip, text.splitlines())):
         detail, colon, written = line.rpartition(":")
@@ -66,7 +66,7 @@ def read_lines(fact: Fact, text: str) -> list[Statement]:
 
 
 def read_detail(fact: Fact, written: str) -> str:
-    """What a fact is stated for, as it is kept; raises `InvalidValueError` when that cannot be."""
+    """Normalise the detail of a fact; raises `InvalidValueError` for an invalid one."""
     detail = " ".join(written.split())
     match fact.per:
         case Per.SYSTEM if detail:
@@ -84,7 +84,7 @@ def read_detail(fact: Fact, written: str) -> str:
 
 
 def read_address(facts: Mapping[str, Fact], address: str) -> tuple[Fact, str]:
-    """The fact and the detail that `latency_at@1000000` names; `NotFoundError` for a fact that there is not."""
+    """Parse `latency_at@1000000` into a fact and a detail; raises `NotFoundError` for an unknown fact."""
     key, _, detail = address.partition(AT)
     if key not in facts:
         raise NotFoundError("“%(key)s” is no fact that is stated here.", key=key)
@@ -92,9 +92,9 @@ def read_address(facts: Mapping[str, Fact], address: str) -> tuple[Fact, str]:
 
 
 def check_together(statements: Iterable[Statement]) -> None:
-    """Raise `InvalidValueError` for what cannot hold of one run.
+    """Raise `InvalidValueError` for contradictory statements about one run.
 
-    That is a thing stated twice or for too many details, and a median latency above the 95th percentile.
+    That is a duplicate, too many details, and a median latency above the 95th percentile.
     """
     told = list(statements)
     for address, count in Counter(one.address for one in told).items():
@@ -116,22 +116,22 @@ def check_together(statements: Iterable[Statement]) -> None:
 
 
 def those_that_fit(facts: Mapping[str, Fact], statements: Iterable[Statement]) -> tuple[Statement, ...]:
-    """Those that a fact there is can have: others are of a column that was taken away, or of a newer program."""
+    """Select the statements that fit a known fact; others are of a removed column, or of a newer version."""
     return tuple(one for one in statements if one.fact in facts and _fits(facts[one.fact], one))
 
 
 def write_number(number: float) -> str:
-    """A number so that `read_statement` gives the same again, without superfluous zeros."""
+    """Format a number so that `read_statement` restores it, without superfluous zeros."""
     return f"{number:.{DIGITS}g}"
 
 
 def write_value(statement: Statement) -> str:
-    """What is stated, without its unit."""
+    """Format a value, without its unit."""
     return statement.words if statement.number is None else write_number(statement.number)
 
 
 def write_lines(statements: Iterable[Statement]) -> str:
-    """The statements of one fact as `read_lines` reads them, in the order of their details."""
+    """Format the statements of one fact as `read_lines` parses them, in the order of their details."""
     told = sorted(statements, key=lambda one: natural_order(one.detail))
     return "\n".join(f"{one.detail}: {write_value(one)}" for one in told)
 
@@ -154,7 +154,7 @@ def _number(fact: Fact, text: str) -> float:
 
 
 def _times(fact: Fact, unit: str | None, text: str) -> float:
-    """How many of the fact's own unit one of the written unit is."""
+    """Return the factor from the written unit to the fact's unit."""
     if unit is None:
         return 1.0
     known = UNITS.get(fact.unit, {fact.unit.casefold(): 1.0})
@@ -175,13 +175,13 @@ def _no_number(fact: Fact, text: str) -> InvalidValueError:
 
 
 def _list(text: str) -> str:
-    """Words parted by commas: each once, in small letters, in an order of its own."""
+    """Normalise a comma-separated list: unique, lower case, sorted."""
     parts = {" ".join(part.split()).lower() for part in text.split(",")}
     return ", ".join(sorted(parts - {""}, key=natural_order))
 
 
 def _documents(written: str) -> str:
-    """How many documents, as the digits of a whole number."""
+    """Parse a number of documents into the digits of a whole number."""
     match = NUMBER.fullmatch(written) if len(written) <= LONGEST_NUMBER else None
     unit = (match["unit"] or "documents").strip().casefold() if match else ""
     number = float(match["number"]) if match and unit in UNITS["documents"] else 0.0

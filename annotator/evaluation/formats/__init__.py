@@ -1,1 +1,1 @@
-"""Files of topics, documents, people and labels; and what all parsers share."""
+"""Files of topics, documents, people and labels; and code shared by all parsers."""

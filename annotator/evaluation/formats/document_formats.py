@@ -14,7 +14,7 @@ from annotator.evaluation.formats.table_lines import counted_columns, identifier
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """One document; texts that are not there are empty, `line` (from 1) is where it begins.
+    """One document; missing texts are empty, `line` (from 1) is its first line in the file.
 
     `body` is as the file has it, markup and all; `title` is one line of plain text when it came out of markup.
     """
@@ -35,7 +35,7 @@ DOCNO, TITLE, TEXT, URL, LANGUAGE = (
 
 
 def sgml_documents(name: str, text: bytes, problems: Problems) -> Iterator[ParsedDocument]:
-    """Yield the documents unchecked; text outside `<DOC>` is ignored."""
+    """Yield the documents unvalidated; text outside `<DOC>` is ignored."""
     for line, content in _contents(name, text, problems):
         yield ParsedDocument(
             docno=_field(DOCNO, content).strip(),
@@ -48,7 +48,7 @@ def sgml_documents(name: str, text: bytes, problems: Problems) -> Iterator[Parse
 
 
 def _contents(name: str, text: bytes, problems: Problems) -> Iterator[tuple[int, str]]:
-    """Yield line and content of each document; note one that is not closed before the next or the end."""
+    """Yield line and content of each document; note one that is not closed before the next one or the end."""
     line, counted = 1, 0
     opened: int | None = None
     opened_line = 0
@@ -72,7 +72,7 @@ def _field(tag: re.Pattern[str], content: str) -> str:
 
 
 def _elements(tag: re.Pattern[str], content: str) -> Iterator[str]:
-    """Yield the text between each of these tags and its closing one, in one pass however many stay open."""
+    """Yield the text between each of these tags and its closing one, in one pass even if many are not closed."""
     opened: int | None = None
     for found in tag.finditer(content):
         if found[1]:
@@ -102,10 +102,10 @@ def parse_documents(
 ) -> Iterator[ParsedDocument] | None:
     """Read documents, or return None and note every problem of the file with its line.
 
-    A document with neither title nor body is taken: real collections have some, and a judge can say so. `text` is what
+    A document with neither title nor body is accepted: real collections have some, and a judge can say so. `text` is
     `unpack` returns. `fields` maps our names (`KEYS`) to the keys of a JSON Lines file. The file is
-    read twice: wholly before this returns, for the problems, and again as the documents are drawn, so that a
-    corpus is never in memory as a whole. Raises `InvalidValueError` when `fields` has a name that is not ours.
+    read twice: completely before this returns, for the problems, and again by the iterator, so that a
+    corpus is never in memory as a whole. Raises `InvalidValueError` when `fields` has an unknown name.
     """
     keys = _keys(fields)
     before = problems.total

@@ -1,4 +1,4 @@
-"""Recognises files of another kind and headings, so that a mix-up is one problem and not one on every line."""
+"""Detects headings and files of another kind, so that a mix-up is one problem instead of one on every line."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -8,22 +8,22 @@ from annotator.evaluation.formats.table_lines import data_lines, first_line_of, 
 
 COLUMNS = 6
 
-TOPIC, DOCNO, RANK, SCORE, TAG = 0, 2, 3, 4, 5  # which column each is, from 0
+TOPIC, DOCNO, RANK, SCORE, TAG = 0, 2, 3, 4, 5  # column indices
 
 DECIMAL_NUMBER = re.compile(rb"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 QRELS_COLUMNS = 4
 SAMPLED_COLUMNS = 5  # with a stratum before the grade
-ITERATION = 1  # which column it is, from 0
-LEAST_LINES = 2  # that show a separator
+ITERATION = 1  # column index
+LEAST_LINES = 2  # number of lines that must have a separator
 MARKUP = re.compile(rb"<(?:[!?]|/?[a-z][a-z0-9]*\b[^<>]*>)", re.IGNORECASE)
-# Stored in 16 bits, which hold every number of four digits.
+# Stored as int16, which holds every number of four digits.
 WHOLE_GRADE = re.compile(rb"[+-]?[0-9]{1,4}")
 
 
 def note_no_qrels(name: str, text: bytes, problems: Problems) -> bool:
-    """Note that a file meant to be qrels is a run, JSON, markup or comma-separated as a whole; False otherwise."""
+    """Note that a file expected to be qrels is a run, JSON, markup or comma-separated as a whole; False otherwise."""
     if _every_line(text, _is_of_run):
         problems.add(
             name,
@@ -36,7 +36,7 @@ def note_no_qrels(name: str, text: bytes, problems: Problems) -> bool:
 
 
 def note_no_run(name: str, text: bytes, problems: Problems) -> bool:
-    """Note that a file meant to be a run is qrels, JSON, markup or comma-separated as a whole; False otherwise."""
+    """Note that a file expected to be a run is qrels, JSON, markup or comma-separated as a whole; False otherwise."""
     if _every_line(text, _is_of_qrels):
         problems.add(
             name,
@@ -49,7 +49,7 @@ def note_no_run(name: str, text: bytes, problems: Problems) -> bool:
 
 
 def note_separator(name: str, text: bytes, problems: Problems) -> bool:
-    """Note that the columns of a file that must have tabs are separated by something else; False when it has a tab."""
+    """Note that the columns of a tab-separated file are separated by something else; False when it has a tab."""
     if b"\t" in text:
         return False
     lines = [line for line in text.splitlines() if line.strip()]
@@ -60,7 +60,7 @@ def note_separator(name: str, text: bytes, problems: Problems) -> bool:
 
 
 def _note_other(name: str, text: bytes, problems: Problems) -> bool:
-    """Note a file that is JSON, markup or comma-separated as a whole; False when it is none of it."""
+    """Note that a file is JSON, markup or comma-separated as a whole; False otherwise."""
     first = first_line_of(text)
     if is_json(first):
         problems.add(name, None, "The file is JSON; its columns must be separated by blanks or tabs.")
@@ -80,7 +80,7 @@ def _is_of_run(words: list[bytes]) -> bool:
 
 
 def _is_of_qrels(words: list[bytes]) -> bool:
-    """Tell whether it has an iteration and a grade; a run that lacks columns has Q0 or a document there, or a score."""
+    """Whether a line has an iteration and a grade; an incomplete run has Q0 or a document there, or a score."""
     return (
         len(words) in {QRELS_COLUMNS, SAMPLED_COLUMNS}
         and DECIMAL_NUMBER.fullmatch(words[ITERATION]) is not None
@@ -89,7 +89,7 @@ def _is_of_qrels(words: list[bytes]) -> bool:
 
 
 def _every_line(text: bytes, fits: Callable[[list[bytes]], bool]) -> bool:
-    """Tell whether there is a line of data, and all of them fit; reading ends at the first that does not."""
+    """Whether there is a line of data and all of them fit; stops at the first that does not."""
     others = Problems()
     lines = 0
     for lines, (_, words) in enumerate(data_lines("", text, others), start=1):  # noqa: B007 - their number is wanted
@@ -108,7 +108,7 @@ BODY_NAMES = frozenset(
 )
 ID_NAMES = frozenset({"id"})
 
-# Of each kind of file, what its columns can be called: those of the first, and those of all others.
+# For each kind of file, names of its first column and of all others.
 TOPIC_COLUMNS = (TOPIC_NAMES | ID_NAMES, TITLE_NAMES | {"description", "desc", "narrative", "narr"})
 DOCUMENT_COLUMNS = (DOCUMENT_NAMES | ID_NAMES, BODY_NAMES | {"title", "url"})
 RUN_COLUMNS = (
@@ -141,7 +141,7 @@ Columns = tuple[frozenset[str], frozenset[str]]
 
 
 def is_heading(words: Sequence[str], columns: Columns) -> bool:
-    """Whether these words of a first line can only be the names of columns: two or more, each a known one and once."""
+    """Whether the words of a first line are column names: two or more, each known and unique."""
     names = [word.strip(" \"'").casefold().replace("-", "_").replace(" ", "_") for word in words]
     firsts, others = columns
     return (
@@ -153,7 +153,7 @@ def is_heading(words: Sequence[str], columns: Columns) -> bool:
 
 
 def note_heading(problems: Problems, name: str, line: int, words: Sequence[str]) -> None:
-    """Note that a line names the columns."""
+    """Note that a line is a heading."""
     problems.add(
         name,
         line,

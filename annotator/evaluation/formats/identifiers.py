@@ -1,18 +1,18 @@
-"""What may be a topic number, a docno or free text, and the order in which people expect numbers and names."""
+"""Validation of topic numbers, docnos and free text, and natural sorting."""
 
 import re
 
 from annotator.errors import InvalidValueError, Problems
 
 MAX_IDENTIFIER_BYTES = 256
-# Blanks and control characters past ASCII, which trec_eval takes for letters and other readers do not.
+# Blanks and control characters beyond ASCII, which trec_eval treats as letters and other readers do not.
 SPLITS_PAST_ASCII = r"\x80-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 SPLITTING_PAST_ASCII = re.compile(f"[{SPLITS_PAST_ASCII}]")
 SPLITTING = re.compile(rf"[\x00-\x20\x7f{SPLITS_PAST_ASCII}\ud800-\udfff]")
 
 
 def check_topic_number(problems: Problems, name: str, line: int, number: str) -> bool:
-    """Note what is wrong with the number of a topic; True when nothing is."""
+    """Note the problems of a topic number; True when there are none."""
     if not number:
         problems.add(name, line, "The topic has no number.")
     elif not is_one_word(number):
@@ -46,7 +46,7 @@ def check_topic_number(problems: Problems, name: str, line: int, number: str) ->
 
 
 def check_docno(problems: Problems, name: str, line: int, docno: str) -> bool:
-    """Note what is wrong with the id of a document; True when nothing is."""
+    """Note the problems of a docno; True when there are none."""
     if not docno:
         problems.add(name, line, "The document has no id.")
     elif not is_one_word(docno):
@@ -66,17 +66,17 @@ def check_docno(problems: Problems, name: str, line: int, docno: str) -> bool:
 
 
 def is_one_word(identifier: str) -> bool:
-    """Tell whether no reader of TREC files would split it: no blank of any script, nothing that cannot be encoded."""
+    """Whether no reader of TREC files would split it: no blank of any script, nothing that cannot be encoded."""
     return not SPLITTING.search(identifier)
 
 
 def is_too_long(identifier: str) -> bool:
-    """Tell whether its UTF-8 has more than `MAX_IDENTIFIER_BYTES` bytes."""
+    """Whether its UTF-8 has more than `MAX_IDENTIFIER_BYTES` bytes."""
     return len(identifier.encode()) > MAX_IDENTIFIER_BYTES
 
 
 def require_identifier(word: object) -> str:
-    """Return it when it can be the number of a topic or the id of a document in a TREC file.
+    """Return the word if it is valid as a topic number or docno in a TREC file.
 
     Raises `InvalidValueError` otherwise.
     """
@@ -95,17 +95,17 @@ def require_identifier(word: object) -> str:
 
 
 def natural_order(text: str) -> list[tuple[int, int, str]]:
-    """A sorting key in which runs of digits count by their number and the rest by its letters."""
+    """A sorting key that compares runs of digits as numbers and the rest by letters."""
     parts = re.findall(r"[0-9]+|[^0-9]+", text)
     return [(0, int(part), part) if part.isdecimal() and part.isascii() else (1, 0, part) for part in parts]
 
 
-# PostgreSQL stores no NUL, and half a surrogate pair is no text in UTF-8.
+# PostgreSQL stores no NUL, and a lone surrogate is invalid in UTF-8.
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 def check_free_text(text: str, most: int) -> None:
-    """Refuse a text of more than `most` characters, or with one that cannot be stored, by `InvalidValueError`."""
+    """Raise `InvalidValueError` for a text of more than `most` characters, or one that cannot be stored."""
     if len(text) > most:
         raise InvalidValueError(
             "“%(beginning)s…” is too long: %(length)d characters, where at most %(most)d are possible.",

@@ -1,4 +1,4 @@
-"""Files of people who are to take part: comma-separated, with a heading of name, role and team."""
+"""Files of people to invite: comma-separated, with a heading of name, role and team."""
 
 import csv
 import io
@@ -16,7 +16,7 @@ MOST_PEOPLE = 5_000
 
 @dataclass(frozen=True, slots=True)
 class PersonRow:
-    """Somebody with a role as it is written; without a team it is empty. `line` counts from 1."""
+    """A person with a role as written; `team` is empty without one. `line` counts from 1."""
 
     name: str
     role: str
@@ -25,15 +25,15 @@ class PersonRow:
 
 
 def parse_people(name: str, text: bytes, problems: Problems) -> list[PersonRow]:
-    """Read the rows that can be read, in the file's order, and note every problem with its line.
+    """Read the valid rows, in the file's order, and note every problem with its line.
 
-    `text` is what `unpack` returns. Commas, semicolons or tabs part the fields, as the heading shows; empty lines count
-    for nothing.
+    `text` is what `unpack` returns. The separator is a comma, semicolon or tab, as in the heading; empty lines are
+    skipped.
     """
     before = problems.total
     content = text.decode()
     separator = _separator(content.partition("\n")[0])
-    # Lines keep their ends: a quoted field may have one inside, which no name has, and is noted below.
+    # Keep line ends: a quoted field may contain one, which is noted below, as no name has one.
     lines = csv.reader(io.StringIO(content, newline=""), delimiter=separator, strict=True)
     rows: list[PersonRow] = []
     try:

@@ -1,27 +1,27 @@
-"""Texts and values without the names of people."""
+"""Replacement of people's names in texts and JSON values."""
 
 import re
 from collections.abc import Iterable, Mapping
 from functools import partial
 
 JUDGE = "judge:"
-# For what is the same but for its case in a way of which there are several, such as ß and SS.
+# For letters whose case mapping has several forms, such as ß and SS.
 HIDDEN = "…"
 
 
 def policy_without_names(policy: str, names: Mapping[str, str]) -> str:
-    """A consensus policy under a judge's other name, when it is one judge's word."""
+    """Replace the judge's name in the policy `judge:NAME`; other policies do not change."""
     name = policy.removeprefix(JUDGE)
     return JUDGE + names.get(name, name) if policy.startswith(JUDGE) else policy
 
 
 def names_somebody(text: str, name: str) -> bool:
-    """Whether a name is in a text as a word of its own, such as that of a file: `jo_labels.txt`, not `journal`."""
+    """Whether a text contains a name as a whole word, such as in a file name: `jo_labels.txt`, not `journal`."""
     return _pattern([name]).search(text) is not None
 
 
 def without_names(value: object, names: Mapping[str, str]) -> object:
-    """What JSON holds, with another name wherever a name is a word of its own."""
+    """Replace names that are whole words in a JSON value."""
     if not names:
         return value
     by_key = {name.casefold(): other for name, other in names.items()}
@@ -29,7 +29,7 @@ def without_names(value: object, names: Mapping[str, str]) -> object:
 
 
 def without_names_in(values: Mapping[str, object], keys: Iterable[str], names: Mapping[str, str]) -> dict[str, object]:
-    """The values of these keys, where there are any, without the names."""
+    """Replace names in the values of these keys, if present."""
     return {key: without_names(values[key], names) for key in keys if key in values}
 
 

@@ -1,4 +1,4 @@
-"""The documents of a training as a file: lines of topic, tab, docno, tab, right grade, tab, explanation."""
+"""Files of training documents: lines of topic, tab, docno, tab, correct grade, tab, explanation."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ LONGEST_EXPLANATION = 10_000
 
 @dataclass(frozen=True, slots=True)
 class QualifyingRow:
-    """A document with the grade that is right for a topic, and why; `line` counts from 1."""
+    """A document with its correct grade for a topic, and an explanation; `line` counts from 1."""
 
     topic: str
     docno: str
@@ -24,10 +24,10 @@ class QualifyingRow:
 
 
 def parse_qualifying(name: str, text: bytes, problems: Problems) -> list[QualifyingRow]:
-    """Read the rows that can be read, in the file's order, and note every problem with its line.
+    """Read the valid rows, in the file's order, and note every problem with its line.
 
-    `text` is what `unpack` returns. Empty lines and lines that begin with `#` count for nothing; the explanation may
-    be missing.
+    `text` is what `unpack` returns. Empty lines and lines that begin with `#` are skipped; the explanation is
+    optional.
     """
     before = problems.total
     rows: dict[tuple[str, str], QualifyingRow] = {}
@@ -88,10 +88,10 @@ def _row(name: str, line: int, fields: list[str], problems: Problems) -> Qualify
 
 
 def _are_words(name: str, line: int, words: tuple[str, ...], problems: Problems) -> bool:
-    """Note the first of these that can be no identifier; True when there is none."""
+    """Note the first of these words that is no identifier; True when there is none."""
     if not check_words(name, line, [word.encode() for word in words], problems):
         return False
-    # Tabs alone set the fields apart, so that there may be blanks inside.
+    # Only tabs separate fields, which may contain blanks.
     divided = next((word for word in words if not is_one_word(word)), None)
     if divided is not None:
         problems.add(

@@ -1,4 +1,4 @@
-"""What files of several kinds are made of: lines of columns set apart by blanks, JSON objects, TREC's SGML."""
+"""Parsing shared by several formats: whitespace-separated columns, JSON objects, TREC's SGML."""
 
 import html
 import io
@@ -11,12 +11,12 @@ from annotator.evaluation.formats.identifiers import MAX_IDENTIFIER_BYTES, is_on
 
 MAX_LINE_BYTES = 1 << 16
 SHOWN_BYTES = 60
-# The six blanks of C's isspace() separate; trec_eval takes every other byte for a part of a word.
+# The separators are the six blanks of C's isspace(); for trec_eval every other byte is part of a word.
 CONTROL_CHARACTER = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
 
 
 def data_lines(name: str, text: bytes, problems: Problems) -> Iterator[tuple[int, list[bytes]]]:
-    """Yield number (from 1) and columns of each line; blank lines and those that begin with `#` are passed over."""
+    """Yield number (from 1) and columns of each line; blank lines and those that begin with `#` are skipped."""
     for line, content in enumerate(io.BytesIO(text), start=1):
         stripped = content.strip()
         if not stripped or stripped.startswith(b"#"):
@@ -30,13 +30,13 @@ def data_lines(name: str, text: bytes, problems: Problems) -> Iterator[tuple[int
 
 
 def first_data_line(text: bytes) -> int:
-    """The number (from 1) of the first line that is neither blank nor begins with `#`; 1 when there is none."""
+    """Return the number (from 1) of the first line that is neither blank nor begins with `#`; 1 when there is none."""
     lines = enumerate(io.BytesIO(text), start=1)
     return next((line for line, content in lines if content.strip() and not content.lstrip().startswith(b"#")), 1)
 
 
 def check_words(name: str, line: int, words: Collection[bytes], problems: Problems) -> bool:
-    """Note the first of these words of a line that can be no identifier; True when there is none."""
+    """Note the first of these words of a line that is no identifier; True when there is none."""
     for word in words:
         if len(word) > MAX_IDENTIFIER_BYTES:
             problems.add(
@@ -47,7 +47,7 @@ def check_words(name: str, line: int, words: Collection[bytes], problems: Proble
                 limit=MAX_IDENTIFIER_BYTES,
             )
             return False
-        # In ASCII the columns have been set apart by blanks and lines with control characters refused.
+        # In ASCII the columns were split at blanks, and lines with control characters refused.
         if not word.isascii() and not is_one_word(word.decode()):
             problems.add(
                 name,
@@ -60,7 +60,7 @@ def check_words(name: str, line: int, words: Collection[bytes], problems: Proble
 
 
 def counted_columns(count: int) -> Sentence:
-    """So many columns, for a sentence with other words around it."""
+    """A number of columns as a phrase, singular or plural."""
     return Sentence("one column") if count == 1 else Sentence("%(count)d columns", {"count": count})
 
 
@@ -70,14 +70,14 @@ def counted_fields(count: int) -> Sentence:
 
 
 def shown(word: bytes) -> str:
-    """Return the word as a sentence can quote it: decoded, and cut when it is long."""
+    """Decode a word for quoting in a sentence, truncated when it is long."""
     return word.decode() if len(word) <= SHOWN_BYTES else word[:SHOWN_BYTES].decode(errors="ignore") + "…"
 
 
-MOST_PARSED = 1 << 16  # bytes of a line, only to see whether it is JSON
+MOST_PARSED = 1 << 16  # length of the prefix of a line that is checked for JSON
 
 LIST_BEGINNING = re.compile(rb"\[\s*(?:\{|$)")
-# The first key of an object, perhaps of the first object of a list.
+# The first key of an object, possibly of the first object of a list.
 OBJECT_BEGINNING = re.compile(rb'\[?\s*\{\s*"(?:[^"\\]|\\.)*"\s*:')
 UNSTORABLE_CHARACTER = re.compile("[\x00\ud800-\udfff]")
 
@@ -98,7 +98,7 @@ def json_objects(name: str, text: bytes, problems: Problems) -> Iterator[tuple[i
             record = json.loads(content.rstrip())
         except json.JSONDecodeError as error:
             problems.add(name, line, "The line is not valid JSON: look at column %(column)d.", column=error.colno)
-        except (ValueError, RecursionError):  # a number of thousands of digits, brackets nested thousands deep
+        except (ValueError, RecursionError):  # numbers of thousands of digits, brackets nested thousands deep
             problems.add(name, line, "The line is JSON nested too deep, or with too long a number.")
         else:
             if isinstance(record, dict):
@@ -108,12 +108,12 @@ def json_objects(name: str, text: bytes, problems: Problems) -> Iterator[tuple[i
 
 
 def first_line_of(text: bytes) -> bytes:
-    """The first line that is not blank, without the blanks around it."""
+    """Return the first line that is not blank, stripped."""
     return next((line.strip() for line in io.BytesIO(text) if line.strip()), b"")
 
 
 def is_json(first_line: bytes) -> bool:
-    """Whether a file whose first line this is, is JSON: an object or list a line, or one over many lines."""
+    """Whether a file with this first line is JSON: one object or list a line, or one over many lines."""
     if first_line in {b"{", b"[", b"[{"}:
         return True
     if not first_line.startswith((b"{", b"[")) or len(first_line) > MOST_PARSED:
@@ -125,7 +125,7 @@ def is_json(first_line: bytes) -> bool:
 
 
 def text_of(name: str, line: int, record: Mapping[str, object], keys: Sequence[str], problems: Problems) -> str | None:
-    """Return the first of these keys that has a value, None when none has or the value is no text (noted)."""
+    """Return the first of these keys that has a value; None when none has, or when the value is no text (noted)."""
     for key in keys:
         value = record.get(key)
         if value is None:
@@ -149,7 +149,7 @@ def text_of(name: str, line: int, record: Mapping[str, object], keys: Sequence[s
 def identifier_of(
     name: str, line: int, record: Mapping[str, object], keys: Sequence[str], problems: Problems
 ) -> str | None:
-    """Do as `text_of`, but take a whole number for its digits, as many files write ids."""
+    """Do as `text_of`, but convert integers, as many files have integer ids."""
     digits = {key: str(value) for key, value in record.items() if type(value) is int and key in keys}
     return text_of(name, line, {**record, **digits} if digits else record, keys, problems)
 
@@ -160,15 +160,15 @@ BETWEEN_PARAGRAPHS = re.compile(r"\n[ \t\r]*\n\s*")
 
 
 def resolve_references(markup: str) -> str:
-    """Resolve `&amp;` and its like; an ampersand that begins no complete reference stays."""
+    """Replace references such as `&amp;`; an ampersand that begins no complete reference stays."""
     return CHARACTER_REFERENCE.sub(lambda reference: html.unescape(reference[0]), markup)
 
 
 def plain_line(markup: str) -> str:
-    """Drop the tags and put the text on one line."""
+    """Remove tags and put the text on one line."""
     return " ".join(resolve_references(TAG.sub(" ", markup)).split())
 
 
 def paragraphs(text: str) -> str:
-    """Undo the breaking of lines; an empty line between paragraphs stays."""
+    """Join the lines of each paragraph; empty lines between paragraphs stay."""
     return "\n\n".join(" ".join(part.split()) for part in BETWEEN_PARAGRAPHS.split(text.strip()))

@@ -1,4 +1,4 @@
-"""Reads a run file piece by piece, gzip undone on the way, so that no file is in memory whole."""
+"""Reads a run file in chunks, decompressing gzip, so that no file is in memory as a whole."""
 
 import zlib
 from collections.abc import Iterable, Iterator
@@ -11,18 +11,18 @@ from annotator.evaluation.formats.table_tokens import UnusualError
 from annotator.evaluation.formats.unpacking import UNPACKED_LIMIT, UTF8_MARK, TooLargeError
 from annotator.files import GZIP_MAGIC, gunzipped
 
-CHUNK_BYTES = 1 << 19  # its arrays stay in the processor's cache, and NumPy's calls are few
+CHUNK_BYTES = 1 << 19  # small enough for the processor's cache, large enough for few NumPy calls
 
 
 def chunks_of(
     source: Path | bytes, start: int = 0, end: int | None = None, *, chunk_bytes: int | None = None
 ) -> Iterator[bytes]:
-    """Yield the text, or the plain file's bytes from `start` to `end`, in pieces that end with a line.
+    """Yield the text, or the plain file's bytes from `start` to `end`, in chunks that end with a line.
 
-    Text that is not packed comes in pieces of `chunk_bytes`, if they are given.
+    Uncompressed text has chunks of `chunk_bytes`, if given.
 
-    The byte order mark is left out. Raises `UnusualError` for gzip data that are not whole, for a line that is too
-    long, and for more than `unpack` takes.
+    The byte order mark is removed. Raises `UnusualError` for truncated gzip data, for a line that is too
+    long, and for text beyond the limit of `unpack`.
     """
     if isinstance(source, bytes) and not is_packed(source):
         return _cut(source, start, len(source) if end is None else end, chunk_bytes or CHUNK_BYTES)
@@ -55,7 +55,7 @@ def _pieces(source: Path | bytes, start: int, end: int | None) -> Iterator[bytes
 
 
 def _cut(text: bytes, start: int, end: int, chunk_bytes: int) -> Iterator[bytes]:
-    """Do as `_whole_lines`, with one copy of each piece."""
+    """Do as `whole_lines`, with one copy of each chunk."""
     if end - start > UNPACKED_LIMIT:
         raise UnusualError
     begin = start + len(UTF8_MARK) if start == 0 and text.startswith(UTF8_MARK) else start
@@ -71,7 +71,7 @@ def _cut(text: bytes, start: int, end: int, chunk_bytes: int) -> Iterator[bytes]
 
 
 def beginning_of(pieces: Iterator[bytes]) -> bytes:
-    """Take as much as shows what the file is, and whether there is anything behind its mark."""
+    """Return enough of the beginning to detect the kind of file, and whether anything follows the byte order mark."""
     first = b""
     while len(first) <= len(UTF8_MARK) and (piece := next(pieces, b"")):
         first += piece
@@ -79,7 +79,7 @@ def beginning_of(pieces: Iterator[bytes]) -> bytes:
 
 
 def within(pieces: Iterator[bytes], limit: int) -> Iterator[bytes]:
-    """The same pieces; raises `TooLargeError` when they have more than `limit` bytes in all."""
+    """Yield the pieces; raises `TooLargeError` when they have more than `limit` bytes in all."""
     total = 0
     for piece in pieces:
         total += len(piece)
@@ -89,7 +89,7 @@ def within(pieces: Iterator[bytes], limit: int) -> Iterator[bytes]:
 
 
 def whole_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Cut the text into pieces that end with a line, but for the last; raises `UnusualError` for a line too long."""
+    """Split the text into chunks that end with a line, except the last; raises `UnusualError` for a line too long."""
     rest = b""
     for piece in pieces:
         text = rest + piece
@@ -104,7 +104,7 @@ def whole_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def is_packed(source: Path | bytes) -> bool:
-    """Tell whether the data are gzip."""
+    """Whether the data are gzip."""
     if isinstance(source, bytes):
         return source.startswith(GZIP_MAGIC)
     with source.open("rb", buffering=0) as file:
@@ -112,7 +112,7 @@ def is_packed(source: Path | bytes) -> bool:
 
 
 def stretches_of(path: Path, length: int) -> list[tuple[int, int]]:
-    """Divide a plain run file into stretches of about `length` bytes, each from the first line of a topic."""
+    """Split a plain run file into ranges of about `length` bytes, each beginning with the first line of a topic."""
     size = path.stat().st_size
     with path.open("rb") as file:
         cuts = {_start_of_topic(file, start, size) for start in range(length, size - length // 2, length)}
@@ -121,9 +121,9 @@ def stretches_of(path: Path, length: int) -> list[tuple[int, int]]:
 
 
 def _start_of_topic(file: BinaryIO, start: int, end: int) -> int:
-    """Return where the first line after `start` begins whose topic is not that of the line before it, or `end`."""
+    """Return the offset of the first line after `start` whose topic differs from the line before it, or `end`."""
     file.seek(start)
-    file.readline(MAX_LINE_BYTES)  # its beginning is before `start`
+    file.readline(MAX_LINE_BYTES)  # the line begins before `start`
     topic: bytes | None = None
     while line := file.readline(MAX_LINE_BYTES):
         first = line.split(None, 1)[:1]

@@ -1,4 +1,4 @@
-"""Finds the words in a stretch of table lines, as bytes and as hashes of 64 bits."""
+"""Tokenises a chunk of table lines, as bytes and as 64-bit hashes."""
 
 import re
 from dataclasses import dataclass
@@ -13,24 +13,24 @@ from annotator.evaluation.formats.table_lines import MAX_LINE_BYTES
 TAB, NEWLINE, RETURN, SPACE, HASH = b"\t\n\r #"
 DELETE, NUL = b"\x7f", b"\0"
 WORD_BYTES = 8
-FRONT = b"\n" * 32  # a window that ends with the first word may begin here
-BACK = b"\n" + b" " * MAX_IDENTIFIER_BYTES  # a window of any width may begin at the last word
+FRONT = b"\n" * 32  # padding: a window that ends with the first word may begin here
+BACK = b"\n" + b" " * MAX_IDENTIFIER_BYTES  # padding: a window of any width may begin at the last word
 COMMENT_LINE = re.compile(rb"^#.*\n", re.MULTILINE)
 
 Bytes = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
-Words = NDArray[np.uint64]  # little-endian wherever it runs, so that the first byte of a text is the lowest
+Words = NDArray[np.uint64]  # little-endian on every machine, so that the first byte of a text is the lowest
 
 
 class UnusualError(Exception):
-    """Something that the line by line reading must look at; it may be wrong, or only rare."""
+    """Raised by vectorised parsing for data that the line-by-line parser must check; wrong, or only rare."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tokens:
     """The words of each line of data: `data[starts[line, column]:ends[line, column]]`.
 
-    `places` are the lines of data among all lines of the stretch, from 0; None when all are lines of data.
+    `places` are the indices of the lines of data among all lines of the chunk; None when all are.
     """
 
     data: Bytes
@@ -39,18 +39,18 @@ class Tokens:
     places: Offsets | None = None
 
     def column(self, column: int) -> tuple[Offsets, Offsets]:
-        """Where the words of a column start and end."""
+        """The starts and ends of the words of a column."""
         return self.starts[:, column], self.ends[:, column]
 
     def first(self, column: int) -> bytes:
-        """The word of the first line; there must be one."""
+        """Return the word of the first line, which must exist."""
         return self.data[self.starts[0, column] : self.ends[0, column]].tobytes()
 
 
 def tokens_of(chunk: bytes, columns: int) -> Tokens:
-    """Find the words of whole lines; comment and blank lines have none.
+    """Tokenise whole lines; comment and blank lines have no tokens.
 
-    Raises `UnusualError` for what is not so many words in each line, of valid UTF-8, without control characters.
+    Raises `UnusualError` for lines with another number of columns, invalid UTF-8, or control characters.
     """
     _check_characters(chunk)
     if not chunk.endswith(b"\n"):
@@ -65,7 +65,7 @@ def tokens_of(chunk: bytes, columns: int) -> Tokens:
 
 
 def _check_characters(chunk: bytes) -> None:
-    if DELETE in chunk or NUL in chunk:  # NUL is refused in comments too, which are cut before others are looked for
+    if DELETE in chunk or NUL in chunk:  # NUL is refused in comments too, which are removed before the next check
         raise UnusualError
     if chunk.isascii():
         return
@@ -78,7 +78,7 @@ def _check_characters(chunk: bytes) -> None:
 
 
 def _set_apart_by_one_blank(data: Bytes, end: int, columns: int) -> Tokens | None:
-    """Return the words when the lines are just words, one space or tab between them: in nearly all files they are."""
+    """Tokenise lines whose words are separated by one space or tab, as in nearly all files; None for others."""
     blanks = np.flatnonzero(data[len(FRONT) : end] <= SPACE)
     if blanks.size % columns or not blanks.size:
         return None
@@ -100,7 +100,7 @@ def _set_apart_by_one_blank(data: Bytes, end: int, columns: int) -> Tokens | Non
 
 
 def _set_apart_by_any_blanks(data: Bytes, columns: int) -> Tokens:
-    """Return the words when each line has so many or none."""
+    """Tokenise lines that each have `columns` words or none."""
     blank = data <= SPACE
     control = (data < TAB) | ((data > RETURN) & (data < SPACE))
     edges = np.flatnonzero(blank[1:] != blank[:-1]) + 1
@@ -118,9 +118,9 @@ def _set_apart_by_any_blanks(data: Bytes, columns: int) -> Tokens:
 
 
 def words_of(data: Bytes, starts: Offsets, ends: Offsets) -> Words:
-    """Gather tokens as numbers of eight bytes, shape (tokens, words), zero past the end of a token.
+    """Gather tokens as integers of eight bytes, shape (tokens, words), padded with zeros.
 
-    Tokens have no zero bytes, so two rows of numbers are equal just when the tokens are. Raises `UnusualError`
+    Tokens have no zero bytes, so rows are equal exactly when the tokens are. Raises `UnusualError`
     for a token too long for an identifier.
     """
     lengths = ends - starts
@@ -130,27 +130,27 @@ def words_of(data: Bytes, starts: Offsets, ends: Offsets) -> Words:
     count = -(-longest // WORD_BYTES)
     windows = np.ndarray((data.size - count * WORD_BYTES + 1,), f"V{count * WORD_BYTES}", data, strides=(1,))
     words: Words = windows[starts].view("<u8").reshape(-1, count)
-    # One mask for all of one length, as topics and tags mostly are, is quicker than one for each.
+    # One mask for all tokens of equal length, which topics and tags mostly are, is faster than one for each.
     words &= masks(count)[longest if lengths.min() == longest else lengths]
     return words
 
 
 def texts_of(data: Bytes, starts: Offsets, ends: Offsets) -> NDArray[np.bytes_]:
-    """Gather tokens as an `S` array no wider than it must be; raises `UnusualError` as `words_of` does."""
+    """Gather tokens as an `S` array of minimum width; raises `UnusualError` as `words_of` does."""
     lengths = ends - starts
     width = int(lengths.max())
     if width > MAX_IDENTIFIER_BYTES:
         raise UnusualError
     windows = np.ndarray((data.size - width + 1,), f"S{width}", data, strides=(1,))
     texts: NDArray[np.bytes_] = windows[starts]
-    if lengths.min() < width:  # blank out what the window shows of the next token
+    if lengths.min() < width:  # mask the part of the window after the token
         keep = np.tri(width + 1, width, -1, dtype=np.uint8)
         texts.view(np.uint8).reshape(-1, width)[...] *= keep[lengths]
     return texts
 
 
 def beginnings_of(tokens: Tokens, column: int) -> tuple[list[bytes], Offsets]:
-    """Return each word of a column that is not the one of the line above, and its line."""
+    """Return the words of a column that differ from the line above, with the indices of their lines."""
     starts, ends = tokens.column(column)
     words = words_of(tokens.data, starts, ends)
     changes = words[1:, 0] != words[:-1, 0]
@@ -162,9 +162,9 @@ def beginnings_of(tokens: Tokens, column: int) -> tuple[list[bytes], Offsets]:
 
 
 def one_text(tokens: Tokens, column: int, known: bytes | None) -> bytes:
-    """Return the word that the column has in each line, which must be the known one if there is one.
+    """Return the word of a column that is the same on every line, and equal to `known` if that is given.
 
-    Raises `UnusualError` when it has another somewhere.
+    Raises `UnusualError` when a line has another word.
     """
     text = tokens.first(column) if known is None else known
     words = words_of(tokens.data, *tokens.column(column))
@@ -177,12 +177,12 @@ def one_text(tokens: Tokens, column: int, known: bytes | None) -> bytes:
 
 @lru_cache(maxsize=64)
 def masks(count: int) -> Words:
-    """For each length up to `count` words, the bits that so many bytes take; shape (lengths, words)."""
+    """For each length up to `count` words, masks of that many bytes; shape (lengths, words)."""
     kept = np.tri(count * WORD_BYTES + 1, count * WORD_BYTES, -1, dtype=np.uint8) * np.uint8(255)
     return kept.view("<u8")
 
 
-# Odd numbers with their bits spread: 2^64 divided by the golden ratio, and a multiplier of splitmix64.
+# Odd multipliers with spread bits: 2^64 divided by the golden ratio, and a multiplier of splitmix64.
 WORD_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 LAST_FACTOR = np.uint64(0x94D049BB133111EB)
 HALF_BITS = np.uint64(32)
@@ -193,7 +193,7 @@ Hashes = NDArray[np.uint64]
 def hashes_of(words: Words) -> Hashes:
     """Hash documents, shape (documents, words).
 
-    Words that are zero at the end change nothing, so it does not matter how wide the widest docno is.
+    Trailing zero words do not change a hash, so it does not depend on the width of the widest docno.
     """
     hashes: Hashes = words[:, -1].copy()
     for word in words.T[-2::-1]:
@@ -206,12 +206,12 @@ def hashes_of(words: Words) -> Hashes:
 
 
 def words_of_docnos(docnos: NDArray[np.bytes_]) -> Words:
-    """View docnos as numbers of eight bytes, shape (docnos, words), as `table_tokens.words_of` gathers them."""
+    """View docnos as integers of eight bytes, shape (docnos, words), as `words_of` gathers them."""
     count = max(1, -(-docnos.itemsize // WORD_BYTES))
     return docnos.astype(f"S{count * WORD_BYTES}").view("<u8").reshape(-1, count)
 
 
 def has_equals(hashes: Hashes) -> bool:
-    """Tell whether any two are equal."""
+    """Whether any two hashes are equal."""
     ordered = np.sort(hashes)
     return bool(np.any(ordered[1:] == ordered[:-1]))

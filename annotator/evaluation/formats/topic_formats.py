@@ -1,4 +1,4 @@
-"""Topics as files: TREC's SGML, XML, tab-separated lines and JSON Lines, recognised by their content."""
+"""Topics as files: TREC's SGML, XML, tab-separated lines and JSON Lines, detected by their content."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ from annotator.evaluation.formats.table_lines import (
 
 @dataclass(frozen=True, slots=True)
 class ParsedTopic:
-    """One topic; texts that are not there are empty, `line` (from 1) is where it begins."""
+    """One topic; missing texts are empty, `line` (from 1) is its first line in the file."""
 
     number: str
     title: str
@@ -31,7 +31,7 @@ class ParsedTopic:
 
 
 TOPIC = re.compile(r"<top\b([^<>]*)>(.*?)(?=<top\b[^<>]*>|</top\s*>|\Z)", re.IGNORECASE | re.DOTALL)
-# The tags of TREC's ad hoc topics end a field wherever they are, others only where they begin a line,
+# The tags of TREC's ad hoc topics end a field anywhere, others only at the beginning of a line,
 # for a narrative may have markup of its own.
 FIELD_TAG = re.compile(
     r"</?(num|title|desc|narr|dom|head|smry|con|fac|def|nat)\b[^<>]*>|^[ \t]*</?([A-Za-z][\w-]*)(?:[ \t][^<>\n]*)?/?>",
@@ -48,7 +48,7 @@ LABELS = {
 
 
 def sgml_topics(text: str) -> Iterator[ParsedTopic]:
-    """Yield the topics unchecked: `parse_topics` checks that they are whole."""
+    """Yield the topics unvalidated: `parse_topics` validates them."""
     line, counted = 1, 0
     for topic in TOPIC.finditer(text):
         line += text.count("\n", counted, topic.start())
@@ -66,13 +66,13 @@ def sgml_topics(text: str) -> Iterator[ParsedTopic]:
 
 
 def _number_attribute(attributes: str) -> str:
-    """Return the number of a topic written as `<top id="1">`; empty when there is none."""
+    """Return the number of a topic from the attribute of `<top id="1">`; empty when there is none."""
     number = NUMBER.search(attributes)
     return resolve_references(number[number.lastindex or 0]).strip() if number else ""
 
 
 def _fields(content: str) -> dict[str, str]:
-    """Map each tag of `LABELS` to the text after it, without its label; the first of a kind counts."""
+    """Map each tag of `LABELS` to the text after it, without its label; the first of each tag counts."""
     tags = list(FIELD_TAG.finditer(content))
     ends = [*(tag.start() for tag in tags[1:]), len(content)] if tags else []
     fields: dict[str, str] = {}
@@ -84,7 +84,7 @@ def _fields(content: str) -> dict[str, str]:
 
 
 def _without_label(kind: str, content: str) -> str:
-    """Drop the `Number:` or `Description:` before the text."""
+    """Remove `Number:` or `Description:` from the beginning of the text."""
     label = LABELS[kind].match(content)
     return content[label.end() :] if label else content
 
@@ -109,7 +109,7 @@ class DocumentTypeError(Exception):
 
 @dataclass
 class _Reading:
-    """What was read from the elements so far; `field_depth` counts the open elements from the field inwards."""
+    """The parser's state; `field_depth` counts the open elements from the field inwards."""
 
     parser: expat.XMLParserType
     topics: list[ParsedTopic] = field(default_factory=list)
@@ -147,13 +147,13 @@ class _Reading:
             self.topic = None
 
     def refuse_document_type(self, *_: object) -> None:
-        """Stop at the declaration: without it there are no entities, neither bombs nor files of the server."""
+        """Stop at a document type declaration: without it there are no entities, so no expansion or file access."""
         raise DocumentTypeError(self.parser.CurrentLineNumber)
 
 
 def xml_topics(name: str, text: bytes, problems: Problems) -> list[ParsedTopic]:
-    """Return the topics unchecked, up to where the XML breaks (noted, as is a document type)."""
-    parser = expat.ParserCreate("utf-8")  # whatever the declaration says: the file was checked to be UTF-8
+    """Return the topics unvalidated, up to the first error in the XML (noted, as is a document type)."""
+    parser = expat.ParserCreate("utf-8")  # overrides the declared encoding: the file was checked to be UTF-8
     reading = _Reading(parser)
     parser.buffer_text = True
     parser.StartElementHandler = reading.start
@@ -176,7 +176,7 @@ def xml_topics(name: str, text: bytes, problems: Problems) -> list[ParsedTopic]:
 
 
 def _topic(fields: dict[str, str], inherited_language: str | None, line: int) -> ParsedTopic:
-    """Take TREC-COVID's query for the title and its question for the description; a lone question is the title."""
+    """Map TREC-COVID's query to the title and its question to the description; a lone question is the title."""
     title = _first(fields, "title", "query", "question")
     question = fields.get("question", "") if _first(fields, "title", "query") else ""
     return ParsedTopic(
@@ -226,7 +226,7 @@ def _read(name: str, text: bytes, problems: Problems) -> Iterable[ParsedTopic]:
 
 
 def _note_cut_off(name: str, text: bytes, problems: Problems) -> None:
-    """Note a last topic that is not closed: the file was cut off, and half a topic must not replace a whole one."""
+    """Note a last topic that is not closed: the file was truncated, and half a topic must not replace a whole one."""
     *_, last = SGML_TOPIC.finditer(text)
     if not SGML_TOPIC_END.search(text, last.end()):
         line = text.count(b"\n", 0, last.start()) + 1
@@ -234,7 +234,7 @@ def _note_cut_off(name: str, text: bytes, problems: Problems) -> None:
 
 
 def _check(name: str, read: Iterable[ParsedTopic], problems: Problems) -> list[ParsedTopic]:
-    """Note topics without number or title, and numbers that come twice."""
+    """Note topics without number or title, and duplicate numbers."""
     topics: dict[str, ParsedTopic] = {}
     for topic in read:
         if not topic.number and not topic.title:

@@ -1,4 +1,4 @@
-"""Turns an uploaded file into its text: other formats refused, gzip undone, encoding checked, within a limit."""
+"""Decodes an uploaded file to text: checks its kind, decompresses gzip, checks encoding and size limit."""
 
 import io
 import os
@@ -20,7 +20,7 @@ UNICODE_MARKS = {
     b"\xff\xfe": "UTF-16",
     b"\xfe\xff": "UTF-16",
 }
-# Text without a byte order mark: every second byte, or three of four, are zero as long as the characters are ASCII.
+# Text without a byte order mark: every second byte, or three of four, are zero if the characters are ASCII.
 UNMARKED = {
     re.compile(rb"(?:[\t\n\r\x20-\x7e]\0\0\0){2}"): "UTF-32",
     re.compile(rb"(?:\0\0\0[\t\n\r\x20-\x7e]){2}"): "UTF-32",
@@ -41,7 +41,7 @@ COMPRESSED = {
 }
 ZIP = re.compile(rb"PK(?:\x03\x04|\x05\x06|\x07\x08)")
 ZIP_ARCHIVE = Sentence("a zip archive")
-# By a part that such a zip file has; names of parts are not compressed.
+# By the name of a part of the zip file; names are not compressed.
 ZIP_KINDS = {
     b"xl/workbook": Sentence("an Excel workbook"),
     b"word/document": Sentence("a Word document"),
@@ -65,7 +65,7 @@ DOCUMENTS = {
 
 
 def kind_of(data: bytes) -> Sentence | None:
-    """What the data are by their first bytes, such as “a PDF document”; None for text and for what is not known."""
+    """Return the kind of file from its first bytes, such as “a PDF document”; None for text and for unknown kinds."""
     if data.startswith(GZIP_MAGIC):
         return GZIPPED
     if ZIP.match(data):
@@ -79,18 +79,18 @@ def kind_of(data: bytes) -> Sentence | None:
 
 
 def kind_of_zip(data: bytes) -> Sentence:
-    """What a zip file is by the names of its parts, which may be all that is given."""
+    """Return the kind of a zip file from the names of its parts, for which its beginning may suffice."""
     return next((kind for part, kind in ZIP_KINDS.items() if part in data), ZIP_ARCHIVE)
 
 
 def unicode_of(data: bytes) -> str | None:
-    """“UTF-16” or “UTF-32” where the text is in one of them; None where it is not."""
+    """Return “UTF-16” or “UTF-32” for text in that encoding; None otherwise."""
     marked = next((name for mark, name in UNICODE_MARKS.items() if data.startswith(mark)), None)
     return marked or next((name for pattern, name in UNMARKED.items() if pattern.match(data)), None)
 
 
 def note_no_text(problems: Problems, name: str, data: bytes) -> bool:
-    """Note that the (unpacked) data are a known kind of file that is no text in UTF-8; False when they are not."""
+    """Note that the (unpacked) data are a known kind of file that is not UTF-8 text; False when they are not."""
     kind = kind_of(data)
     if kind is GZIPPED:
         problems.add(name, None, "The file is compressed with gzip twice. Compress it once.")
@@ -114,13 +114,13 @@ READ_BYTES = 1 << 20
 
 
 class TooLargeError(Exception):
-    """More would come out than the limit allows."""
+    """The unpacked data exceed the limit."""
 
 
 def unpack(name: str, data: bytes, limit: int = UNPACKED_LIMIT) -> bytes:
-    """Return the file's text in UTF-8 without byte order mark, gunzipped when it is gzip (also of several members).
+    """Return the file's text in UTF-8 without byte order mark, decompressed when it is gzip (also of several members).
 
-    Raises `FileRefusedError` when it is not whole, not text, empty, or longer than `limit` bytes.
+    Raises `FileRefusedError` when it is truncated, not text, empty, or longer than `limit` bytes.
     """
     problems = Problems()
     text = unpack_into(problems, name, data, limit)
@@ -129,7 +129,7 @@ def unpack(name: str, data: bytes, limit: int = UNPACKED_LIMIT) -> bytes:
 
 
 def read_text(problems: Problems, name: str, source: Path | bytes, limit: int = UNPACKED_LIMIT) -> bytes | None:
-    """Read a file and do as `unpack_into`; no more of it is read than shows that it is too large."""
+    """Read a file and do as `unpack_into`; a file that is too large is read only as far as needed to detect it."""
     content: bytes | None = None
     with noting_damage(problems, name, limit):
         content = source if isinstance(source, bytes) else _content(source, limit)
@@ -137,7 +137,7 @@ def read_text(problems: Problems, name: str, source: Path | bytes, limit: int = 
 
 
 def read_stream(stream: BinaryIO, limit: int = UNPACKED_LIMIT) -> bytes:
-    """Read a pipe or a device to its end, or one byte past the limit, which shows that it is too large."""
+    """Read a pipe or a device to its end, or to one byte beyond the limit, which shows that it is too large."""
     content = io.BytesIO()
     while piece := stream.read(min(READ_BYTES, limit + 1 - content.tell())):
         content.write(piece)
@@ -145,7 +145,7 @@ def read_stream(stream: BinaryIO, limit: int = UNPACKED_LIMIT) -> bytes:
 
 
 def is_too_large(path: Path, limit: int = UNPACKED_LIMIT) -> bool:
-    """Tell a plain file larger than the limit by its size; how large a packed one is, only unpacking shows."""
+    """Whether a plain file exceeds the limit by its size; the size of a packed one is known only after unpacking."""
     with path.open("rb", buffering=0) as file:
         return _is_too_large(file, limit)
 
@@ -177,7 +177,7 @@ def _is_too_large(file: io.FileIO, limit: int) -> bool:
 
 @contextmanager
 def noting_damage(problems: Problems, name: str, limit: int = UNPACKED_LIMIT) -> Iterator[None]:
-    """Note why a file cannot be read or unpacked, and go on behind the block."""
+    """Note why a file cannot be read or unpacked, and continue after the block."""
     try:
         yield
     except OSError as error:
@@ -191,13 +191,13 @@ def noting_damage(problems: Problems, name: str, limit: int = UNPACKED_LIMIT) ->
 
 
 def _gunzip(data: bytes, limit: int) -> bytes:
-    """Unpack what is packed; at most one piece more than the limit is ever made."""
+    """Decompress data; at most one piece beyond the limit is produced."""
     if not data.startswith(GZIP_MAGIC):
         if len(data) > limit:
             raise TooLargeError
         return data
-    unpacked = io.BytesIO()  # gives its buffer away without a copy; joining pieces would need the memory twice
-    # Small pieces: what follows the end of a member is copied, and block gzip has a member every few kilobytes.
+    unpacked = io.BytesIO()  # hands over its buffer without a copy; joining pieces would need twice the memory
+    # Small pieces: the data after a member are copied, and block gzip has a member every few kilobytes.
     for piece in gunzipped(data[start : start + PIECE_BYTES] for start in range(0, len(data), PIECE_BYTES)):
         if unpacked.tell() + len(piece) > limit:
             raise TooLargeError
@@ -218,7 +218,7 @@ def _check_text(problems: Problems, name: str, text: bytes) -> None:
 
 
 def _check_encoding(problems: Problems, name: str, text: bytes) -> None:
-    """Decode by pieces that end with a line, so that the decoded text is never in memory whole."""
+    """Decode in pieces that end with a line, so that the decoded text is never in memory as a whole."""
     start = 0
     while start < len(text):
         end = text.find(b"\n", start + DECODED_BYTES) + 1 or len(text)
@@ -232,5 +232,5 @@ def _check_encoding(problems: Problems, name: str, text: bytes) -> None:
 
 
 def _place(text: bytes, offset: int) -> tuple[int, int]:
-    """Return line and byte within the line, both from 1."""
+    """Return line and byte offset within the line, both from 1."""
     return text.count(b"\n", 0, offset) + 1, offset - text.rfind(b"\n", 0, offset)

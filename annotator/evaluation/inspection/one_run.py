@@ -1,4 +1,4 @@
-"""One run in detail: its topics beside the other runs, its curves, its scores, what it missed, what is unjudged."""
+"""Inspection of one run: topics compared with other runs, curves, scores, missed topics, unjudged documents."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,50 +27,50 @@ from annotator.evaluation.metrics.setting import Compat, Values
 
 @dataclass(frozen=True)
 class PrecisionRecall:
-    """One ranking's curve: a point for each relevant document retrieved, by rank, and eleven interpolated ones.
+    """The curve of one ranking: a point for each relevant document retrieved, by rank, and eleven interpolated ones.
 
     All are shares from 0 to 1. A ranking that retrieved nothing relevant has no points, and 0 at every level.
     """
 
     recall: tuple[float, ...]
     precision: tuple[float, ...]
-    interpolated: tuple[float, ...]  # at the same recalls: the best precision there or further down
-    levels: tuple[float, ...] | None  # at the recalls 0, 0.1 and so on to 1; None exactly when `reason` says why
+    interpolated: tuple[float, ...]  # at the same recalls: the maximum precision at that rank or below
+    levels: tuple[float, ...] | None  # at recall 0, 0.1 and so on to 1; None exactly when `reason` is given
     reason: Missing | None = None
 
 
 @dataclass(frozen=True)
 class TopicBar:
-    """A run's value for a topic, beside those of all runs, this one included."""
+    """A run's value for a topic, compared with those of all runs, including this one."""
 
     topic: str
     value: float
     median: float
-    best: float | None  # None when the measure says nothing of better and worse, as `worst` and `place`
+    best: float | None  # None when the measure has no direction, as for `worst` and `place`
     worst: float | None
-    place: int | None  # one more than the number of runs that are better
+    place: int | None  # rank: one more than the number of better runs
 
     @property
     def difference(self) -> float:
-        """How far the run is from the median."""
+        """The run's value minus the median."""
         return self.value - self.median
 
 
 @dataclass(frozen=True)
 class MissedTopics:
-    """The topics for which a run has nothing to show, and those for which no run could."""
+    """The topics without relevant retrieved documents, and those without relevant documents."""
 
-    not_returned: tuple[str, ...]  # the run has no list
-    nothing_found: tuple[str, ...]  # it has one, without a relevant document
-    none_known: tuple[str, ...]  # no document is judged relevant; such a topic is not counted in the other two
+    not_returned: tuple[str, ...]  # no list in the run
+    nothing_found: tuple[str, ...]  # a list without a relevant document
+    none_known: tuple[str, ...]  # no relevant document in the qrels; such a topic is not in the other two
 
 
 def precision_recall(
     judged: JudgedRankings, relevant_from: int, *, compat: Compat = Compat.TREC_EVAL_10
 ) -> tuple[PrecisionRecall, ...]:
-    """Give the curve of each ranking of a batch, interpolated by trec_eval's rule.
+    """Compute the curve of each ranking of a batch, interpolated by trec_eval's rule.
 
-    Without a relevant document of the topic recall is not defined, where trec_eval says 0.
+    Without a relevant document, recall of the topic is undefined; trec_eval has 0.
     """
     points = precision_recall_points(judged, relevant_from)
     levels = eleven_points(judged, relevant_from, compat=compat).tolist()
@@ -82,7 +82,7 @@ def precision_recall(
 
 
 def topic_bars(topics: Sequence[str], values: Values, run: int, better: Better) -> tuple[TopicBar, ...]:
-    """Set one run's values beside those of all, (runs, topics); topics keep their order."""
+    """Compare one run's values with those of all, (runs, topics); topics keep their order."""
     sign = {Better.MORE: 1.0, Better.LESS: -1.0, Better.NEITHER: 0.0}[better]
     if not sign:
         medians = np.median(values, axis=0).tolist() if topics else []
@@ -97,7 +97,7 @@ def topic_bars(topics: Sequence[str], values: Values, run: int, better: Better) 
 
 
 def missed_topics(judged: JudgedRankings, topics: Sequence[str], relevant_from: int) -> MissedTopics:
-    """Name what one run missed; its batch has one ranking for each topic, in their order."""
+    """Return the topics one run missed; its batch has one ranking for each topic, in their order."""
     existing = judged.existing(relevant_from)[judged.topic] > 0
     returned = judged.retrieved > 0
     found = judged.at_least(relevant_from).retrieved > 0
@@ -129,17 +129,17 @@ BINS = 20
 
 @dataclass(frozen=True)
 class ScoreDistribution:
-    """Bars of equal width from the least score to the greatest; one bar without width when all scores are equal.
+    """A histogram with bins of equal width from the lowest score to the greatest; one bin of width 0 if all are equal.
 
-    A score on an edge counts above it, the greatest in the last bar. Without a score everything is empty and `reason`
-    says why.
+    A score on an edge is in the bin above it, the greatest in the last bin. Without scores everything is empty and
+    `reason` is given.
     """
 
-    edges: tuple[float, ...]  # one more than there are bars
+    edges: tuple[float, ...]  # one more than there are bins
     relevant: tuple[int, ...]
     not_relevant: tuple[int, ...]
     unjudged: tuple[int, ...]
-    quartiles: tuple[float, float, float] | None  # None exactly when `reason` says why
+    quartiles: tuple[float, float, float] | None  # None exactly when `reason` is given
     reason: Missing | None = None
 
     @property
@@ -154,7 +154,7 @@ def score_distribution(
     """The histogram of scores; `grades` is parallel to the scores, negative where a document is unjudged."""
     if not scores.size:
         return ScoreDistribution((), (), (), (), None, Missing.NOTHING_RETURNED)
-    # Scores may be so far apart that their difference is no number any more; their shares of the greatest are not.
+    # The difference of extreme scores may overflow; their ratios to the greatest do not.
     greatest = float(np.abs(scores).max()) or 1.0
     shares = scores / greatest
     low, high = float(shares.min()), float(shares.max())
@@ -172,7 +172,7 @@ def score_distribution(
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """Interpolated precision at a level of recall, averaged over topics: this run's, and the median of all runs'."""
+    """Interpolated precision at a level of recall, averaged over topics: this run's, and the median of all runs."""
 
     level: float
     precision: float
@@ -181,7 +181,7 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class UnjudgedDocument:
-    """A document near the top that nobody has graded."""
+    """An unjudged document near the top of the run."""
 
     topic: str
     rank: int
@@ -194,8 +194,8 @@ class RunLook:
 
     tag: str
     mean: Number
-    place: int | None  # among all runs; None when neither more nor less is better
-    judged_share: float  # of its top ten, on average
+    place: int | None  # rank among all runs; None when the measure has no direction
+    judged_share: float  # mean share of the top ten
     bars: tuple[TopicBar, ...]
     curve: tuple[CurvePoint, ...]
     raw_topic: str
@@ -203,16 +203,16 @@ class RunLook:
     distribution: ScoreDistribution
     missed: MissedTopics
     unjudged: tuple[UnjudgedDocument, ...]
-    unjudged_in: Mapping[str, int]  # how many of them each topic has
+    unjudged_in: Mapping[str, int]  # number of them by topic
 
 
 def look_at_run(
     scored: ScoredRuns, tag: str, scores: Mapping[int, Values], *, top: int, topic: str | None = None
 ) -> RunLook:
-    """Look at a run; `scores` are its documents' by topic id, in the order of its lists.
+    """Inspect a run; `scores` are its documents' by topic id, in the order of its lists.
 
-    `top` is how far unjudged documents are looked for; `topic` the one whose curve is drawn point by point, the first
-    with a relevant document that the run found unless it is given. Raises `NotFoundError` for an unknown run or topic.
+    `top` is the depth of the search for unjudged documents; `topic` is the one whose curve has points, by default
+    the first with a relevant retrieved document. Raises `NotFoundError` for an unknown run or topic.
     """
     run = scored.run(tag)
     lists = [(id_, scored.ranking(run, place)) for place, id_ in enumerate(scored.topics)]

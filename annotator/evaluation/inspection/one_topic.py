@@ -1,4 +1,4 @@
-"""One topic in detail: how its runs rank, how hard it is, and which runs found its relevant documents."""
+"""Inspection of one topic: ranking of the runs, difficulty, and the runs that found its relevant documents."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,29 +19,29 @@ from annotator.evaluation.metrics.setting import Values
 
 @dataclass(frozen=True)
 class RankedRun:
-    """A run's value for the topic and its place from 1; equals share a place."""
+    """A run's value for the topic and its rank from 1; ties share a rank."""
 
     tag: str
     value: float
-    place: int | None  # None when the measure says nothing of better and worse
+    place: int | None  # None when the measure has no direction
 
 
 @dataclass(frozen=True)
 class Difficulty:
-    """What all runs make of a topic. Values of one run alone have no spread."""
+    """The distribution of all runs' values for a topic. A single run has no spread."""
 
     topic: str
     median: Figure
     lower_quartile: Figure
     upper_quartile: Figure
-    deviation: Figure  # standard, of the runs as a sample
+    deviation: Figure  # standard deviation, of the runs as a sample
     least: Figure
     greatest: Figure
-    place: int | None  # from 1, the hardest first, by the median; equals share a place
+    place: int | None  # rank from 1, the hardest first, by the median; ties share a rank
 
     @property
     def spread(self) -> Figure:
-        """From the lower quartile to the upper: the less, the less the topic tells runs apart."""
+        """The interquartile range: the smaller, the less the topic distinguishes runs."""
         if self.deviation.value is None or self.upper_quartile.value is None or self.lower_quartile.value is None:
             return Figure(None, self.deviation.reason)
         return Figure(self.upper_quartile.value - self.lower_quartile.value)
@@ -49,7 +49,7 @@ class Difficulty:
 
 @dataclass(frozen=True)
 class FoundDocument:
-    """A relevant document, and who has it within the depth that was looked at."""
+    """A relevant document, and the runs and teams that have it within the inspected depth."""
 
     document: int
     grade: int
@@ -65,29 +65,29 @@ class FoundDocument:
 
 @dataclass(frozen=True)
 class FoundDocuments:
-    """The relevant documents of a topic, the best grade first, in it those that fewest runs have."""
+    """The relevant documents of a topic, by grade descending, then by number of runs ascending."""
 
     documents: tuple[FoundDocument, ...]
 
     @property
     def by_grade(self) -> dict[int, int]:
-        """How many there are of each grade, the best first."""
+        """The number of documents of each grade, best first."""
         return dict(sorted(Counter(found.grade for found in self.documents).items(), reverse=True))
 
     @property
     def by_runs(self) -> dict[int, int]:
-        """How many relevant documents exactly so many runs have, none first."""
+        """The number of relevant documents by the number of runs that have them, 0 first."""
         return dict(sorted(Counter(len(found.runs) for found in self.documents).items()))
 
     @property
     def unique(self) -> dict[str, int]:
-        """How many each team alone found, most first; teams without any are left out."""
+        """The number of documents that each team alone found, most first; teams without any are left out."""
         counts = Counter(found.only_team for found in self.documents if found.only_team is not None)
         return dict(sorted(counts.items(), key=lambda item: (-item[1], natural_order(item[0]))))
 
 
 def rank_runs(tags: Sequence[str], values: Values, better: Better) -> tuple[RankedRun, ...]:
-    """Rank runs by their values for one topic, best first, equals by name."""
+    """Rank runs by their values for one topic, best first, ties by name."""
     place_of = places(ranked_values(better, values))
     rows = sorted(zip(tags, values.tolist(), place_of, strict=True), key=lambda row: (row[2], natural_order(row[0])))
     is_ranked = better is not Better.NEITHER
@@ -95,7 +95,7 @@ def rank_runs(tags: Sequence[str], values: Values, better: Better) -> tuple[Rank
 
 
 def difficulties(topics: Sequence[str], values: Values, better: Better) -> tuple[Difficulty, ...]:
-    """Say how hard each topic is by the values of all runs, (runs, topics); topics keep their order."""
+    """Compute the difficulty of each topic from the values of all runs, (runs, topics); topics keep their order."""
     runs = len(values)
     if not runs or not topics:
         none = Figure(None, Missing.NO_RUN)
@@ -114,7 +114,7 @@ def difficulties(topics: Sequence[str], values: Values, better: Better) -> tuple
             Figure(high[at]),
             hardness[at],
         )
-        for at, (topic, deviation) in enumerate(zip(topics, deviations, strict=False))  # one run has no end of these
+        for at, (topic, deviation) in enumerate(zip(topics, deviations, strict=False))  # a single run has no quartiles
     )
 
 
@@ -127,9 +127,9 @@ def found_documents(
     *,
     depth: int | None = None,
 ) -> FoundDocuments:
-    """Say which runs, and which teams, have each relevant document of a topic within a depth, or anywhere.
+    """Return the runs and teams that have each relevant document of a topic, within a depth or at any rank.
 
-    `rankings` has every run's document numbers, best first, `teams` the team of each run. Names stand in natural order.
+    `rankings` has every run's document numbers, best first, `teams` the team of each run. Names are in natural order.
     """
     relevant = np.array(sorted(document for document, grade in grades.items() if grade >= relevant_from), np.int64)
     finders: dict[int, list[tuple[int, int]]] = {document: [] for document in relevant.tolist()}
@@ -154,7 +154,7 @@ def _found(
 
 
 def _hardness(medians: Sequence[float], better: Better) -> list[int | None]:
-    """Place the topics, the one on which runs do worst first."""
+    """Rank the topics, hardest first."""
     if better is Better.NEITHER:
         return [None] * len(medians)
     return list(places(-ranked_values(better, np.array(medians))))
@@ -162,7 +162,7 @@ def _hardness(medians: Sequence[float], better: Better) -> list[int | None]:
 
 @dataclass(frozen=True)
 class RunOnTopic:
-    """A run's value and place for a topic, and how much of its top ten is judged."""
+    """A run's value and rank for a topic, and the judged share of its top ten."""
 
     ranked: RankedRun
     team: str
@@ -177,17 +177,17 @@ class TopicLook:
     difficulty: Difficulty
     runs: tuple[RunOnTopic, ...]  # best first
     found: FoundDocuments
-    judged: int  # documents with a grade
+    judged: int  # number of documents with a grade
 
 
 def look_at_topics(scored: ScoredRuns) -> tuple[Difficulty, ...]:
-    """Say how hard each topic is, in natural order."""
+    """Return the difficulty of each topic, in natural order."""
     every = difficulties(scored.numbers, scored.values, scored.better)
     return tuple(sorted(every, key=lambda one: natural_order(one.topic)))
 
 
 def look_at_topic(scored: ScoredRuns, number: str, *, depth: int | None = None) -> TopicLook:
-    """Look at a topic; documents count as found within a depth of the runs, or anywhere.
+    """Inspect a topic; documents count as found within a depth of the runs, or at any rank.
 
     Raises `NotFoundError` when it is not scored.
     """

@@ -1,4 +1,4 @@
-"""Every run of a collection, scored by one state of its grades: what each closer look begins with."""
+"""All runs of a collection, scored by one state of its grades: the input of every inspection."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from annotator.evaluation.qrels.samples import Samples
 from annotator.evaluation.qrels.settling import ItemGrade, Rules, settle_items
 from annotator.evaluation.runs.rankings import decode_documents
 
-JUDGED = parse_measure("Judged@10")  # no score is shown without it
+JUDGED = parse_measure("Judged@10")  # shown beside every score
 FINGERPRINT_DIGITS = 12
 
 
@@ -44,7 +44,7 @@ class PackedRun(Protocol):
 
     @property
     def team(self) -> str | None:
-        """The name of the team, None for none."""
+        """The name of the team, None for a run without one."""
 
     @property
     def lists(self) -> Mapping[int, bytes]:
@@ -53,26 +53,26 @@ class PackedRun(Protocol):
 
 @dataclass(frozen=True)
 class GradesState:
-    """By which grades runs are scored."""
+    """The state of the grades that runs are scored by."""
 
-    source: str  # “live”, the number of a version that was kept, or a judge's name
-    policy: str | None  # None of one judge
+    source: str  # “live”, the number of a version, or a judge's name
+    policy: str | None  # None for one judge
     relevant_from: int
     grades: int
     topics: int
-    topics_left_out: int  # accepted, without a grade
+    topics_left_out: int  # accepted topics without a grade
     fingerprint: str  # the first digits of the SHA-256 of the grades as a qrels file
-    round: str | None = None  # as `RoundScope.name`, where the runs of one round are scored
+    round: str | None = None  # as `RoundScope.name`, when runs of one round are scored
 
     @property
     def named(self) -> str:
-        """How tables and files name the grades."""
+        """The name of the grades in tables and files."""
         return self.source if self.round is None else f"{self.source}, {self.round}"
 
 
 @dataclass(frozen=True, eq=False)
 class ScoredRuns:
-    """Runs in the order of their arrival, scored over the topics with a grade, in the order of their bytes.
+    """Runs in order of submission, scored over the topics with a grade, which are in byte order.
 
     The last of the measures is `JUDGED`.
     """
@@ -80,11 +80,11 @@ class ScoredRuns:
     state: GradesState
     topics: tuple[int, ...]  # ids
     tags: tuple[str, ...]
-    teams: tuple[str, ...]  # a run without a team is one of its own
+    teams: tuple[str, ...]  # a run without a team is a team of its own
     rankings: tuple[Mapping[int, NDArray[np.int32]], ...]
     qrels: Mapping[int, Mapping[int, int]]
     scores: Scores
-    notices: tuple[Sentence, ...] = ()  # where the pool is a sample
+    notices: tuple[Sentence, ...] = ()  # the sample, if the pool is one
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -98,27 +98,27 @@ class ScoredRuns:
 
     @property
     def better(self) -> Better:
-        """Which values of the first measure are."""
+        """Which values of the first measure are better."""
         return self.scores.measures[0].definition.better
 
     @property
     def values(self) -> Values:
-        """The first measure's values; shape: runs, topics."""
+        """Values of the first measure, (runs, topics)."""
         return self.scores.values[:, :, 0]
 
     @property
     def judged(self) -> Values:
-        """How much of each top ten is judged; shape: runs, topics."""
+        """Judged share of each top ten, (runs, topics)."""
         return self.scores.values[:, :, -1]
 
     def run(self, tag: str) -> int:
-        """The place of a run; `NotFoundError` when there is none of that tag."""
+        """Return the index of a run; raises `NotFoundError` for an unknown tag."""
         if tag not in self.tags:
             raise NotFoundError("There is no run “%(tag)s” in this collection.", tag=tag)
         return self.tags.index(tag)
 
     def topic(self, number: str) -> int:
-        """The place of a topic; `NotFoundError` when it is not scored."""
+        """Return the index of a topic; raises `NotFoundError` when it is not scored."""
         if number not in self.numbers:
             raise NotFoundError(
                 "Topic “%(number)s” is not scored: nothing of it is judged, or it does not count.", number=number
@@ -126,21 +126,21 @@ class ScoredRuns:
         return self.numbers.index(number)
 
     def ranking(self, run: int, topic: int) -> NDArray[np.int32]:
-        """A run's documents for a topic, best first, by their places."""
+        """Return a run's document numbers for a topic, best first, by their indices."""
         return self.rankings[run].get(self.topics[topic], NOTHING_RETRIEVED)
 
     def mean(self, run: int) -> Number:
-        """The first measure over all topics."""
+        """The value of the first measure over all topics."""
         return self.scores.over_topics(run)[0]
 
     def judged_share(self, run: int) -> float:
-        """How much of a run's top ten is judged, on average."""
+        """The mean judged share of a run's top ten."""
         return float(self.scores.means[run, -1])
 
 
 @dataclass(frozen=True)
 class Names:
-    """The numbers of the accepted topics and the docnos of what is graded, by id."""
+    """The numbers of the accepted topics and the docnos of graded documents, by id."""
 
     topics: Mapping[int, str]
     docnos: Mapping[int, str]
@@ -166,9 +166,9 @@ def state_of(
     fingerprint: str | None = None,
     scope: RoundScope | None = None,
 ) -> GradesState:
-    """Describe some grades, with the given fingerprint, of the file they were kept as, or else their own.
+    """Describe grades, with the given fingerprint, of the file they were stored as, or their own.
 
-    Grades that are left for a round have their own, too.
+    Grades restricted to a round have their own fingerprint.
     """
     lines = [
         (names.topics[topic], names.docnos[document], grade)
@@ -192,7 +192,7 @@ def score_inspected(
     best_grade: int,
     samples: Samples,
 ) -> ScoredRuns:
-    """Score runs by grades, {topic id: {document id: grade}}, of which there is one at least, and by their samples."""
+    """Score runs by grades, {topic id: {document id: grade}}, at least one, and by their samples."""
     rankings = tuple({topic: decode_documents(packed) for topic, packed in run.lists.items()} for run in runs)
     return ScoredRuns(
         state=state,

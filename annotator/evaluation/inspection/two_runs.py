@@ -1,4 +1,4 @@
-"""Two runs compared: tests of their difference, the topics where they differ, the documents that moved."""
+"""Comparison of two runs: tests of their difference, topics that differ most, documents with different ranks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,22 +25,22 @@ class TopicDifference:
 
     @property
     def difference(self) -> float:
-        """The second less the first."""
+        """Second minus first."""
         return self.second - self.first
 
 
 @dataclass(frozen=True)
 class TopicDifferences:
-    """The topics from where the second run's value is the furthest above the first's to where it is the furthest below.
+    """The topics in descending order of second minus first value.
 
-    Equal differences stand in the order in which the topics were given.
+    Ties are in the order in which the topics were given.
     """
 
     topics: tuple[TopicDifference, ...]
 
     @property
     def first_higher(self) -> int:
-        """Of how many topics the first run has the greater value."""
+        """The number of topics on which the first run has the greater value."""
         return sum(one.difference < 0 for one in self.topics)
 
     @property
@@ -50,7 +50,7 @@ class TopicDifferences:
 
     @property
     def second_higher(self) -> int:
-        """Of how many the second has the greater."""
+        """The number of topics on which the second run has the greater value."""
         return sum(one.difference > 0 for one in self.topics)
 
 
@@ -62,7 +62,7 @@ class MovedDocument:
     grade: int | None  # None when it is unjudged
     first_rank: int | None  # from 1; None when the run does not have it
     second_rank: int | None
-    gap: int  # the second rank less the first; a run that lacks the document has it right after its last
+    gap: int  # second rank minus first; a missing document has the rank after the run's last
 
     @property
     def first_has_it_higher(self) -> bool:
@@ -71,7 +71,7 @@ class MovedDocument:
 
 
 def topic_differences(topics: Sequence[str], first: Values, second: Values) -> TopicDifferences:
-    """Sort the topics by the difference of two runs' values, one a topic."""
+    """Sort the topics by the difference of two runs' values, given one a topic."""
     rows = zip(topics, first.tolist(), second.tolist(), strict=True)
     by_difference = sorted((TopicDifference(*row) for row in rows), key=lambda one: -one.difference)
     return TopicDifferences(tuple(by_difference))
@@ -80,10 +80,10 @@ def topic_differences(topics: Sequence[str], first: Values, second: Values) -> T
 def moved_documents(
     first: NDArray[np.int32], second: NDArray[np.int32], grades: Mapping[int, int], *, top: int
 ) -> tuple[MovedDocument, ...]:
-    """List the documents of the top of either run that are not at the same rank in the other, greatest gap first.
+    """List the documents in the top of either run whose rank differs in the other, greatest gap first.
 
-    The runs are document numbers of one topic, best first; a negative grade is none. Above 0 is the gap of a document
-    that the first run has higher. Equal gaps stand by the better of the two ranks, then by document.
+    The runs are document numbers of one topic, best first; a negative grade is unjudged. A gap above 0 is a document
+    that the first run ranks higher. Ties are by the better of the two ranks, then by document.
     """
     ranks = [dict(zip(run.tolist(), range(1, run.size + 1), strict=True)) for run in (first, second)]
     either = {*first[:top].tolist(), *second[:top].tolist()}
@@ -106,7 +106,7 @@ def _better_rank(one: MovedDocument) -> int:
 
 @dataclass(frozen=True)
 class PairByMeasure:
-    """Two runs by one measure; every difference is the second's value less the first's."""
+    """Two runs compared by one measure; differences are second minus first."""
 
     measure: str
     better: Better
@@ -118,7 +118,7 @@ class PairByMeasure:
 
 @dataclass(frozen=True)
 class MovedInTopic:
-    """The documents of a topic that one of the two runs has high and the other lower, or not."""
+    """The documents of a topic in the top of one run and ranked lower, or absent, in the other."""
 
     topic: str
     documents: tuple[MovedDocument, ...]
@@ -130,7 +130,7 @@ class PairLook:
 
     first: str
     second: str
-    first_judged: float  # of the top ten, on average
+    first_judged: float  # mean judged share of the top ten
     second_judged: float
     by_measure: tuple[PairByMeasure, ...]
     moved: tuple[MovedInTopic, ...]
@@ -139,7 +139,7 @@ class PairLook:
 def pair_by_measure(
     scores: Scores, first: int, second: int, measure: int, *, seed: int, flips: int = FLIPS
 ) -> PairByMeasure:
-    """Compare two runs by their places, by the measure of that place."""
+    """Compare two runs, given by index, by the measure with the index `measure`."""
     asked = scores.measures[measure]
     one, other = scores.values[first, :, measure], scores.values[second, :, measure]
     return PairByMeasure(
@@ -155,9 +155,9 @@ def pair_by_measure(
 def look_at_pair(
     scored: ScoredRuns, first: str, second: str, *, seed: int, top: int, topics: Sequence[str] | None = None
 ) -> PairLook:
-    """Look at two runs; documents are those of the top of either, of these topics or of all.
+    """Inspect two runs; documents are those in the top of either, for these topics or for all.
 
-    An empty list of topics is the one on which the two differ most by the first measure. Raises `NotFoundError` for an
+    An empty list of topics selects the one with the largest difference by the first measure. `NotFoundError` for an
     unknown run or topic.
     """
     one, other = scored.run(first), scored.run(second)
@@ -196,7 +196,7 @@ class RankedFile:
     lists: Mapping[str, NDArray[np.bytes_]]
 
     def of(self, topic: str) -> list[bytes]:
-        """A topic's, none where the run has no list."""
+        """Return a topic's docnos, none if the run has no list."""
         docnos: list[bytes] = self.lists.get(topic, NO_DOCNOS).tolist()
         return docnos
 
@@ -206,7 +206,7 @@ def moved_by_docno(
 ) -> tuple[tuple[MovedInTopic, ...], dict[int, str]]:
     """List the documents in the top of either of two runs whose rank in the other differs, with their docnos.
 
-    Documents are numbered in the order of their bytes, so that equal gaps are in that order.
+    Documents are numbered in byte order of their docnos, which breaks ties of gaps.
     """
     every = sorted({docno for run in (first, second) for topic in topics for docno in run.of(topic)})
     numbers = {docno: number for number, docno in enumerate(every)}

@@ -1,4 +1,4 @@
-"""What a number about runs, topics or a collection comes to: a value, or the reason why there is none."""
+"""Results of statistics of runs, topics or a collection: a value, or the reason why it is undefined."""
 
 from annotator.errors import Sentence
 from annotator.evaluation.metrics.figures import Figure, SentenceEnum
@@ -6,7 +6,7 @@ from annotator.evaluation.significance.rank_correlation import Similarity
 
 
 class Missing(SentenceEnum):
-    """Why there is no value."""
+    """The reason why there is no value."""
 
     NO_JUDGEMENT = Sentence("Nothing has been judged yet.")
     NO_RUN = Sentence("There is no run.")
@@ -27,16 +27,16 @@ class Missing(SentenceEnum):
     NEITHER_BETTER = Sentence("This measure says nothing about which run is better.")
 
 
-TOO_FEW_RUNS = {0: Missing.NO_RUN, 1: Missing.ONE_RUN}  # to compare any
+TOO_FEW_RUNS = {0: Missing.NO_RUN, 1: Missing.ONE_RUN}  # why nothing can be compared, by number of runs
 
 
 def share_of(part: float, whole: float, otherwise: Missing) -> Figure:
-    """Divide; without anything to divide by, say so."""
+    """Divide; for a zero divisor return the reason."""
     return Figure(part / whole) if whole else Figure(None, otherwise)
 
 
 def tau_figure(similarity: Similarity, runs: int) -> Figure:
-    """Give Kendall's tau-b of two rankings of so many runs, or say why they cannot be compared."""
+    """Return Kendall's tau-b of two rankings of `runs` runs, or the reason why it is undefined."""
     if similarity.tau is not None:
         return Figure(similarity.tau)
     return Figure(None, TOO_FEW_RUNS.get(runs, Missing.NO_ORDER))

@@ -1,4 +1,4 @@
-"""Who found what: which run, team or search put each judged document into the pool, and which of them alone."""
+"""Contributions to the pool: the runs, teams or searches that found each judged document, and unique contributions."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from annotator.evaluation.metrics.figures import Figure
 
 NOBODY, SEVERAL = -1, -2
 
-Grades = NDArray[np.integer]  # one an entry, `NOT_GRADED` where there is none
+Grades = NDArray[np.integer]  # one value an entry, `NOT_GRADED` without a grade
 
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """Which source (a run, a team, people who searched) has which entry, a document of a topic, in its pool."""
+    """The entries (documents of topics) that each source (a run, a team, people who searched) has in its pool."""
 
     sources: tuple[str, ...]
     has: NDArray[np.bool_]  # shape: sources, entries
@@ -27,7 +27,7 @@ class Contributions:
     def of_tops(
         cls, runs: RegradedRuns, source_of: Sequence[int], sources: Sequence[str], depths: Sequence[int]
     ) -> "Contributions":
-        """Take the top of every run, to the depth that was pooled of it; 0 for a run that fed no pool."""
+        """Take the top of every run down to its pooled depth, 0 for a run that is not pooled."""
         inside = runs.rank <= np.array(depths, np.int64)[runs.run]
         has = np.zeros((len(sources), runs.entry_topic.size), np.bool_)
         has[np.array(source_of, np.intp)[runs.run[inside]], runs.entry[inside]] = True
@@ -37,49 +37,49 @@ class Contributions:
     def of_pairs(
         cls, entry: NDArray[np.intp], source: NDArray[np.intp], sources: Sequence[str], entries: int
     ) -> "Contributions":
-        """Take pairs of an entry and a source, as they are stored; a pair may come twice."""
+        """Take parallel arrays of entries and sources, as stored; duplicates are allowed."""
         has = np.zeros((len(sources), entries), np.bool_)
         has[source, entry] = True
         return cls(tuple(sources), has)
 
     @cached_property
     def only_source(self) -> NDArray[np.intp]:
-        """Of each entry: the place of the one source that has it, `NOBODY`, or `SEVERAL`."""
+        """For each entry, the index of the one source that has it, `NOBODY`, or `SEVERAL`."""
         count = self.has.sum(axis=0)
         one = self.has.argmax(axis=0) if len(self.sources) else np.zeros(count.size, np.intp)
         only: NDArray[np.intp] = np.where(count == 1, one, np.where(count == 0, NOBODY, SEVERAL))
         return only
 
     def feeding(self, grades: Grades) -> NDArray[np.bool_]:
-        """Of each source: whether it put anything into the pool that is judged."""
+        """For each source, whether it contributed a judged document to the pool."""
         feeding: NDArray[np.bool_] = np.count_nonzero(self.has[:, grades > NOT_GRADED], axis=1) > 0
         return feeding
 
 
 @dataclass(frozen=True)
 class SourceFinds:
-    """What a source put into the pool, of the judged documents."""
+    """The judged documents that one source contributed to the pool."""
 
     source: str
-    pooled: bool  # whether it put anything into the pool, judged or not
+    pooled: bool  # whether it contributed any document, judged or not
     judged: int
     relevant: int
-    only_judged: int  # that no other source has
+    only_judged: int  # unique to this source
     only_relevant: int
-    share_of_relevant: Figure  # relevant documents that only it has, of all relevant ones
+    share_of_relevant: Figure  # unique relevant documents as a share of all relevant ones
 
 
 @dataclass(frozen=True)
 class WhoFoundWhat:
-    """The sources in their order, and how the relevant documents are spread over them."""
+    """The sources in their order, and the distribution of relevant documents over them."""
 
     sources: tuple[SourceFinds, ...]
     relevant: int
-    relevant_by_sources: tuple[int, ...]  # how many relevant documents none, one, two and so on of the sources have
+    relevant_by_sources: tuple[int, ...]  # number of relevant documents with 0, 1, 2 and so on sources
 
     @property
     def found_by_one(self) -> Figure:
-        """The share of the relevant documents that a single source found."""
+        """The share of relevant documents with a single source."""
         ones = self.relevant_by_sources[1] if len(self.relevant_by_sources) > 1 else 0
         return share_of(ones, self.relevant, Missing.NOTHING_RELEVANT)
 
@@ -87,9 +87,9 @@ class WhoFoundWhat:
 def who_found_what(
     contributions: Contributions, grades: Grades, relevant_from: int, pooled: Collection[int] | None = None
 ) -> WhoFoundWhat:
-    """Count what each source put into the pool, of the judged and of the relevant documents, and what it alone did.
+    """Count the judged, relevant and unique documents that each source contributed to the pool.
 
-    `pooled` are the places of the sources that put anything in, judged or not; without it, those with judged documents.
+    `pooled` are the indices of the sources with any pooled document; by default, those with judged documents.
     """
     is_judged = grades > NOT_GRADED
     is_relevant = is_judged & (grades >= relevant_from)

@@ -1,4 +1,4 @@
-"""Runs joined with grades: of states of the qrels by the database's numbers, or of a qrels file."""
+"""Runs joined with grades: of states of the qrels, by database ids, or of a qrels file."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ Grades = NDArray[np.int16]
 
 
 class PairGrade(ItemGrade, Protocol):
-    """What a judge says of a pool item, and which topic and document that is."""
+    """A judge's grade of a pool item, with the ids of topic and document."""
 
     @property
     def topic_id(self) -> int:
@@ -44,23 +44,23 @@ class PairGrade(ItemGrade, Protocol):
 
 @dataclass(frozen=True)
 class QrelsState:
-    """Which grades runs are scored by: “live”, those of this moment, or the number of a version that was kept."""
+    """The grades that runs are scored by: “live”, the current ones, or the number of a stored version."""
 
     name: str
     policy: str
     grades: int
     topics: int
-    round: str | None = None  # as `RoundScope.name`, where the runs of one round are scored
+    round: str | None = None  # as `RoundScope.name`, when runs of one round are scored
 
     @property
     def source(self) -> str:
-        """How tables and files name it."""
+        """The name of the state in tables and files."""
         return self.name if self.round is None else f"{self.name}, {self.round}"
 
     def beside(
         self, headings: Sequence[str], rows: Iterable[Sequence[Cell]], measure: str | None = None
     ) -> tuple[list[str], list[list[Cell]]]:
-        """A table whose every row names this state, and the measure if there is one, for files of their own."""
+        """Extend a table so that every row names this state, and the measure if there is one, for stand-alone files."""
         about: dict[str, Cell] = {} if measure is None else {"measure": measure}
         about |= {"qrels": self.source, "policy": self.policy, "grades": self.grades, "qrels_topics": self.topics}
         return [*headings, *about], [[*row, *about.values()] for row in rows]
@@ -75,8 +75,8 @@ class GradedRuns:
 
     runs: RegradedRuns
     grades: tuple[Grades, ...]
-    place: Mapping[Pair, int]  # which entry a topic's document is
-    samples: tuple[SampledEntries | None, ...]  # one a state
+    place: Mapping[Pair, int]  # entry of each (topic, document)
+    samples: tuple[SampledEntries | None, ...]  # one array for each state
 
     @classmethod
     def join(
@@ -88,7 +88,7 @@ class GradedRuns:
     ) -> "GradedRuns":
         """Join runs, each {topic: documents packed}, with states of the qrels; topics are sorted by their `numbers`.
 
-        `samples` has one entry a state, for measures that estimate; none where there are none to compute.
+        `samples` has one entry for each state, for measures that estimate; empty if there are none to compute.
         """
         of_states = [
             {topic: sample[topic] for topic in {topic for topic, _ in grades} & sample.keys()}
@@ -107,25 +107,25 @@ class GradedRuns:
         return replace(self.runs, sample=self.samples[state]).means(self.grades[state], scoring)
 
     def contributions(self, finds: Iterable[tuple[Pair, int]], sources: Sequence[str]) -> Contributions:
-        """Say which source has which document, by pairs of the two; what no state grades is left out."""
+        """Return the contributions of sources, from pairs of document and source; ungraded documents are left out."""
         known = [(self.place[pair], source) for pair, source in finds if pair in self.place]
         columns = np.array(known, np.intp).reshape(len(known), 2)
         return Contributions.of_pairs(columns[:, 0], columns[:, 1], sources, len(self.place))
 
 
 def settled_pairs(said: Sequence[PairGrade], rules: Rules) -> dict[Pair, int]:
-    """Settle what judges say, and give the grades by topic and document."""
+    """Settle the judgements into {(topic, document): grade}."""
     pairs = {one.pool_item_id: (one.topic_id, one.document_id) for one in said}
     return {pairs[item]: grade for item, grade in settle_items(said, rules).grades.items()}
 
 
 def state_of(name: str, policy: str, grades: Mapping[Pair, int], *, of_round: str | None = None) -> QrelsState:
-    """Count what a state of the qrels has, or what is left of it for a round."""
+    """Count the grades of a state of the qrels, or of what remains of it for a round."""
     return QrelsState(name, policy, len(grades), len({topic for topic, _ in grades}), of_round)
 
 
 def documents_by_topic(pairs: Collection[Pair], topics: Collection[int]) -> dict[int, NDArray[np.int32]]:
-    """Gather the documents of each topic, none of some."""
+    """Group the documents by topic, with an empty array for topics without any."""
     documents: dict[int, list[int]] = {topic: [] for topic in topics}
     for topic, document in pairs:
         documents[topic].append(document)
@@ -141,9 +141,9 @@ def _by_entry(grades: Mapping[Pair, int], place: Mapping[Pair, int]) -> Grades:
 def graded_topics(
     rows: Sequence[QrelsRow], topics: Mapping[str, int], documents: Mapping[str, int], unknown: int
 ) -> dict[int, GradedTopic]:
-    """The topics, {number: key}, with their rows; of five columns, the strata are the sample that it states.
+    """Group rows by topics, {number: key}; the strata of five-column rows are the sample.
 
-    A document that is not among `documents`, {docno: number}, still counts, under a number of its own from `unknown`.
+    A document that is not in `documents`, {docno: number}, also counts, with its own number from `unknown`.
     """
     of_topics: dict[str, list[tuple[int, QrelsRow]]] = {number: [] for number in topics}
     for offset, row in enumerate(rows):
@@ -154,7 +154,7 @@ def graded_topics(
 
 
 def notices_of_file(rows: Collection[QrelsRow], measures: Collection[Measure], *, is_sampled: bool) -> list[Sentence]:
-    """That a file does not state what was drawn, where the pool is a sample and measures estimate from it."""
+    """The notice that a file lacks the sample of a sampled pool from which measures estimate."""
     estimates = [str(measure) for measure in measures if measure.definition.estimates]
     states_it = any(row.stratum is not None or row.grade == UNJUDGED for row in rows)
     if states_it or not estimates or not is_sampled:

@@ -1,4 +1,4 @@
-"""A leaderboard made of values: runs in order, with intervals, how far they are judged, and which of them differ."""
+"""A leaderboard computed from values: sorted runs, intervals, judged shares, and significant differences."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,16 +26,16 @@ from annotator.evaluation.significance.two_runs import paired_t
 
 @dataclass(frozen=True)
 class Marked:
-    """A run against the baseline: p, None where none was asked for, and stars after a + for more or a - for less."""
+    """A run compared with the baseline: p, None without a test, and stars after + for more or - for less."""
 
     p: Figure | None
     stars: str
 
 
 def against_baseline(scores: Values, measure: Measure, baseline: int | None) -> list[Marked]:
-    """Test every run, (runs, topics), against the one at this place: paired t, two-sided, by Holm corrected for all.
+    """Test every run, (runs, topics), against the run `baseline`: paired t, two-sided, corrected by Holm over all runs.
 
-    The baseline itself has no difference and counts as no test. A measure that is no merit is not tested: a run is no
+    The baseline itself has no difference and is not a test. A measure without merit is not tested: a run is not
     better for having more of its documents judged.
     """
     if baseline is None or not measure.definition.is_merit:
@@ -53,9 +53,9 @@ def against_baseline(scores: Values, measure: Measure, baseline: int | None) -> 
 
 
 def common_letters(scores: Values, measure: Measure, *, wanted: bool) -> tuple[Sequence[str], Undefined | None]:
-    """The letters of every run by Tukey's test, the best run's first; none where there is no test.
+    """The letters of every run by Tukey's test, the best run's first; none without a test.
 
-    That is for a measure that is no merit, and for one whose mean over topics is not the arithmetic one.
+    Measures without merit, and those not summarised by the arithmetic mean over topics, have no test.
     """
     definition = measure.definition
     if not wanted or not definition.is_merit or definition.over_topics is not arithmetic_means:
@@ -66,16 +66,16 @@ def common_letters(scores: Values, measure: Measure, *, wanted: bool) -> tuple[S
     return found.of_runs, found.reason
 
 
-USUAL_DEPTH = 10  # how far is judged beside a measure without a cutoff
-ENOUGH_JUDGED = 0.95  # below, scores may say more of the pool than of the run (Lu, Moffat and Culpepper 2016: most)
+USUAL_DEPTH = 10  # depth of the judged share beside a measure without a cutoff
+ENOUGH_JUDGED = 0.95  # below, scores may depend more on the pool than on the run (Lu, Moffat and Culpepper 2016: most)
 BY_RUN, BY_TEAM = "run", "team"
 
 
 @dataclass(frozen=True)
 class View:
-    """How a leaderboard is to be shown.
+    """The options for displaying a leaderboard.
 
-    `sort` is a measure's name, `run` or `team`, else the first measure; the seed is for the bootstrap.
+    `sort` is a measure's name, `run` or `team`, by default the first measure; the seed is for the bootstrap.
     """
 
     interval: IntervalMethod = IntervalMethod.T
@@ -85,7 +85,7 @@ class View:
     seed: int = 0
 
     def on_scale(self, best_grade: int) -> "View":
-        """The view, sorted by the measure as a leaderboard of this scale names it; unknown names stay."""
+        """Return the view with `sort` spelled as on a leaderboard of this scale; unknown names stay."""
         if self.sort in {None, BY_RUN, BY_TEAM}:
             return self
         try:
@@ -96,32 +96,31 @@ class View:
 
 @dataclass(frozen=True)
 class BoardRun:
-    """A run as the leaderboard names it."""
+    """The identity of a run on the leaderboard."""
 
     tag: str
     team: str | None
     uploaded_at: datetime
-    fed_pool: bool  # whether the pool was made from it, too
+    fed_pool: bool  # whether the pool was also built from it
 
 
 @dataclass(frozen=True)
 class LeaderboardRow:
-    """One run; all but the letters and the notices has an entry a measure, in their order.
+    """One run; all but the letters and the notices have one entry a measure, in their order.
 
-    Without an interval there is None for a measure of which a mean has none, as a count; without a test against a
-    baseline, None.
+    An interval is None for a measure without one, such as a count; tests are None without a baseline.
     """
 
     run: BoardRun
-    place: int | None  # by the measure that ranks, equals sharing one; None where neither more nor less is better
+    place: int | None  # by the sorting measure, ties sharing a rank; None when it has no direction
     values: tuple[Number, ...]
     by_topic: Mapping[str, tuple[Number, ...]]
     intervals: tuple[Interval | None, ...]
-    judged: tuple[float | None, ...]  # share of the top k that has a grade
-    p: tuple[Figure | None, ...]  # against the baseline: paired t, two-sided, by Holm corrected for all runs
-    stars: tuple[str, ...]  # with a + for more than the baseline's, a - for less
+    judged: tuple[float | None, ...]  # judged share of the top k
+    p: tuple[Figure | None, ...]  # against the baseline: paired t, two-sided, corrected by Holm over all runs
+    stars: tuple[str, ...]  # after + for more than the baseline, - for less
     letters: str
-    best_of_team: bool  # which has others, too
+    best_of_team: bool  # whether it is the best run of a team with several
 
     @property
     def tag(self) -> str:
@@ -135,37 +134,37 @@ class LeaderboardRow:
 
     @property
     def low(self) -> bool:
-        """Whether too little of what some score looks at is judged."""
+        """Whether the judged share for some score is too low."""
         return any(share is not None and share < ENOUGH_JUDGED for share in self.judged)
 
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """Every run scored, best first by a measure or else by name, and what it was scored against."""
+    """All runs scored, sorted by a measure or by name, and the description of the grades."""
 
     measures: tuple[str, ...]
-    judged_by: tuple[str | None, ...]  # Judged@k, for each measure that has one beside it
+    judged_by: tuple[str | None, ...]  # the Judged@k beside each measure that has one
     sorted_by: str  # a measure, `run` or `team`
-    better: Better  # which values of the measure are by which it is sorted; `NEITHER`: the runs are sorted by name
+    better: Better  # the direction of the sorting measure; `NEITHER`: sorted by name
     rows: tuple[LeaderboardRow, ...]
-    topics: tuple[str, ...]  # scored: those with a grade
-    topics_left_out: int  # no grade yet
+    topics: tuple[str, ...]  # scored topics: those with a grade
+    topics_left_out: int  # topics without a grade
     topics_dropped: tuple[str, ...]
     grades: int
     source: str  # “live”, a version's number, a judge's name or a file's
     policy: str | None
     relevant_from: int
     fingerprint: str  # the first digits of the SHA-256 of these grades as a qrels file, as its manifest has it
-    disputed_left_out: int  # documents whose judges differ, where the collection leaves them out
+    disputed_left_out: int  # documents left out because their judges differ, if the collection does so
     view: View
-    compat: str  # which trec_eval it equals
+    compat: str  # the equivalent trec_eval
     letters_reason: Undefined | None
     notices: tuple[Sentence, ...]
-    of_sample: tuple[Sentence, ...] = ()  # those of the notices that are about the sample that the pool is
-    of_rounds: tuple[Sentence, ...] = ()  # and those about the rounds whose runs are scored
+    of_sample: tuple[Sentence, ...] = ()  # the notices about the sample, if the pool is one
+    of_rounds: tuple[Sentence, ...] = ()  # the notices about rounds
 
     def require_sort(self) -> None:
-        """Raise `InvalidValueError` when it was asked for in the order of a measure that it does not have."""
+        """Raise `InvalidValueError` when the requested sorting measure is missing."""
         if self.view.sort not in {None, self.sorted_by}:
             raise InvalidValueError(
                 "The leaderboard cannot be sorted by “%(measure)s”: it shows %(measures)s. Sort by one of these, by "
@@ -176,10 +175,10 @@ class Leaderboard:
 
 
 class ByTopic(Mapping[str, tuple[Number, ...]]):
-    """A run's values by topic number; made when they are asked for, as most are not."""
+    """A run's values by topic number, computed lazily, as most are not needed."""
 
     def __init__(self, topics: Mapping[str, int], values: Values, counts: Sequence[bool]) -> None:
-        """Take values, (topics, measures), at the places of the topics."""
+        """Take values, (topics, measures), and the indices of the topics."""
         self._topics, self._values, self._counts = topics, values, counts
 
     def __getitem__(self, topic: str) -> tuple[Number, ...]:
@@ -194,20 +193,20 @@ class ByTopic(Mapping[str, tuple[Number, ...]]):
 
 @dataclass(frozen=True, eq=False)
 class BoardValues:
-    """The values of some measures and their companions: (runs, topics), by measure."""
+    """The values of some measures and their companions: {measure: (runs, topics)}."""
 
     runs: Sequence[BoardRun]
-    topics: tuple[str, ...]  # in the order of their bytes
+    topics: tuple[str, ...]  # in byte order
     measures: tuple[Measure, ...]
     values: Mapping[Measure, Values]
 
     def means(self, measure: Measure) -> Values:
-        """Sum up one measure, an entry a run."""
+        """Summarise one measure over topics, one value a run."""
         return measure.over_topics(self.values[measure])
 
 
 def judged_beside(measure: Measure) -> Measure | None:
-    """How far is judged, as deep as the measure looks; None beside what says that itself and beside counts."""
+    """Return Judged@k at the measure's depth; None for counts and for measures of judged shares."""
     if not measure.definition.is_merit:
         return None
     return Measure("Judged", measure.cutoff if isinstance(measure.cutoff, int) else USUAL_DEPTH)
@@ -215,7 +214,7 @@ def judged_beside(measure: Measure) -> Measure | None:
 
 @lru_cache
 def needed(measures: tuple[Measure, ...]) -> tuple[Measure, ...]:
-    """These measures and their companions, each once.
+    """Return these measures and their companions, deduplicated.
 
     Returns the same objects every time: look-ups by identical keys are faster than by equal ones.
     """
@@ -224,9 +223,9 @@ def needed(measures: tuple[Measure, ...]) -> tuple[Measure, ...]:
 
 
 def make_rows(values: BoardValues, view: View) -> tuple[tuple[LeaderboardRow, ...], str, Better, Undefined | None]:
-    """The rows in their order, by what they are sorted, what is better there, and why there are no letters if asked.
+    """Return the sorted rows, the sort key, its direction, and the reason for missing letters.
 
-    Raises `NotFoundError` for a baseline that is no run of these.
+    Raises `NotFoundError` for an unknown baseline.
     """
     measures = values.measures
     over_topics = {measure: values.means(measure) for measure in needed(measures)}
@@ -254,7 +253,7 @@ def make_rows(values: BoardValues, view: View) -> tuple[tuple[LeaderboardRow, ..
 
 
 def numbers(values: Sequence[float], counts: Sequence[bool]) -> tuple[Number, ...]:
-    """Make whole numbers of counts."""
+    """Convert the values of counts to integers."""
     return tuple(int(value) if count else value for value, count in zip(values, counts, strict=True))
 
 
@@ -271,7 +270,7 @@ def _by_topic(values: BoardValues) -> list[ByTopic]:
 
 
 def _judged_beside(values: BoardValues, over_topics: Mapping[Measure, Values]) -> list[list[float | None]]:
-    """Of each measure, how far every run is judged."""
+    """Return for each measure the judged share of every run."""
     beside = [judged_beside(measure) for measure in values.measures]
     return [[None] * len(values.runs) if one is None else over_topics[one].tolist() for one in beside]
 
@@ -282,15 +281,15 @@ def _ranking_measure(measures: Sequence[Measure], sort: str | None) -> Measure:
 
 @dataclass(frozen=True)
 class _Ranked:
-    """Runs in order, each by its place among those given."""
+    """Sorted runs, by their indices in the input."""
 
-    places: Sequence[int]  # from 1, equals sharing one
+    places: Sequence[int]  # from 1, ties sharing a rank
     order: Sequence[int]
-    best_of_teams: frozenset[int]  # of each team with several the first that is best
+    best_of_teams: frozenset[int]  # for each team with several runs, the best one
 
 
 def _rank(runs: Sequence[BoardRun], ranked: Values, by: str) -> _Ranked:
-    """Best first, equals by name, all by name or by team, within it best first; of `ranked` the greatest is best."""
+    """Sort best first, ties by name; or all by name; or by team, within it best first. The greatest value is best."""
     place_of = places(ranked)
     names = [natural_order(run.tag) for run in runs]
     best_first = sorted(range(len(runs)), key=lambda run: (place_of[run], names[run]))
@@ -315,7 +314,7 @@ def _baseline(runs: Sequence[BoardRun], view: View) -> int | None:
 
 
 def _intervals(values: BoardValues, view: View) -> list[Sequence[Interval | None]]:
-    """Of each measure one a run; None for what is no mean."""
+    """The intervals of each measure, one a run; None for measures that are no mean."""
     return [
         mean_intervals(values.values[measure], view.interval, bounds=measure.definition.bounds, seed=view.seed)
         if measure.definition.over_topics is arithmetic_means

@@ -1,4 +1,4 @@
-"""From scored topics to the leaderboard, and what it would be without some topics."""
+"""The leaderboard from scored topics, and the effect of dropping topics."""
 
 import hashlib
 from collections.abc import Collection, Hashable, Mapping, Sequence
@@ -29,29 +29,29 @@ FINGERPRINT_DIGITS = 12
 
 @dataclass(frozen=True, eq=False)
 class BoardRequest:
-    """All that a leaderboard is made from, but grades and lists."""
+    """The input of a leaderboard other than grades and lists."""
 
     runs: tuple[BoardRun, ...]
-    numbers: Mapping[int, str]  # of the topics that count
+    numbers: Mapping[int, str]  # numbers of the topics that count
     dropped: tuple[str, ...]
     measures: tuple[Measure, ...]
     grading: Grading
     view: View
     source: str
     policy: str | None
-    fingerprint: str | None = None  # of the file that the grades were kept as; else it is made of them
+    fingerprint: str | None = None  # of the stored file of grades; computed if None
 
     @property
     def key(self) -> Hashable:
-        """Tells this request from others for the same runs and grades."""
+        """A key that identifies the request for the same runs and grades."""
         return (self.dropped, self.measures, self.view, self.source)
 
 
 def scored_topics(request: BoardRequest, graded: Mapping[int, GradedTopic]) -> dict[int, GradedTopic]:
-    """The topics that have a grade, in the order of their bytes.
+    """Return the topics with a grade, in byte order.
 
-    A topic of which a file has lines below 0 alone is among them, with 0 for every run, as trec_eval has it; elsewhere
-    there are no such lines.
+    A topic whose lines in a file are all below 0 is included, with value 0 for every run, as in trec_eval; live grades
+    have no such lines.
     """
     numbers = request.numbers
     return {
@@ -60,7 +60,7 @@ def scored_topics(request: BoardRequest, graded: Mapping[int, GradedTopic]) -> d
 
 
 def make_leaderboard(request: BoardRequest, graded: Mapping[int, GradedTopic], values: BoardValues) -> Leaderboard:
-    """Show the runs as request, by what `score_board` gives."""
+    """Build the leaderboard as requested from the values of `board_values`."""
     numbers, scored = request.numbers, scored_topics(request, graded)
     rows, by, better, reason = make_rows(values, request.view)
     relevant = [topic.relevant(request.grading.relevant_from) for topic in scored.values()]
@@ -92,7 +92,7 @@ def make_leaderboard(request: BoardRequest, graded: Mapping[int, GradedTopic], v
 
 
 def of_every_round(board: Leaderboard) -> Leaderboard:
-    """The leaderboard of a collection with rounds, which tells in files and on pages that it has the runs of all."""
+    """Add to the leaderboard of a collection with rounds the notice that it has the runs of all rounds."""
     source = f"{board.source}, every round, whole"
     return replace(board, source=source, notices=(EVERY_ROUND, *board.notices), of_rounds=(EVERY_ROUND,))
 
@@ -100,7 +100,7 @@ def of_every_round(board: Leaderboard) -> Leaderboard:
 def board_values(
     request: BoardRequest, graded: Mapping[int, GradedTopic], scores: Mapping[int, TopicScores]
 ) -> BoardValues:
-    """Arrange the scores of the topics that have a grade, {topic key: {measure: one value a run}}, by measure."""
+    """Arrange the scores, {topic key: {measure: one value a run}}, of the topics with a grade by measure."""
     every, scored = needed(request.measures), scored_topics(request, graded)
     columns = np.concatenate([scores[id_][measure] for id_ in scored for measure in every])
     by_measure = np.ascontiguousarray(columns.reshape(len(scored), len(every), len(request.runs)).transpose(1, 2, 0))
@@ -120,7 +120,7 @@ def fingerprint_of(numbers: Mapping[int, str], graded: Mapping[int, GradedTopic]
 
 @dataclass(frozen=True)
 class RunChange:
-    """A run's value over the topics, and its place from 1, with and without those to be dropped; equals share one."""
+    """A run's value over the topics, and its rank from 1, with and without the dropped topics; ties share a rank."""
 
     run: str
     with_them: float
@@ -130,25 +130,25 @@ class RunChange:
 
     @property
     def moves(self) -> bool:
-        """Whether it changes places."""
+        """Whether its rank changes."""
         return self.place_with != self.place_without
 
 
 @dataclass(frozen=True)
 class DroppingEffect:
-    """The runs in the order in which they were given, and how far their two rankings agree."""
+    """The runs in their input order, and the correlation of their two rankings."""
 
     measure: str
     dropped: tuple[str, ...]
     topics_left: int
     runs: tuple[RunChange, ...]
-    tau: float | None  # Kendall's tau-b; None when all runs are equal, or there is one only
+    tau: float | None  # Kendall's tau-b; None when all runs tie, or there is only one
 
 
 def effect_of_dropping(
     measure: Measure, values: Mapping[str, Mapping[str, float]], topics: Collection[str]
 ) -> DroppingEffect:
-    """Summarise `values` (run → topic number → value) over all their topics, and over those not in `topics`.
+    """Summarise `values` (run → topic number → value) over all topics, and over those not in `topics`.
 
     Raises `ConflictError` when no topic would be left.
     """
@@ -169,12 +169,12 @@ def effect_of_dropping(
 
 
 def _summaries(measure: Measure, values: Mapping[str, Mapping[str, float]], topics: Sequence[str]) -> Values:
-    """One value a run, summarised as the leaderboard does: the mean, for counts the sum."""
+    """One value a run, summarised as on the leaderboard: the mean, for counts the sum."""
     return measure.over_topics(np.array([[of_run[topic] for topic in topics] for of_run in values.values()], float))
 
 
 def _places(values: Values, better: Better) -> list[int]:
-    """One more than the number of runs that are better; nobody is when no value is."""
+    """Rank each run as one more than the number of better ones; without a direction all have rank 1."""
     best_first = {Better.MORE: -1, Better.LESS: 1, Better.NEITHER: 0}[better] * values
     places: list[int] = (1 + np.count_nonzero(best_first[np.newaxis, :] < best_first[:, np.newaxis], axis=1)).tolist()
     return places

@@ -1,4 +1,4 @@
-"""Notices beside scores: that there is little to compare, nothing to find, or that the pool is a sample."""
+"""Notices beside scores: little to compare, nothing to find, or a sampled pool."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -12,7 +12,7 @@ from annotator.evaluation.leaderboard.leaderboard import ENOUGH_JUDGED, BoardVal
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.significance.results import LEAST_SPREAD
 
-# A reader who comes from the scores of one round finds other numbers where no round is chosen.
+# Scores of one round differ from those without a selected round.
 EVERY_ROUND = Sentence(
     "This collection has rounds. The runs of every round are scored here, whole: nothing that was judged before a "
     "round is taken out."
@@ -22,9 +22,9 @@ EVERY_ROUND = Sentence(
 def notices(
     values: BoardValues, rows: Sequence[LeaderboardRow], relevant: Sequence[int], judges: int, best_grade: int
 ) -> tuple[Sentence, ...]:
-    """Say it of these values; `relevant` counts the relevant documents of each of the topics.
+    """Return the notices for these values; `relevant` is the number of relevant documents of each topic.
 
-    `judges` is 0 where it is not known who judged.
+    `judges` is 0 if unknown.
     """
     return (
         *_of_size(values, judges),
@@ -36,7 +36,7 @@ def notices(
 
 
 def released_by_version(number: int, kept_at: datetime) -> Sentence:
-    """Say beside other grades which ones participants' scores are computed from."""
+    """Return the notice which grades participants' scores are computed from, shown beside other grades."""
     return Sentence(
         "Released scores are computed from version %(number)d of the qrels, kept on %(day)s, not from these grades.",
         {"number": number, "day": f"{kept_at.astimezone(UTC):%Y-%m-%d}"},
@@ -46,7 +46,7 @@ def released_by_version(number: int, kept_at: datetime) -> Sentence:
 def ignored_beside_version(
     number: int, policy: str, *, judge: str | None, other_policy: str | None
 ) -> tuple[Sentence, ...]:
-    """The notice that a judge or another policy that was requested changes nothing beside a version of the qrels."""
+    """The notice that a requested judge or another policy has no effect on a version of the qrels."""
     beside = judge if judge is not None else other_policy
     if beside is None or (judge is None and other_policy == policy):
         return ()
@@ -60,7 +60,7 @@ def ignored_beside_version(
 
 
 def unjudged_notices(topics: Sequence[str]) -> tuple[Sentence, ...]:
-    """The notice that topics in the file without judgements count nonetheless."""
+    """The notice that topics without judgements in the file count nevertheless."""
     if not topics:
         return ()
     numbers = ", ".join(sorted(topics, key=natural_order))
@@ -136,7 +136,7 @@ def _of_judging(rows: Sequence[LeaderboardRow]) -> Iterator[Sentence]:
 
 
 ESTIMATES = "infAP, xinfAP, infNDCG"
-# What they say of a run does not depend on what was drawn, or is how much was.
+# Measures of a run that do not depend on the sample, or that measure its size.
 NOT_LOWERED = frozenset({"Judged", "Unjudged", "NumRet", "NumQ"})
 
 
@@ -149,24 +149,24 @@ class SampleFacts(Protocol):
 
     @property
     def rates(self) -> tuple[float, ...]:
-        """The rates of its strata, from the top down."""
+        """The sampling rates of its strata, from the top down."""
 
     @property
     def documents(self) -> int:
-        """How many documents its strata have."""
+        """The number of documents in its strata."""
 
     @property
     def drawn(self) -> int:
-        """How many of them were drawn."""
+        """The number of documents drawn."""
 
 
 def sample_notices(sample: SampleFacts | None, measures: Iterable[Measure]) -> tuple[Sentence, ...]:
-    """Name the measures that a sample makes too low, and infAP where its documents had different chances."""
+    """Name the measures that a sample underestimates, and infAP if its documents had different rates."""
     return () if sample is None else tuple(_notices(sample, list(measures)))
 
 
 def notices_of_sides(sides: Iterable[tuple[SampleFacts | None, Measure]]) -> tuple[Sentence, ...]:
-    """The same of scores that are compared, each by a sample and a measure; a sample that both have is named once."""
+    """Return the notices of compared scores, each with a sample and a measure; a common sample is named once."""
     by_sample: dict[SampleFacts | None, list[Measure]] = {}
     for sample, measure in sides:
         by_sample.setdefault(sample, []).append(measure)
@@ -178,9 +178,9 @@ def notices_of_sides(sides: Iterable[tuple[SampleFacts | None, Measure]]) -> tup
 
 
 def refuse_estimates(sample: SampleFacts | None, measures: Iterable[Measure]) -> None:
-    """Raise `ConflictError` for a measure that estimates, where documents are taken out of the pool as an experiment.
+    """Raise `ConflictError` for a measure that estimates when documents are removed from the pool as an experiment.
 
-    What was not drawn has no grade to take out, so that the strata that would be left are not known.
+    Documents that were not drawn have no grade to remove, so the remaining strata would be unknown.
     """
     for measure in measures:
         if sample is not None and measure.definition.estimates:

@@ -1,4 +1,4 @@
-"""A leaderboard as rows: exact ones for programs, and those that people read, also in Markdown and LaTeX."""
+"""A leaderboard as rows: exact ones for programs, and readable ones, also in Markdown and LaTeX."""
 
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard, LeaderboardRow
 from annotator.evaluation.metrics.setting import Compat
@@ -16,7 +16,7 @@ LATEX_SIGNS = {
 
 
 def exact_rows(board: Leaderboard) -> list[list[Cell]]:
-    """The headings, and a row a run in full precision that names the grades it was scored against."""
+    """The headings, and one row a run in full precision with the state of the grades."""
     headings: list[Cell] = ["run", "team"]
     for place, measure in enumerate(board.measures):
         headings += [measure, *_more_headings(board, place)]
@@ -26,7 +26,7 @@ def exact_rows(board: Leaderboard) -> list[list[Cell]]:
 
 
 def readable_rows(board: Leaderboard) -> list[list[Cell]]:
-    """The headings, and a row a run: values with interval and stars, how far is judged, marks."""
+    """The headings, and one row a run: values with interval and stars, judged shares, marks."""
     headings: list[Cell] = ["RUN", "TEAM"]
     for place, measure in enumerate(board.measures):
         headings += [measure, "95%"] if _has_intervals(board, place) else [measure]
@@ -37,16 +37,16 @@ def readable_rows(board: Leaderboard) -> list[list[Cell]]:
 
 
 def markdown(board: Leaderboard) -> str:
-    """The readable rows as a table in Markdown, and under it what they were scored against."""
+    """The readable rows as a table in Markdown, followed by the state of the grades."""
     headings, *rows = [[shown(cell).replace("|", r"\|") for cell in row] for row in readable_rows(board)]
     rule = ["---", "---", *["---:"] * (len(headings) - 2)]
     lines = [f"| {' | '.join(cells)} |" for cells in (headings, rule, *rows)]
-    # Each a paragraph of its own.
+    # One paragraph each.
     return "".join(f"{line}\n" for line in [*lines, *(f"\n{shown(line)}" for line in scored_against(board))])
 
 
 def latex(board: Leaderboard) -> str:
-    """The readable rows as a LaTeX table for the package booktabs; comments say what they were scored against."""
+    """The readable rows as a LaTeX table for the package booktabs; comments give the state of the grades."""
     headings, *rows = [[_in_latex(shown(cell)) for cell in row] for row in readable_rows(board)]
     lines = [
         *(f"% {shown(line)}" for line in scored_against(board)),
@@ -62,7 +62,7 @@ def latex(board: Leaderboard) -> str:
 
 
 def scored_against(board: Leaderboard) -> list[str]:
-    """The grades and the topics, a line each, and all notices beside the numbers."""
+    """The grades and the topics, one a line, and all notices."""
     settled = f" settled by {board.policy}" if board.policy else ""
     grades = f"{board.grades} grades, fingerprint {board.fingerprint}; relevant from {board.relevant_from}"
     as_before = [] if board.compat == Compat.TREC_EVAL_10.value else ["Scores and cutoffs as in trec_eval 9."]
@@ -91,7 +91,7 @@ def _exact(board: Leaderboard, row: LeaderboardRow) -> list[Cell]:
 
 
 def _has_intervals(board: Leaderboard, place: int) -> bool:
-    """Of a team that has no run in time there is no row."""
+    """Whether a measure has intervals; the board of a team without a run in time has no rows."""
     return any(row.intervals[place] is not None for row in board.rows[:1])
 
 
@@ -128,7 +128,7 @@ def _readable(board: Leaderboard, row: LeaderboardRow) -> list[Cell]:
 
 
 def shown_beside(board: Leaderboard, place: int) -> str | None:
-    """Judged@k is shown once for all measures of the same depth, and not where it was itself asked for."""
+    """Judged@k is shown once for all measures of the same depth, and not if it was itself requested."""
     beside = board.judged_by[place]
     is_known = beside in board.measures or beside in board.judged_by[:place]
     return None if is_known else beside

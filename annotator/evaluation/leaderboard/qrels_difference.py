@@ -1,4 +1,4 @@
-"""What has changed between two states of a collection's qrels: grade by grade, topic by topic, and run by run."""
+"""Differences between two states of a collection's qrels: by grade, by topic, and by run."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ Grades = Mapping[tuple[str, str], int]
 
 
 class GradeChangeKind(StrEnum):
-    """What became of a grade."""
+    """The kinds of changes of a grade."""
 
     SAME = "same"
     CHANGED = "changed"
@@ -27,7 +27,7 @@ class GradeChangeKind(StrEnum):
 
 @dataclass(frozen=True)
 class GradeChange:
-    """A document whose grade is not what it was; None is no grade."""
+    """A document whose grade changed; None is no grade."""
 
     topic: str
     docno: str
@@ -46,7 +46,7 @@ class GradeChange:
 
 @dataclass(frozen=True)
 class TopicDifference:
-    """How many grades of a topic are the same, changed, added and removed."""
+    """The numbers of unchanged, changed, added and removed grades of a topic."""
 
     topic: str
     same: int
@@ -57,7 +57,7 @@ class TopicDifference:
 
 @dataclass(frozen=True)
 class RunDifference:
-    """A run's value and rank before and after; runs of equal value share the best of their ranks."""
+    """A run's value and rank before and after; ties share the best of their ranks."""
 
     tag: str
     before: float
@@ -67,14 +67,14 @@ class RunDifference:
 
 
 def grade_changes(before: Grades, after: Grades) -> list[GradeChange]:
-    """Every grade that is not the same on both sides, by topic and then by docno."""
+    """Return every grade that differs between the two sides, by topic and then by docno."""
     pairs = sorted(before.keys() | after.keys(), key=lambda pair: (natural_order(pair[0]), pair[1]))
     changes = (GradeChange(*pair, before.get(pair), after.get(pair)) for pair in pairs)
     return [change for change in changes if change.kind != GradeChangeKind.SAME]
 
 
 def topic_differences(before: Grades, after: Grades) -> list[TopicDifference]:
-    """Count what became of the grades of each topic that has any on either side."""
+    """Count the changes of each topic that has grades on either side."""
     counts: dict[str, Counter[GradeChangeKind]] = {}
     for pair in before.keys() | after.keys():
         kind = GradeChange(*pair, before.get(pair), after.get(pair)).kind
@@ -88,9 +88,9 @@ def topic_differences(before: Grades, after: Grades) -> list[TopicDifference]:
 def run_differences(
     tags: Sequence[str], before: Sequence[float], after: Sequence[float], measure: Measure
 ) -> tuple[list[RunDifference], float | None]:
-    """Set the values of runs side by side, best first by `after`, and compare the two rankings.
+    """Compare the values of runs, best first by `after`, and correlate the two rankings.
 
-    The second is Kendall's tau-b; None where there is no order to compare.
+    The second is Kendall's tau-b; None where it is undefined.
     """
     first, second = (values_to_rank(measure, np.array(values, np.float64)) for values in (before, after))
     ranks = (places(values).tolist() for values in (first, second))

@@ -1,4 +1,4 @@
-"""Runs that are scored many times over: joined once with all that anybody graded, then scored by anyone's grades."""
+"""Repeated scoring: runs are joined once with all graded documents, then scored by any subset of the grades."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,20 +19,20 @@ NOT_GRADED = -1
 NO_STRATUM = -1
 NOTHING_RETRIEVED = np.empty(0, np.int32)
 NO_DOCNOS = np.empty(0, np.bytes_)
-Pair = tuple[int, int]  # the keys of a topic and a document
-# Scores in another order of the topics may have means that differ in the last of some sixteen digits.
+Pair = tuple[int, int]  # keys of a topic and a document
+# Summation in another order of topics changes means in about the 16th digit.
 RANKED_DECIMALS = 12
 
 
 def values_to_rank(measure: Measure, values: Values) -> Values:
-    """Values of a measure by which runs are ranked, as `ranked_values` has them."""
+    """Return the values by which runs are ranked, as `ranked_values` does."""
     return ranked_values(measure.definition.better, values)
 
 
 def ranked_values(better: Better, values: Values) -> Values:
-    """Values by which runs are ranked, the greatest best: turned round where less is, all equal where neither is.
+    """Negate values if less is better, and make them all equal without a direction, so that the greatest is best.
 
-    They are rounded to twelve decimals, so that runs of equal mean are equal however it was summed up.
+    They are rounded to twelve decimals, so that equal means do not depend on the order of summation.
     """
     signs = {Better.MORE: 1.0, Better.LESS: -1.0, Better.NEITHER: 0.0}
     turned: Values = np.round(values, RANKED_DECIMALS) * signs[better]
@@ -40,21 +40,21 @@ def ranked_values(better: Better, values: Values) -> Values:
 
 
 def places(ranked: Values) -> list[int]:
-    """The place of each from 1, the greatest first; equals share the first place of theirs."""
+    """Return ranks from 1, the greatest first; ties share their best rank."""
     place: list[int] = (1 + np.searchsorted(np.sort(-ranked), -ranked)).tolist()
     return place
 
 
 @dataclass(frozen=True)
 class Scoring:
-    """How runs are scored: by which measure, and by which scale."""
+    """How runs are scored: the measure and the scale."""
 
     measure: Measure
     relevant_from: int
     best_grade: int
 
     def order(self, values: Values) -> Values:
-        """The values by which runs are ranked, as `values_to_rank` has them."""
+        """The values for ranking, as `values_to_rank` returns them."""
         return values_to_rank(self.measure, values)
 
 
@@ -62,21 +62,21 @@ class Scoring:
 class TopicValues:
     """One value a run and topic, over the topics with grades."""
 
-    topics: NDArray[np.intp]  # places in the topics of the runs
+    topics: NDArray[np.intp]  # indices into the topics of the runs
     values: Values  # shape: runs, topics
 
 
 @dataclass(frozen=True, eq=False)
 class SampledEntries:
-    """What was drawn of a pool that is a sample; topics without strata were not sampled."""
+    """The sample of a sampled pool; topics without strata were not sampled."""
 
-    stratum: NDArray[np.int32]  # of each entry; `NO_STRATUM` of those that are in none
-    is_drawn: NDArray[np.bool_]  # of each entry
-    has_strata: NDArray[np.bool_]  # of each entry: whether its topic has some
+    stratum: NDArray[np.int32]  # of each entry; `NO_STRATUM` outside the strata
+    is_drawn: NDArray[np.bool_]  # whether each entry was drawn
+    has_strata: NDArray[np.bool_]  # whether each entry's topic has strata
 
     @classmethod
     def of(cls, samples: Samples, items: Mapping[int, Pair], place: Mapping[int, int]) -> "SampledEntries | None":
-        """Look up entries, given by item, {id: (topic key, document number)}, in samples, if there are any."""
+        """Look up entries, given by item, {id: (topic key, document number)}, in the samples; None without samples."""
         if not samples:
             return None
         stratum = np.full(len(place), NO_STRATUM, np.int32)
@@ -90,29 +90,29 @@ class SampledEntries:
         return cls(stratum, is_drawn, has_strata)
 
     def counts(self, is_graded: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """The entries that estimates are computed from: those in strata, or else with a grade."""
+        """The entries that estimates are computed from: those in strata, or else those with a grade."""
         counts: NDArray[np.bool_] = np.where(self.has_strata, self.stratum != NO_STRATUM, is_graded)
         return counts
 
     def grades(self, grades: NDArray[np.integer]) -> NDArray[np.integer]:
-        """The grades that count: none of what was not drawn, though somebody graded it."""
+        """The grades that count: grades of documents that were not drawn are removed."""
         return np.where(self.has_strata & ~self.is_drawn, NOT_GRADED, grades)
 
 
 @dataclass(frozen=True, eq=False)
 class RegradedRuns:
-    """Runs joined with documents; an entry is a document of a topic, a row one that a run retrieved.
+    """Runs joined with documents; an entry is a document of a topic, a row is a retrieved entry.
 
-    Topics stand in the order of their numbers' bytes, entries by topic, rows by run, then topic, then rank.
+    Topics are in byte order of their numbers, entries by topic, rows by run, then topic, then rank.
     """
 
     topics: tuple[str, ...]
-    entry_topic: NDArray[np.intp]  # of each entry: place in the topics
+    entry_topic: NDArray[np.intp]  # of each entry: index into the topics
     retrieved: NDArray[np.intp]  # shape: runs, topics
     run: NDArray[np.intp]  # of each row
     rank: NDArray[np.int32]
     entry: NDArray[np.intp]
-    sample: SampledEntries | None = None  # that measures estimate from, if the pool is one
+    sample: SampledEntries | None = None  # the sample for measures that estimate, if the pool is one
 
     @classmethod
     def join(
@@ -123,8 +123,8 @@ class RegradedRuns:
     ) -> "RegradedRuns":
         """Join runs, each {topic key: document numbers best first}, with documents, {topic key: document numbers}.
 
-        Entries stand in the order of these, topics by their `numbers`. A run without a list for a topic retrieved
-        nothing there.
+        Entries are in the order of these documents, topics by their `numbers`. A run without a list for a topic
+        retrieved nothing there.
         """
         keys = sorted(documents, key=lambda topic: numbers[topic].encode())
         first = np.concatenate(([0], np.cumsum([documents[topic].size for topic in keys]))).astype(np.intp)
@@ -138,7 +138,7 @@ class RegradedRuns:
         run, rank, entry = (
             np.concatenate([np.empty(0, np.intp), *(rows[which] for rows in columns)]) for which in range(3)
         )
-        order = np.argsort(run, kind="stable")  # topics stay in their order
+        order = np.argsort(run, kind="stable")  # keep the order of the topics
         sizes = [[run.get(topic, NOTHING_RETRIEVED).size for topic in keys] for run in runs]
         return cls(
             tuple(numbers[topic] for topic in keys),
@@ -157,13 +157,13 @@ class RegradedRuns:
         numbers: Mapping[int, str],
         samples: Samples = NO_SAMPLES,
     ) -> tuple["RegradedRuns", dict[int, int]]:
-        """Join runs with pool items, {id: (topic key, document number)}, and return the entry of each item, too.
+        """Join runs with pool items, {id: (topic key, document number)}; also return the entry of each item.
 
-        The documents of the samples of their topics become entries, too, behind those of the items.
+        The documents of the samples also become entries, after those of the items.
         """
         samples = {topic: samples[topic] for topic in {topic for topic, _ in items.values()} & samples.keys()}
         others = pairs_of_samples(samples) - set(items.values())
-        items = {**items, **{-1 - number: pair for number, pair in enumerate(sorted(others))}}  # no id is below 0
+        items = {**items, **{-1 - number: pair for number, pair in enumerate(sorted(others))}}  # ids are not negative
         of_topic: dict[int, list[int]] = {}
         for item, (topic, _) in items.items():
             of_topic.setdefault(topic, []).append(item)
@@ -174,9 +174,9 @@ class RegradedRuns:
         return replace(cls.join(runs, documents, numbers), sample=SampledEntries.of(samples, items, place)), place
 
     def score(self, grades: NDArray[np.integer], scoring: Scoring) -> TopicValues:
-        """Score every run by grades, one an entry, `NOT_GRADED` where there is none, as if the others were unknown.
+        """Score every run by grades, one an entry, `NOT_GRADED` for none, as if the other entries were unjudged.
 
-        Only topics of which something is graded are scored. A measure that estimates looks at the sample.
+        Only topics with a grade are scored. A measure that estimates uses the sample.
         """
         is_graded = grades > NOT_GRADED
         topics = np.unique(self.entry_topic[is_graded])
@@ -195,7 +195,7 @@ class RegradedRuns:
         return TopicValues(topics, values.reshape(len(self.retrieved), topics.size))
 
     def means(self, grades: NDArray[np.integer], scoring: Scoring) -> Values:
-        """Score every run as `score` does, over the topics; raises `InvalidValueError` when nothing is graded."""
+        """Score every run as `score` does and average over topics; raises `InvalidValueError` without grades."""
         return scoring.measure.over_topics(self.score(grades, scoring).values)
 
     @cached_property
@@ -205,11 +205,11 @@ class RegradedRuns:
 
     @cached_property
     def _latest(self) -> dict[bytes, list[MatchedRun]]:
-        """What was matched last, under which entries were graded: often only their grades are others the next time."""
+        """Cache of the last matching, by the set of graded entries: successive calls often differ only in grades."""
         return {}
 
     def _matched(self, is_graded: NDArray[np.bool_], topics: NDArray[np.intp]) -> list[MatchedRun]:
-        """The rows whose documents are graded, renumbered among these topics and entries."""
+        """Return the rows with graded documents, renumbered among these topics and entries."""
         key = np.packbits(is_graded).tobytes()
         matched = self._latest.get(key)
         if matched is None:
@@ -232,16 +232,16 @@ class RegradedRuns:
 
 
 def pairs_of_samples(samples: Samples) -> set[Pair]:
-    """Every document of the strata with its topic, drawn or not."""
+    """Return (topic, document) for every document of the strata, drawn or not."""
     return {(topic, document) for topic, sample in samples.items() for document in sample.strata}
 
 
 def _rows_of_topic(
     table: NDArray[np.intp], documents: NDArray[np.int32], first: int, lists: Sequence[NDArray[np.int32]]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """Run, rank and entry of what the lists of one topic have of its documents; leave the table as it was."""
+    """Return run, rank and entry of the documents of one topic in its lists; the table is restored."""
     table[documents] = np.arange(first, first + documents.size)
-    # One slot more than the highest document: every higher number is clipped to it and so is absent.
+    # One slot more than the highest document, to which every higher number is clipped as absent.
     found = table.take(np.concatenate([NOTHING_RETRIEVED, *lists]), mode="clip")
     table[documents] = -1
     sizes = np.array([one.size for one in lists], np.intp)

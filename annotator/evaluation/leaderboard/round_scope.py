@@ -1,4 +1,4 @@
-"""One round of several: which runs are scored, and what is taken out because it was judged before."""
+"""Scoring of one round of several: its runs, and the removal of documents judged earlier (residual collection)."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,17 +18,17 @@ Run = Mapping[int, Documents]
 
 @dataclass(frozen=True, eq=False)
 class ResidualRuns:
-    """Runs without what was judged before, the other documents moved up in their order."""
+    """Runs without the documents judged before, the others moved up."""
 
     runs: tuple[dict[int, Documents], ...]
-    removed: tuple[int, ...]  # of each run: how many documents, over all topics
+    removed: tuple[int, ...]  # documents removed from each run, over all topics
 
 
 def residual_runs(runs: Sequence[Run], judged_before: Mapping[int, Documents]) -> ResidualRuns:
-    """Take the documents that were judged before out of runs, {topic key: document numbers best first}.
+    """Remove the documents judged before from runs, {topic key: document numbers best first}.
 
-    Residual collection, as in TREC-COVID (Voorhees et al., SIGIR Forum 2020). A document whose text changed since, and
-    that is judged anew, should not be among those judged before.
+    Residual collection, as in TREC-COVID (Voorhees et al., SIGIR Forum 2020). A document that is judged again because
+    its text changed should not be among those judged before.
     """
     tables = {topic: _table(documents) for topic, documents in judged_before.items()}
     left = tuple({topic: _without(ranking, tables.get(topic)) for topic, ranking in run.items()} for run in runs)
@@ -39,9 +39,9 @@ def residual_runs(runs: Sequence[Run], judged_before: Mapping[int, Documents]) -
 def residual_qrels(
     qrels: Mapping[int, Mapping[int, int]], judged_before: Mapping[int, Documents]
 ) -> dict[int, dict[int, int]]:
-    """Take the same documents out of the qrels, {topic key: {document: grade}}, which score the runs that are left.
+    """Remove the same documents from the qrels, {topic key: {document: grade}}, that score the residual runs.
 
-    A topic of which nothing is left is left out.
+    Topics without remaining grades are left out.
     """
     known = {topic: set(documents.tolist()) for topic, documents in judged_before.items()}
     left = {
@@ -52,7 +52,7 @@ def residual_qrels(
 
 
 def _table(documents: Documents) -> NDArray[np.bool_]:
-    """Mark the documents; one more than the highest, for every higher number is clipped to it."""
+    """Mark the documents in a table, with one more slot, to which higher numbers are clipped."""
     table = np.zeros(int(documents.max(initial=0)) + 2, np.bool_)
     table[documents] = True
     return table
@@ -70,10 +70,10 @@ JudgedBefore = Mapping[int, Mapping[int, str]]  # topic key → {document: docno
 
 @dataclass(frozen=True, eq=False)
 class RoundScope:
-    """The runs of one round, {run id}, and how they are scored.
+    """The runs of one round, {run id}, and the residual collection that scores them.
 
-    With `residual` what was judged before, and kept as these versions of the qrels, is taken out of runs and qrels;
-    `mark` changes when that may have changed.
+    With `residual`, documents judged before, in these versions of the qrels, are removed from runs and qrels;
+    `mark` changes when they may have changed.
     """
 
     number: int
@@ -81,21 +81,21 @@ class RoundScope:
     runs: frozenset[int]
     kept: tuple[int, ...]
     mark: Hashable
-    judged: JudgedBefore = field(default_factory=dict)  # what is taken out, with docnos; nothing without `residual`
+    judged: JudgedBefore = field(default_factory=dict)  # removed documents with docnos; empty without `residual`
 
     @property
     def key(self) -> Hashable:
-        """Tells scores of this scope from those of any other."""
+        """A key that distinguishes scores of this scope from all others."""
         return (self.number, self.residual, self.kept, self.mark)
 
     @property
     def name(self) -> str:
-        """The scope as tables and files name what the runs were scored against."""
+        """The name of the scope in tables and files."""
         return f"round {self.number}, {'residual' if self.residual else 'whole'}"
 
     @property
     def sentence(self) -> Sentence:
-        """The notice for readers of the scores."""
+        """The notice shown beside the scores."""
         number: dict[str, object] = {"number": self.number}
         if not self.residual:
             return Sentence("Only the runs of round %(number)d are scored, against all that is judged.", number)
@@ -117,12 +117,12 @@ class RoundScope:
         )
 
     def grades_left(self, topics: Mapping[int, GradedTopic]) -> dict[int, GradedTopic]:
-        """The topics without the grades, and lines, of what was judged before."""
+        """The topics without the grades, and lines, of documents judged before."""
         judged = self.judged
         return {id_: topic.without(judged[id_]) if judged.get(id_) else topic for id_, topic in topics.items()}
 
     def lists_left(self, lists: Mapping[int, Sequence[Documents]]) -> dict[int, list[NDArray[np.int32]]]:
-        """The lists of the runs, one a run for each topic, without what was judged before, the others moved up."""
+        """The lists of the runs, one a run for each topic, without documents judged before, the others moved up."""
         return {
             id_: [run[id_] for run in residual_runs([{id_: one} for one in of_runs], self.judged_documents).runs]
             for id_, of_runs in lists.items()
@@ -130,21 +130,21 @@ class RoundScope:
 
     @cached_property
     def judged_documents(self) -> Mapping[int, Documents]:
-        """The documents that are taken out of each topic, as sorted arrays."""
+        """The removed documents of each topic, as sorted arrays."""
         return {id_: np.array(sorted(documents), np.int32) for id_, documents in self.judged.items()}
 
     @property
     def changes_grades(self) -> bool:
-        """Whether the grades are not those of their source, because some were taken out."""
+        """Whether grades were removed, so that they differ from those of their source."""
         return self.residual and bool(self.kept)
 
     def places_left(self, topic: int, packed: bytes) -> NDArray[np.intp]:
-        """The places in a packed list of the documents that are left."""
+        """The indices in a packed list of the remaining documents."""
         return np.flatnonzero(~np.isin(decode_documents(packed), self.judged_documents.get(topic, ())))
 
 
 def pairs_within(scope: RoundScope | None, grades: Mapping[Pair, int]) -> Mapping[Pair, int]:
-    """The grades, {(topic, document): grade}, that are left to score a round by."""
+    """The remaining grades, {(topic, document): grade}, for scoring a round."""
     if scope is None or not scope.residual:
         return grades
     return {pair: grade for pair, grade in grades.items() if pair[1] not in scope.judged.get(pair[0], ())}
@@ -156,7 +156,7 @@ def qrels_within(scope: RoundScope | None, qrels: Mapping[int, Mapping[int, int]
 
 
 def lists_within(scope: RoundScope | None, lists: Mapping[int, bytes]) -> Mapping[int, bytes]:
-    """The packed lists of a run, {topic: documents}, without what was judged before the round."""
+    """The packed lists of a run, {topic: documents}, without documents judged before the round."""
     if scope is None or not scope.residual:
         return lists
     return {
@@ -166,19 +166,19 @@ def lists_within(scope: RoundScope | None, lists: Mapping[int, bytes]) -> Mappin
 
 
 def samples_within(scope: RoundScope | None, samples: Samples) -> Samples:
-    """The samples of topics without what was judged before the round."""
+    """The samples of topics without documents judged before the round."""
     if scope is None or not scope.residual:
         return samples
     return {topic: sample.without(scope.judged.get(topic, ())) for topic, sample in samples.items()}
 
 
 def notices_within(scope: RoundScope | None) -> tuple[Sentence, ...]:
-    """What readers of scores learn about the round."""
+    """The notices about the round shown beside scores."""
     return () if scope is None else (scope.sentence,)
 
 
 def nothing_judged(scope: RoundScope | None) -> ConflictError:
-    """Why nothing can be scored where no grade is left."""
+    """The error when no grade remains to score by."""
     if scope is None or not scope.residual or not scope.kept:
         return ConflictError("Nothing is judged yet, so there is nothing to score against.")
     return ConflictError(
@@ -188,7 +188,7 @@ def nothing_judged(scope: RoundScope | None) -> ConflictError:
 
 
 def no_run(scope: RoundScope | None) -> ConflictError:
-    """Why nothing can be scored where there is no run."""
+    """The error when there is no run to score."""
     if scope is None:
         return ConflictError("There is no run to score yet.")
     return ConflictError("There is no run to score in round %(number)d.", number=scope.number)

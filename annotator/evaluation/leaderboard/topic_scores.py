@@ -11,17 +11,17 @@ from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.setting import Compat, Values
 from annotator.evaluation.qrels.graded_topic import GradedTopic
 
-SCORED_AT_ONCE = 125_000  # documents of ranked lists; what is made of more takes memory, and falls out of the caches
+SCORED_AT_ONCE = 125_000  # documents of ranked lists; results of larger batches take memory and fall out of the caches
 
-# Topic key → the documents that each run returned, best first; the runs in their order.
+# Topic key → the documents of each run, best first; runs in their order.
 Lists = Mapping[int, Sequence[NDArray[np.int32]]]
-# One topic's values by measure: one value a run, in their order.
+# Values of one topic by measure: one value a run, in their order.
 TopicScores = Mapping[Measure, Values]
 
 
 @dataclass(frozen=True)
 class Grading:
-    """How values come about beside the grades: from which grade on documents are relevant, and the scale's best one."""
+    """The settings of scores beside the grades: the least relevant grade and the scale's best one."""
 
     relevant_from: int
     best_grade: int
@@ -36,7 +36,7 @@ def score_topics(
     measures: Collection[Measure],
     grading: Grading,
 ) -> dict[int, dict[Measure, Values]]:
-    """The values of these measures that `known` lacks, {topic key: {measure: one value a run}}."""
+    """Compute the values of these measures missing in `known`, {topic key: {measure: one value a run}}."""
     wanted = frozenset(measures)
     groups: dict[frozenset[Measure], list[int]] = {}
     for key in topics:
@@ -66,7 +66,7 @@ def _score(
 
 
 def _batches(keys: Sequence[int], lists: Lists) -> Iterator[list[int]]:
-    """Topics whose lists have about `SCORED_AT_ONCE` documents together, at least one topic each time."""
+    """Yield batches of topics whose lists have about `SCORED_AT_ONCE` documents, at least one topic each."""
     batch: list[int] = []
     size = 0
     for key in keys:

@@ -1,4 +1,4 @@
-"""Matches runs with qrels: files as a stream of columns or with care, and ranked lists in memory."""
+"""Matching of runs with qrels: files as streams of columns or line by line, and ranked lists in memory."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,13 +29,13 @@ from annotator.evaluation.runs.rankings import Positions, ranks_of, trec_order
 from annotator.evaluation.runs.run_format import parse_run
 from annotator.evaluation.runs.run_scores import Scores, in_single_precision, scores_of
 
-LIST_FACTOR = np.uint64(0xBF58476D1CE4E5B9)  # odd, its bits spread: a multiplier of splitmix64
+LIST_FACTOR = np.uint64(0xBF58476D1CE4E5B9)  # odd multiplier with spread bits, of splitmix64
 KEPT_BYTES = 24 << 20
 
 
 @dataclass
 class _Matching:
-    """What was read from the chunks so far; the last list may continue in the next chunk."""
+    """The state of matching; the last list may continue in the next chunk."""
 
     index: QrelsIndex
     single_precision: bool
@@ -57,7 +57,7 @@ class _Matching:
         self._take_lists(*beginnings_of(tokens, TOPIC), docnos, scores)
 
     def _take_lists(self, names: list[bytes], begins: Positions, docnos: Words, scores: Scores) -> None:
-        """Match the lists that are whole now, and keep the last, which may go on in the next chunk."""
+        """Match the complete lists, and keep the last, which may continue in the next chunk."""
         if names[0] != self.open_topic:
             self.close()
         last = int(begins[-1])
@@ -71,7 +71,7 @@ class _Matching:
         self.open_pieces.append((docnos[last:], scores[last:]))
 
     def close(self) -> None:
-        """Match the list that was open: it is whole."""
+        """Match the last list, which is now complete."""
         if self.open_topic is not None:
             self._match([self.open_topic], np.zeros(1, np.intp), self.open_pieces)
         self.open_topic, self.open_pieces = None, []
@@ -81,11 +81,11 @@ class _Matching:
         lengths = np.diff(begins, append=scores.size)
         before = len(self.lengths)
         self.lengths.update(zip(names, lengths.tolist(), strict=True))
-        if len(self.lengths) < before + len(names):  # a topic's lines come back later
+        if len(self.lengths) < before + len(names):  # a topic's lines are not together
             raise UnusualError
         hashes = hashes_of(docnos)
         if has_equals(hashes + np.repeat(np.arange(len(names)).astype(np.uint64) * LIST_FACTOR, lengths)):
-            raise UnusualError  # a document comes twice, or two hashes are equal by chance
+            raise UnusualError  # a duplicate document, or a hash collision
         absent = len(self.index.topics)
         topics = np.repeat(np.array([self.index.topics.get(name, absent) for name in names], np.intp), lengths)
         rows, entries = self.index.find(hashes, docnos, topics)
@@ -94,9 +94,9 @@ class _Matching:
 
 
 def match_columns(chunks: Iterable[bytes], index: QrelsIndex, *, single_precision: bool) -> MatchedPart:
-    """Match the lists of the chunks; raises `UnusualError` when anything about them is unusual, or there is none."""
-    # The C library returns freed memory to the system at once, and every chunk would have it cleared again. Of an array
-    # this large that was dropped it learns to keep as much; never written to, the array itself takes none.
+    """Match the lists of the chunks; raises `UnusualError` for unusual lists, or without any."""
+    # The C library returns freed memory to the system at once, and it would be cleared again for every chunk. Dropping
+    # one array this large teaches it to keep as much; never written to, the array itself takes no memory.
     np.empty(KEPT_BYTES, np.uint8)
     matching = _Matching(index, single_precision)
     for chunk in chunks:
@@ -115,11 +115,11 @@ def _in_one(pieces: list[tuple[Words, Scores]]) -> tuple[Words, Scores]:
     return words, np.concatenate([scores for _, scores in pieces])
 
 
-BATCH_ROWS = 1 << 14  # of the lists matched at once: their arrays stay in the processor's cache
+BATCH_ROWS = 1 << 14  # of the lists matched at once, so that arrays stay in the processor's cache
 
 
 def match_lists(index: QrelsIndex, tag: str, lists: Mapping[str, ParsedList]) -> MatchedRun:
-    """Match lists that are in trec_eval's order already and have no document twice."""
+    """Match lists that are already in trec_eval's order and without duplicates."""
     lengths = {topic.encode(): ranked.docnos.size for topic, ranked in lists.items()}
     rows = [_matched_batch(index, batch) for batch in _batches(lists)]
     run = joined_run(index, [MatchedPart(tag.encode(), lengths, rows)])
@@ -128,18 +128,18 @@ def match_lists(index: QrelsIndex, tag: str, lists: Mapping[str, ParsedList]) ->
 
 
 def match_parsed(index: QrelsIndex, run: ParsedRun, *, single_precision: bool) -> MatchedRun:
-    """Match a run as it was read, with `single_precision` in the order that trec_eval 9 would have it in."""
+    """Match a parsed run, with `single_precision` in the order of trec_eval 9."""
     lists = lists_in_single_precision(run) if single_precision else run.lists
     return match_lists(index, run.tag, lists)
 
 
 def lists_in_single_precision(run: ParsedRun) -> dict[str, ParsedList]:
-    """A run's lists by topic, in the order that trec_eval 9 would have them in."""
+    """A run's lists by topic, in the order of trec_eval 9."""
     return {topic: _in_single(ranked) for topic, ranked in run.lists.items()}
 
 
 def _in_single(ranked: ParsedList) -> ParsedList:
-    """Sort again by scores of single precision, in which more of them are equal."""
+    """Sort again by scores in single precision, which have more ties."""
     scores = in_single_precision(ranked.scores)
     order = trec_order(ranked.docnos, scores)
     return ParsedList(ranked.docnos[order], scores[order])
@@ -168,8 +168,8 @@ def _matched_batch(index: QrelsIndex, lists: Mapping[str, ParsedList]) -> Matche
     return MatchedRows(topics[rows], ranks[rows], entries)
 
 
-LEAST_BYTES = 48 << 20  # a process takes 0.3 s to start, in which one reads as much
-PACKED_TIMES = 4  # gzip makes of a run about a quarter
+LEAST_BYTES = 48 << 20  # a process takes 0.3 s to start, time to read this much
+PACKED_TIMES = 4  # approximate ratio of gzip on runs
 
 NamedFile = tuple[str, Path | bytes]
 
@@ -182,14 +182,14 @@ def match_runs(
     workers: int,
     single_precision: bool = False,
 ) -> list[MatchedRun | None]:
-    """Match each file as `match_run` does, in as many as `workers` processes, this one among them.
+    """Match each file as `match_run` does, in up to `workers` processes, including this one.
 
-    Others are started only for enough to read, and by the spawn method: a script that calls this must guard its own
+    Others are started only for large inputs, and by the spawn method: a script that calls this must guard its own
     work by `if __name__ == "__main__"`. Problems are noted file by file. Raises `AnnotatorError` when a process ends
     before its work.
     """
     if workers > 1 and sum(map(_bytes_of, files)) >= LEAST_BYTES:
-        # To import what starts processes takes longer than to match a run.
+        # Importing the code that starts processes takes longer than matching a run.
         several = import_module("annotator.evaluation.matching.workers").match_in_processes
         runs: list[MatchedRun | None] = several(
             files, index, problems, workers=workers, single_precision=single_precision
@@ -203,7 +203,7 @@ def match_run(
 ) -> MatchedRun | None:
     """Read a run and match it, or return None and note every problem of the file with its line, as `parse_run` does.
 
-    That a file is qrels, or that commas part its columns, is one problem. The source may be packed with gzip. Scores
+    That a file is qrels, or comma-separated, is one problem. The source may be compressed with gzip. Scores
     are compared in double precision as by trec_eval 10, or with `single_precision` as by trec_eval 9. A file takes a
     few megabytes of memory; one that is unusual (a topic's lines are not together) or wrong takes what `parse_run`
     does.
@@ -220,14 +220,14 @@ def match_run(
 def match_with_care(
     name: str, source: Path | bytes, index: QrelsIndex, problems: Problems, *, single_precision: bool
 ) -> MatchedRun | None:
-    """Do as `match_run`, but read the whole file first."""
+    """Do as `match_run`, but parse the whole file first."""
     text = read_text(problems, name, source, UNPACKED_LIMIT)
     run = None if text is None else parse_run(name, text, problems)
     return None if run is None else match_parsed(index, run, single_precision=single_precision)
 
 
 def within_reach(source: Path | bytes) -> Path | bytes:
-    """Read a pipe, which gives its bytes once and to one process; a file may be read again. Raises `OSError`."""
+    """Read a pipe, which can be read only once and by one process; return other paths. Raises `OSError`."""
     if isinstance(source, bytes) or source.is_file():
         return source
     with source.open("rb", buffering=0) as stream:
@@ -235,14 +235,14 @@ def within_reach(source: Path | bytes) -> Path | bytes:
 
 
 def is_beyond_limit(source: Path | bytes) -> bool:
-    """Tell what is plain and too large before any of it is matched. Raises `OSError`."""
+    """Whether a file is uncompressed and too large, found before any matching. Raises `OSError`."""
     if isinstance(source, bytes):
         return len(source) > UNPACKED_LIMIT and not is_packed(source)
     return is_too_large(source, UNPACKED_LIMIT)
 
 
 def _bytes_of(file: NamedFile) -> int:
-    """Say how many bytes there are to match, about; none of what is refused by its size."""
+    """Estimate the bytes to match; 0 for files refused by their size."""
     _, source = file
     try:
         if (isinstance(source, Path) and not source.is_file()) or is_beyond_limit(source):

@@ -1,4 +1,4 @@
-"""Qrels prepared for look-ups: which entry, if any, is this document of this topic."""
+"""Index of qrels: look-up of the entry of a document of a topic."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,14 @@ SLOTS_AN_ENTRY = 4
 class QrelsIndex:
     """A `QrelsTable` for look-ups by topic and docno; a hash only proposes, the bytes decide.
 
-    Each topic has its own slots, some four to an entry, so that the look-ups of a list stay close together.
-    A hash falls into one of them, `slots` says where its entries begin and end. May be pickled.
+    Each topic has its own slots, about four for each entry, so that the look-ups of a list stay close together.
+    A hash falls into one of them, `slots` gives the range of its entries. Can be pickled.
     """
 
     def __init__(self, table: QrelsTable) -> None:
         self.topics = {topic.encode(): position for position, topic in enumerate(table.topics)}
         sizes = np.diff(table.first)
-        # A topic without entries has an empty slot of its own, and one more is for all topics that the table lacks.
+        # A topic without entries has an empty slot, and one more is for all unknown topics.
         self.slot_counts = np.append(sizes * SLOTS_AN_ENTRY + 1, 1).astype(np.uint64)
         self.first_slots = np.concatenate(([0], np.cumsum(self.slot_counts[:-1]))).astype(np.int64)
         words = words_of_docnos(table.docnos)
@@ -29,19 +29,19 @@ class QrelsIndex:
         slots = self._slots_of(hashes, np.repeat(np.arange(sizes.size), sizes))
         self.entries: Positions = np.argsort(slots, kind="stable")
         self.hashes: Hashes = hashes[self.entries]
-        self.words: Words = np.asfortranarray(words[self.entries])  # it is compared word by word
+        self.words: Words = np.asfortranarray(words[self.entries])  # compared word by word
         counts = np.bincount(slots, minlength=int(self.first_slots[-1]) + 1)
         self.slots: NDArray[np.int32] = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
 
     def _slots_of(self, hashes: Hashes, topics: Positions) -> Positions:
-        """Spread the hashes of each topic over its slots; topics from `len(self.topics)` on are none of the table."""
+        """Map the hashes of each topic to its slots; topics from `len(self.topics)` on are unknown."""
         within = ((hashes >> HALF_BITS) * self.slot_counts[topics]) >> HALF_BITS
         return within.view(np.int64) + self.first_slots[topics]
 
     def find(self, hashes: Hashes, words: Words, topics: Positions) -> tuple[Positions, Positions]:
-        """Return which of these documents the table has, ascending, and the entry of each.
+        """Return which of these documents are in the table, ascending, and the entry of each.
 
-        `hashes` are those of `words`; `topics` are positions in the table, `len(self.topics)` for those it lacks.
+        `hashes` are those of `words`; `topics` are indices into the table, `len(self.topics)` for unknown ones.
         """
         slots = self._slots_of(hashes, topics)
         start, end = self.slots[slots], self.slots[1:][slots]
@@ -64,7 +64,7 @@ class QrelsIndex:
         return matched[order], self.entries[places[order]]
 
     def _are_equal(self, places: NDArray[np.int32], words: Words, rows: Positions) -> NDArray[np.bool_]:
-        """Compare every byte of the docnos."""
+        """Whether all bytes of the docnos are equal."""
         equal = np.ones(rows.size, np.bool_)
         shared = min(self.words.shape[1], words.shape[1])
         for word in range(shared):

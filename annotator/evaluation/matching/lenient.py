@@ -1,4 +1,4 @@
-"""Reads runs and qrels as trec_eval 10.0 takes them, and warns of what its author may not have meant."""
+"""Parses runs and qrels as trec_eval 10.0 does, with notices of likely mistakes."""
 
 import math
 import re
@@ -28,13 +28,13 @@ DECIMAL = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 INFINITY = re.compile(rb"[+-]?inf", re.IGNORECASE)
 NOT_A_NUMBER = re.compile(rb"[+-]?nan", re.IGNORECASE)
 WHOLE = re.compile(rb"[+-]?[0-9]+")
-MOST = 2**63 - 1  # of C's long where it has 64 bits
+MOST = 2**63 - 1  # of C's long with 64 bits
 LEAST = -(2**63)
 DIGITS_OF_MOST = 19
 
 
 def leading_float(word: bytes) -> float:
-    """Read as strtod and atof do in the C locale (C17, 7.22.1.3), by which trec_eval reads scores.
+    """Parse like strtod and atof in the C locale (C17, 7.22.1.3), which trec_eval uses for scores.
 
     "1,5" is 1.0, "0x1p3" is 8.0, "1e999" and "infinite" are infinite, "nancy" is NaN, "xyz" is 0.0. Decimals are
     rounded to the nearest double, as glibc has it.
@@ -47,14 +47,14 @@ def leading_float(word: bytes) -> float:
 
 
 def leading_whole(word: bytes) -> int:
-    """Read as strtol to base 10 and glibc's atol do (C17, 7.22.1.4), by which trec_eval reads grades.
+    """Parse like strtol to base 10 and glibc's atol (C17, 7.22.1.4), which trec_eval uses for grades.
 
-    "1.9" is 1, "xyz" is 0, and what 64 bits cannot hold is the largest or least number that they can.
+    "1.9" is 1, "xyz" is 0, and numbers beyond 64 bits are the largest or least 64-bit number.
     """
     match = WHOLE.match(word)
     if not match:
         return 0
-    # One digit more than the largest number has decides; int() refuses to read thousands of them.
+    # One digit beyond the largest number suffices; int() refuses thousands of them.
     digits = match[0].lstrip(b"+-").lstrip(b"0")[: DIGITS_OF_MOST + 1] or b"0"
     value = int(digits)
     return max(-value, LEAST) if word.startswith(b"-") else min(value, MOST)
@@ -69,20 +69,20 @@ def _hexadecimal(word: str) -> float:
 
 @dataclass(frozen=True)
 class Notice:
-    """Something that was read in a way its author may not have meant; `line`, from 1, is the first that has it."""
+    """Input that was read in a way its author may not have meant; `line`, from 1, is its first occurrence."""
 
     file: str
     line: int
     sentence: Sentence
 
     def __str__(self) -> str:
-        """Say it as compilers do: `FILE:LINE: what was read how`."""
+        """Format it as compilers do: `FILE:LINE: what was read how`."""
         return f"{self.file}:{self.line}: {self.sentence}"
 
 
 @dataclass
 class _Tally:
-    """How often something came, and the first of it."""
+    """The number of occurrences, and the first of them."""
 
     count: int = 0
     line: int = 0
@@ -160,13 +160,13 @@ def read_qrels_leniently(name: str, text: bytes, problems: Problems) -> tuple[Qr
 
 @dataclass
 class _RunReading:
-    """What was read from the lines so far."""
+    """The data read from the lines so far."""
 
     name: str
     problems: Problems
-    topics: AbstractSet[bytes] | None  # of the qrels, where they are known
-    lists: dict[bytes, dict[bytes, tuple[float, int]]] = field(default_factory=dict)  # score and line of a document
-    tags: dict[bytes, int] = field(default_factory=dict)  # with the line that has it first
+    topics: AbstractSet[bytes] | None  # topics of the qrels, if known
+    lists: dict[bytes, dict[bytes, tuple[float, int]]] = field(default_factory=dict)  # score and line of each document
+    tags: dict[bytes, int] = field(default_factory=dict)  # with the line of its first occurrence
     tag: bytes = b""
     lines: int = 0
     odd_scores: _Tally = field(default_factory=_Tally)

@@ -1,4 +1,4 @@
-"""A run matched with qrels, put together from its stretches: the retrieved documents that the qrels list."""
+"""A run matched with qrels, joined from its parts: the retrieved documents that the qrels list."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,15 +14,15 @@ from annotator.evaluation.runs.rankings import Positions
 class MatchedRun:
     """One run against one `QrelsTable`. A row is a retrieved document that the qrels list, judged or only pooled.
 
-    Rows stand by topic in the table's order, then by rank.
+    Rows are sorted by topic in the table's order, then by rank.
     """
 
     tag: str
-    retrieved: NDArray[np.intp]  # of each topic of the table: documents in the run's list, 0 without a list
+    retrieved: NDArray[np.intp]  # of each topic of the table: length of the run's list, 0 without one
     topic: NDArray[np.intp]  # of each row: index into the table's topics, ascending
     rank: NDArray[np.int32]  # of each row: from 1, counted over all documents of the list
     entry: NDArray[np.intp]  # of each row: index into the table's entries
-    other_topics: int  # lists of the run for topics that the qrels do not have
+    other_topics: int  # number of lists for topics that the qrels do not have
 
 
 RANK_BITS = 32
@@ -39,7 +39,7 @@ class MatchedRows:
 
 @dataclass(frozen=True, eq=False)
 class MatchedPart:
-    """Some whole lists of a run: their lengths, topics as the file names them first, and their matched rows."""
+    """Some complete lists of a run: their lengths, topics in order of occurrence, and their matched rows."""
 
     tag: bytes
     lengths: dict[bytes, int]
@@ -47,7 +47,7 @@ class MatchedPart:
 
 
 def joined_run(index: QrelsIndex, parts: Sequence[MatchedPart]) -> MatchedRun | None:
-    """Join parts, at least one, or return None when they have two tags, or a topic in two of them."""
+    """Join parts, at least one; None when they have two tags, or a topic in two of them."""
     lengths: dict[bytes, int] = {}
     for part in parts:
         lengths.update(part.lengths)
@@ -66,7 +66,7 @@ def joined_run(index: QrelsIndex, parts: Sequence[MatchedPart]) -> MatchedRun | 
 
 
 def _in_order(rows: Sequence[MatchedRows]) -> tuple[Positions, Positions, Positions]:
-    """Bring the rows in the order of the table's topics, and of ranks within a topic."""
+    """Sort the rows by the table's topics, and by rank within a topic."""
     nothing = np.empty(0, np.intp)
     topic = np.concatenate([nothing, *(some.topic for some in rows)])
     rank = np.concatenate([nothing, *(some.rank for some in rows)])

@@ -1,4 +1,4 @@
-"""Matches many runs, or the stretches of a large one, in several processes at once; imported when there is much."""
+"""Matches many runs, or ranges of a large one, in several processes; imported only for large inputs."""
 
 import multiprocessing
 import signal
@@ -25,7 +25,7 @@ STRETCH_BYTES = 16 << 20
 
 @dataclass(frozen=True)
 class _Piece:
-    """A file, or the stretch of a plain one from `start` to `end`."""
+    """A file, or the range of a plain one from `start` to `end`."""
 
     file: NamedFile
     start: int = 0
@@ -34,7 +34,7 @@ class _Piece:
 
 @dataclass(frozen=True, eq=False)
 class _Outcome:
-    """What a piece came to: a whole file gives a run or its problems, a stretch a part, or None when it is unusual."""
+    """The result for a piece: a run or problems for a file, a part for a range, or None when it is unusual."""
 
     run: MatchedRun | None = None
     part: MatchedPart | None = None
@@ -43,7 +43,7 @@ class _Outcome:
 
 @dataclass(frozen=True)
 class _Setting:
-    """What every piece is matched with."""
+    """The arguments common to all pieces."""
 
     index: QrelsIndex
     single_precision: bool
@@ -58,14 +58,14 @@ class _Setting:
             chunks = chunks_of(source, piece.start, piece.end)
             return _Outcome(part=match_columns(chunks, self.index, single_precision=self.single_precision))
         except (UnusualError, OSError):
-            return _Outcome()  # what is wrong is found when the whole file is read with care
+            return _Outcome()  # problems are found when the whole file is parsed with care
 
 
-_settings: list[_Setting] = []  # of a worker: the one it began with
+_settings: list[_Setting] = []  # in a worker: the setting it was started with
 
 
 def _begin(setting: _Setting) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches all processes; only the first has something to say
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches all processes; only the first reports it
     _settings[:] = [setting]
 
 
@@ -76,7 +76,7 @@ def _match_in_worker(piece: _Piece) -> _Outcome:
 def match_in_processes(
     files: Sequence[NamedFile], index: QrelsIndex, problems: Problems, *, workers: int, single_precision: bool
 ) -> list[MatchedRun | None]:
-    """Match each file as `match_run` does, in as many as `workers` processes, this one among them.
+    """Match each file as `match_run` does, in up to `workers` processes, including this one.
 
     Problems are noted file by file. Raises `AnnotatorError` when a process ends before its work.
     """
@@ -87,7 +87,7 @@ def match_in_processes(
 
 
 def _outcomes(setting: _Setting, pieces: Sequence[_Piece], workers: int) -> list[_Outcome]:
-    """Match the pieces; workers begin with the first, this process, which need not start, with the last."""
+    """Match the pieces; workers take them from the first on, this process, which needs no start, from the last."""
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers - 1, spawn, _begin, (setting,)) as pool:
         try:
@@ -126,7 +126,7 @@ def _pieces_of(file: NamedFile) -> list[_Piece]:
     name, source = file
     try:
         source = within_reach(source)
-        # One too large is refused by its size, which none of its stretches has.
+        # Check the size of the whole file, which its ranges cannot.
         if isinstance(source, bytes) or is_packed(source) or is_beyond_limit(source):
             return [_Piece((name, source))]
         bounds = stretches_of(source, STRETCH_BYTES)

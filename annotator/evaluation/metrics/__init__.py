@@ -1,7 +1,7 @@
-"""Measures: each a short function over a batch of judged rankings that gives one value a ranking.
+"""Measures: functions from a batch of judged rankings to one value a ranking.
 
 For programs: `evaluate` scores runs against qrels, from files, from dicts or from arrays; `score_runs` scores ranked
-lists of document numbers as the database has them; `parse_measures` reads names such as `nDCG@10`.
+lists of document numbers from the database; `parse_measures` reads names such as `nDCG@10`.
 """
 
 from annotator.evaluation.metrics.evaluating import Evaluation, evaluate

@@ -1,4 +1,4 @@
-"""What was retrieved against what is relevant, counted: TP, FP, FN, TN and Accuracy."""
+"""Confusion matrix of retrieved and relevant documents: TP, FP, FN, TN and Accuracy."""
 
 import numpy as np
 
@@ -56,7 +56,7 @@ def accuracy(judged: JudgedRankings, setting: Setting) -> Values:
 
 
 def _corpus(judged: JudgedRankings, setting: Setting) -> int:
-    """Say how many documents there are, which are at least those that a topic's ranking and qrels list together."""
+    """Return the size of the corpus, which must be at least the documents of a topic's ranking and qrels together."""
     if setting.docs is None:
         raise ValueError("this measure needs the number of documents")
     pooled = np.bincount(judged.strata.topic, judged.strata.pooled, minlength=judged.topic_first.size - 1)

@@ -1,4 +1,4 @@
-"""From qrels and runs, as files or as values, to the scores of every run: what the command line and programs call."""
+"""Scores of runs from qrels and runs, as files or as values: the entry point of the command line and of programs."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,20 +21,20 @@ DIVIDE = frozenset({"IPrec", "11ptAvg"})  # by how many documents are left of a 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """The scores of some runs, and what should be known beside them."""
+    """The scores of some runs, and facts for warnings."""
 
     runs: tuple[str, ...]  # each by its tag, or by the name it was given under
     scores: Scores
-    other_topics: tuple[int, ...]  # of each run: its topics that the qrels do not have, which count for nothing
+    other_topics: tuple[int, ...]  # of each run: its topics that the qrels do not have, which are ignored
     never_judged: tuple[str, ...]  # topics of the qrels without a grade of 0 or more
-    without_documents: tuple[str, ...]  # of these, topics of the qrels without any document, as values may have them
-    notices: tuple[Notice, ...] = ()  # what was read leniently
-    # Of each run, if some measure divides by what is left: topics of which it returned no judged document.
+    without_documents: tuple[str, ...]  # of these, topics without any document, as qrels given as values may have
+    notices: tuple[Notice, ...] = ()  # notices of lenient parsing
+    # Of each run, for measures of condensed lists: topics for which it returned no judged document.
     nothing_left: tuple[tuple[str, ...], ...] = ()
 
     @property
     def warnings(self) -> tuple[Sentence, ...]:
-        """Say what may have been meant otherwise."""
+        """Return warnings about likely mistakes."""
         never_judged = [
             Sentence(
                 "Topic %(topic)s has only negative grades, so nothing of it is judged; no document of any run is "

@@ -1,4 +1,4 @@
-"""What a statistic comes to: a value, or the reason why there is none."""
+"""The result of a statistic: a value, or the reason why it is undefined."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -7,7 +7,7 @@ from annotator.errors import Sentence
 
 
 class SentenceEnum(Enum):
-    """A choice whose values are sentences, ready to be translated."""
+    """An enumeration whose values are translatable sentences."""
 
     @property
     def sentence(self) -> Sentence:
@@ -16,13 +16,13 @@ class SentenceEnum(Enum):
         return sentence
 
 
-# The heading of every difference of two runs or variants, in files and tables: one convention for all of them.
+# The heading of every difference of two runs or variants, in files and tables.
 SECOND_MINUS_FIRST = "second_minus_first"
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A statistic. `value` is None exactly when `reason` says why."""
+    """A statistic. `value` is None exactly when `reason` is given."""
 
     value: float | None
     reason: SentenceEnum | None = None
@@ -30,7 +30,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Interval:
-    """From where to where; `bounds` is None exactly when `reason` says why."""
+    """An interval; `bounds` is None exactly when `reason` is given."""
 
     bounds: tuple[float, float] | None
     reason: SentenceEnum | None = None

@@ -10,22 +10,22 @@ from numpy.typing import NDArray
 from annotator.evaluation.metrics.judged_rankings import JudgedRankings
 from annotator.evaluation.metrics.setting import Setting, Values, count_each, run_along, share, sum_each
 
-LEAST_COST = 1.0  # of a rank in G, however little there is to gain
-LARGEST_IN_TABLE = 1 << 17  # of the numbers whose logarithms are kept
+LEAST_COST = 1.0  # minimum ideal gain of a rank in G
+LARGEST_IN_TABLE = 1 << 17  # of the numbers whose logarithms are cached
 
 
 @dataclass(frozen=True, eq=False)
 class _Gains:
-    """The documents of some lists that have a gain above 0, by list, then by rank."""
+    """The documents of some rankings that have a gain above 0, by ranking, then by rank."""
 
-    owner: NDArray[np.intp]  # of each document: its list
+    owner: NDArray[np.intp]  # of each document: index of its ranking
     rank: NDArray[np.intp]  # from 1
     gain: Values
     lists: int
 
     @property
     def first(self) -> NDArray[np.intp]:
-        """Where each list begins; one longer than there are lists."""
+        """The index of each ranking's first document; one longer than there are rankings."""
         return np.searchsorted(self.owner, np.arange(self.lists + 1))
 
     @property
@@ -34,11 +34,11 @@ class _Gains:
         return self.gain / _logarithms(self.rank + 1)
 
     def sum(self, terms: Values) -> Values:
-        """Add up each list's terms."""
+        """Sum each ranking's terms."""
         return sum_each(self.owner, terms, self.lists)
 
     def sums_so_far(self, terms: Values) -> Values:
-        """Add up each list's terms from its first to each of them."""
+        """Cumulative sums of each ranking's terms."""
         return run_along(np.arange(1, terms.size + 1) - self.first[self.owner], terms, np.add)
 
 
@@ -119,19 +119,19 @@ def binary_g(judged: JudgedRankings, setting: Setting) -> Values:
 
 
 def _found(judged: JudgedRankings, setting: Setting) -> _Gains:
-    """Take what each ranking found."""
+    """Select the documents with a gain in each ranking."""
     gains = setting.gain.of(judged.grade)
     rows = np.flatnonzero(gains > 0)
     return _Gains(judged.ranking[rows], judged.rank[rows].astype(np.intp), gains[rows], judged.retrieved.size)
 
 
 def _best(judged: JudgedRankings, setting: Setting) -> _Gains:
-    """Take what each topic's best possible ranking finds."""
+    """Select the documents with a gain in each topic's ideal ranking."""
     counts = np.diff(judged.topic_first)
     gains = setting.gain.of(judged.topic_grade)
     kept = np.flatnonzero(gains > 0)
     topic = np.repeat(np.arange(counts.size), counts)[kept]
-    # Gains made up for single grades need not rise with the grade.
+    # Custom gains of single grades need not rise with the grade.
     best_first = gains[kept][np.lexsort((-gains[kept], topic))]
     rank = np.arange(1, topic.size + 1) - np.searchsorted(topic, topic)
     return _Gains(topic, rank, best_first, counts.size)
@@ -147,7 +147,7 @@ def _pairs(levels: NDArray[np.intp], topic: NDArray[np.intp]) -> tuple[NDArray[n
 
 
 def _logarithms(numbers: NDArray[np.integer | np.floating]) -> Values:
-    """Give log2 of each number from 1, from the C library as in trec_eval; np.log2 differs in the last digit."""
+    """Return log2 of each number from 1, by the C library as in trec_eval; np.log2 differs in the last digit."""
     if numbers.max(initial=1) < LARGEST_IN_TABLE:
         whole = numbers.astype(np.intp)
         if np.array_equal(whole, numbers):

@@ -1,4 +1,4 @@
-"""Gains: what a document of some grade is worth to a reader."""
+"""Gains: the value of a document of some grade."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Gain:
     custom: tuple[tuple[int, float], ...] = ()  # grade and gain, by grade
 
     def __str__(self) -> str:
-        """Write it as `parse_measure` reads it."""
+        """Format it as `parse_measure` reads it."""
         if self.is_exponential:
             return "exp"
         if self.custom:
@@ -37,17 +37,17 @@ class Gain:
         return self._table(int(grades.max(initial=0)))[grades]
 
     def largest(self, best: int) -> float:
-        """Say what the most valuable of the grades from 0 to `best` is worth. Raises as `of` does."""
+        """Return the largest gain of the grades from 0 to `best`. Raises as `of` does."""
         return float(self._table(best).max())
 
     @property
     def least_grade(self) -> int:
-        """The least grade that can be worth anything: 0 only when a custom gain says so."""
+        """The least grade that can have a gain above 0: 0 only for a custom gain."""
         return 0 if self._custom.get(0) else 1
 
     @property
     def rises(self) -> bool:
-        """Whether a better grade is surely worth more."""
+        """Whether the gain always rises with the grade."""
         return not self.custom
 
     @cached_property

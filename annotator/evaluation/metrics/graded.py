@@ -1,4 +1,4 @@
-"""Measures that add up what the documents are worth: CG, DCG and nDCG."""
+"""Measures of cumulated gain: CG, DCG and nDCG."""
 
 import math
 from functools import lru_cache
@@ -49,9 +49,9 @@ def cg(judged: JudgedRankings, setting: Setting) -> Values:
 
 
 def best_possible(topic: NDArray[np.intp], grade: NDArray[np.int16], topics: int, setting: Setting) -> Values:
-    """Give the discounted gain that each topic's documents have in their best order.
+    """Compute the discounted gain of each topic's documents in the ideal order.
 
-    Documents stand by topic, best grade first; their gains decide, should a custom gain value a lower grade more.
+    Documents are sorted by topic, best grade first; a custom gain may change their order.
     """
     if not setting.gain.rises:
         grade = grade[np.lexsort((-setting.gain.of(grade), topic))]
@@ -62,26 +62,26 @@ def best_possible(topic: NDArray[np.intp], grade: NDArray[np.int16], topics: int
 
 
 def _worth_something(judged: JudgedRankings, setting: Setting) -> NDArray[np.intp]:
-    """Pick the rows within the cutoff whose grade has a gain, without what other measures want to know of such rows."""
+    """Select the rows within the cutoff whose grade has a gain, without the columns only other measures need."""
     is_worth = judged.grade >= setting.gain.least_grade
     return np.flatnonzero(is_worth if setting.cutoff is None else is_worth & setting.within(judged.rank))
 
 
 def looked_at(rank: NDArray[np.int32], setting: Setting) -> slice | NDArray[np.intp]:
-    """Say which rows are within the cutoff, as an index into their columns; without a cutoff nothing is copied."""
+    """Return an index of the rows within the cutoff; without a cutoff it copies nothing."""
     return slice(None) if setting.cutoff is None else np.flatnonzero(setting.within(rank))
 
 
 def discounted_gain(group: NDArray[np.intp], gain: Values, rank: NDArray[np.int32], groups: int) -> Values:
-    """Sum each group's gains divided by log2(rank + 1), in their order."""
+    """Sum each group's gains divided by log2(rank + 1), in order."""
     discount = _discounts(int(rank.max(initial=0)).bit_length())
     return sum_each(group, gain / discount[rank], groups)
 
 
 @lru_cache
 def _discounts(bits: int) -> Values:
-    """Tabulate log2(rank + 1) for every rank of so many bits.
+    """Tabulate log2(rank + 1) for every rank of up to `bits` bits.
 
-    From math.log2, which is the C library's as in trec_eval; np.log2 differs in the last digit from rank 1620 on.
+    By math.log2, the C library's as in trec_eval; np.log2 differs in the last digit from rank 1620 on.
     """
     return np.array([math.log2(rank + 1) for rank in range(1 << bits)])

@@ -1,4 +1,4 @@
-"""Measures that mind which documents nobody judged: Bpref, infAP, Judged and Unjudged."""
+"""Measures for incomplete judgements: Bpref, infAP, Judged and Unjudged."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from annotator.evaluation.metrics.judged_rankings import JudgedRankings, RelevantRows
 from annotator.evaluation.metrics.setting import Setting, Values, count_each, share, sum_each
 
-SMOOTHING = 0.00001  # relevant and not relevant documents that infAP adds to those counted
+SMOOTHING = 0.00001  # smoothing that infAP adds to relevant and not relevant documents
 
 
 def bpref(judged: JudgedRankings, setting: Setting) -> Values:
@@ -82,7 +82,7 @@ def unjudged_share(judged: JudgedRankings, setting: Setting) -> Values:
 def _unjudged_above(judged: JudgedRankings, rows: RelevantRows) -> NDArray[np.intp]:
     """Count for each relevant row the documents of its ranking above it that were pooled but not judged."""
     unjudged = judged.unjudged
-    # One number to search by: the ranking, and under it the rank.
+    # One search key: the ranking, then the rank.
     span = int(max(rows.rank.max(initial=0), unjudged.rank.max(initial=0))) + 1
     places = np.searchsorted(unjudged.ranking * span + unjudged.rank, rows.ranking * span + rows.rank)
     return places - np.searchsorted(unjudged.ranking, rows.ranking)

@@ -1,4 +1,4 @@
-"""Qrels and runs as they are given, files or values, brought into the form that is scored."""
+"""Converts qrels and runs, files or values, to the form that is scored."""
 
 import os
 import re
@@ -15,20 +15,20 @@ from annotator.evaluation.matching.matched_runs import MatchedRun
 from annotator.evaluation.qrels.qrels_table import QrelsTable, read_qrels, table_of
 from annotator.evaluation.runs.run_values import Scored, lists_of
 
-NO_UTF8 = re.compile("[\ud800-\udfff]")  # half of a surrogate pair
+NO_UTF8 = re.compile("[\ud800-\udfff]")  # a lone surrogate
 
-# A file: by its path, or by the name that people know it by and where its bytes are.
+# A file: its path, or its displayed name and its path or bytes.
 FileInput = str | Path | tuple[str, Path | bytes]
 # Grades by topic and docno.
 QrelsInput = FileInput | Mapping[str, Mapping[str, int]] | QrelsTable
 # Scores by topic and docno, or docnos and scores by topic.
 RunValues = Mapping[str, Scored]
-# One file, several, or by name files and values.
+# One file, several, or files and values by name.
 RunsInput = FileInput | Sequence[FileInput] | Mapping[str, RunValues | FileInput]
 
 
 def qrels_table(qrels: QrelsInput, problems: Problems, notices: list[Notice], *, lenient: bool) -> QrelsTable | None:
-    """Read or take over the qrels; None when `problems` says why. Raises `InvalidValueError` for wrong values."""
+    """Read or convert the qrels; None with noted `problems`. Raises `InvalidValueError` for invalid values."""
     if isinstance(qrels, QrelsTable):
         return qrels
     if isinstance(qrels, Mapping):
@@ -58,7 +58,7 @@ def matched(
 ) -> list[MatchedRun | None]:
     """Match the runs with the qrels; None for each run with problems, which are noted.
 
-    A run given under a name bears that, whatever its tag. Raises `InvalidValueError` for wrong values.
+    A run given under a name has that name, whatever its tag. Raises `InvalidValueError` for invalid values.
     """
     index = QrelsIndex(table)
 
@@ -86,7 +86,7 @@ def matched(
 
 
 def named(file: FileInput) -> tuple[str, Path | bytes]:
-    """Give a file's name and where its bytes are; raises `InvalidValueError` for what is no file."""
+    """Return a file's name and its path or bytes; raises `InvalidValueError` for anything else."""
     match file:
         case str(name), Path() as source:
             return name, _path(source)
@@ -121,7 +121,7 @@ def _require_name(name: object) -> None:
 
 
 def _several(runs: FileInput | Sequence[FileInput]) -> Sequence[FileInput]:
-    """Take one file for a list of one; a name and a path, not in a list, are two files."""
+    """Wrap a single file in a list; a name and a path, not in a list, are two files."""
     is_named = isinstance(runs, tuple) and len(runs) > 1 and isinstance(runs[1], bytes)
     is_one = is_named or isinstance(runs, str | bytes | os.PathLike) or not isinstance(runs, Iterable)
     return cast("Sequence[FileInput]", [runs] if is_one else runs)

@@ -18,10 +18,10 @@ class PrecisionRecallPoints:
     ranking: NDArray[np.intp]
     recall: Values  # ascending within a ranking
     precision: Values  # at the document's rank
-    interpolated: Values  # the best precision at this recall or a higher one
+    interpolated: Values  # the maximum precision at this recall or above
 
     def of(self, ranking: int) -> "PrecisionRecallPoints":
-        """Pick one ranking's points."""
+        """Select one ranking's points."""
         begin, end = np.searchsorted(self.ranking, [ranking, ranking + 1]).tolist()
         return PrecisionRecallPoints(
             self.ranking[begin:end], self.recall[begin:end], self.precision[begin:end], self.interpolated[begin:end]
@@ -43,7 +43,7 @@ def interpolated_precision(judged: JudgedRankings, setting: Setting) -> Values:
     ends = np.cumsum(rows.retrieved)[reached]
     begins = ends - rows.retrieved[reached] + wanted[reached] - 1
     values = np.zeros(rows.existing.size)
-    # Every second stretch lies between two that were asked for.
+    # Every second segment lies between two requested ranks.
     stretches = np.stack([begins, ends], axis=-1).ravel()
     values[reached] = np.maximum.reduceat(np.append(rows.precision, 0.0), stretches)[::2]
     return values
@@ -55,17 +55,17 @@ def eleven_point_average(judged: JudgedRankings, setting: Setting) -> Values:
     From 0 to 1; 0 when nothing was retrieved or nothing is relevant. Unjudged documents count as not relevant.
     trec_eval: 11pt_avg. Manning, Raghavan and Schütze, Introduction to Information Retrieval, 2008.
     """
-    # trec_eval adds from recall 1 down.
+    # trec_eval sums from recall 1 down.
     return means(_eleven_points(judged, setting)[:, ::-1])
 
 
 def precision_recall_points(judged: JudgedRankings, relevant_from: int) -> PrecisionRecallPoints:
-    """Give recall and precision at each relevant document that a batch retrieved; documents are relevant from a grade.
+    """Compute recall and precision at each relevant document that a batch retrieved.
 
     Relevant documents that were not retrieved have no point, so a curve may end before recall 1.
     """
     rows = judged.at_least(relevant_from)
-    # Complex numbers compare by their real part first: a ranking's maximum never runs on into another.
+    # Complex numbers compare by their real part first: a maximum never extends into another ranking.
     upwards = np.empty(rows.rank.size, np.complex128)
     upwards.real, upwards.imag = -rows.ranking[::-1], rows.precision[::-1]
     interpolated = np.maximum.accumulate(upwards).imag[::-1]
@@ -73,7 +73,7 @@ def precision_recall_points(judged: JudgedRankings, relevant_from: int) -> Preci
 
 
 def eleven_points(judged: JudgedRankings, relevant_from: int, *, compat: Compat = Compat.TREC_EVAL_10) -> Values:
-    """Give the interpolated precision of each ranking at each of the `LEVELS` of recall. Shape: rankings, levels."""
+    """Compute the interpolated precision of each ranking at each of the `LEVELS` of recall. Shape: rankings, levels."""
     return _eleven_points(judged, Setting(relevant_from=relevant_from, compat=compat))
 
 
@@ -82,8 +82,8 @@ def mean_eleven_points(
 ) -> Values:
     """Average the interpolated precision of each run over its topics, at each of the `LEVELS`. Shape: runs, levels.
 
-    The batch has a ranking for each of so many runs and each topic, topics within runs, in the order of their
-    numbers' bytes. Raises `InvalidValueError` when there is no topic.
+    The batch has a ranking for each run and topic, topics within runs, in the byte order of their
+    numbers. Raises `InvalidValueError` when there is no topic.
     """
     points = eleven_points(judged, relevant_from, compat=compat)
     topics = judged.retrieved.size // runs
@@ -95,11 +95,11 @@ def _eleven_points(judged: JudgedRankings, setting: Setting) -> Values:
 
 
 def _needed(existing: NDArray[np.intp], setting: Setting) -> NDArray[np.intp]:
-    """Say how many relevant documents the level of recall is, in the rounding of the trec_eval to be equalled."""
+    """Return the number of relevant documents at the level of recall, rounded as the chosen trec_eval does."""
     exactly = setting.level * existing
     if setting.compat is Compat.TREC_EVAL_9:
         return (exactly + 0.9).astype(np.intp)
-    # Half away from zero, as the C library's lround; np.round would go to the even number.
+    # Half away from zero, like the C library's lround; np.round would round half to even.
     whole = np.floor(exactly)
     rounded: NDArray[np.intp] = (whole + (2 * (exactly - whole) >= 1)).astype(np.intp)
     return rounded

@@ -1,4 +1,4 @@
-"""Joins rankings with qrels: by the numbers that documents have in the database, or as matched with a qrels file."""
+"""Joins rankings with qrels: by database document numbers, or as matched with a qrels file."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class _TopicQrels:
 
 @dataclass(frozen=True, eq=False)
 class _Entries:
-    """What the qrels say of each topic's documents, entries by topic."""
+    """The qrels as parallel arrays, entries by topic."""
 
     grade: NDArray[np.int16]
     first: NDArray[np.intp]
@@ -76,16 +76,16 @@ def judge_rankings(
 ) -> JudgedRankings:
     """Join rankings, each a topic's key and document numbers best first, with `{topic: {document: grade}}`.
 
-    A topic without qrels has nothing judged. An empty ranking stands for a run that returned nothing for the topic,
+    A topic without qrels has no judged documents. An empty ranking is a run that returned nothing for the topic,
     which trec_eval -c counts as 0. Document numbers are 0 or more, each once in a ranking. `strata`,
-    `{topic: {document: stratum}}`, has every document that the qrels have of a topic that was sampled; the documents
+    `{topic: {document: stratum}}`, has every document of the qrels of a sampled topic; the documents
     of any other topic are one stratum. Raises `InvalidValueError` for a grade that 16 bits cannot hold.
     """
     members: dict[int, list[int]] = {}
     for index, (topic, _) in enumerate(rankings):
         members.setdefault(topic, []).append(index)
     listed = [_TopicQrels.of(qrels.get(topic, {})) for topic in members]
-    # One slot more than the highest document listed: every higher number is clipped to it and so is absent.
+    # One slot more than the highest document, to which every higher number is clipped as absent.
     table = np.full(max((int(one.documents.max(initial=0)) for one in listed), default=0) + 2, ABSENT, np.int16)
     ranks: list[NDArray[np.int32]] = [np.empty(0, np.int32)] * len(rankings)
     grades: list[NDArray[np.int16]] = [np.empty(0, np.int16)] * len(rankings)
@@ -105,7 +105,7 @@ def judge_rankings(
 def _look_up(
     table: NDArray[np.int16], qrels: _TopicQrels, rankings: Sequence[NDArray[np.int32]]
 ) -> tuple[list[NDArray[np.int32]], list[NDArray[np.int16]]]:
-    """Find ranks and grades of what one topic's qrels list, in all its rankings at once; leave the table as it was."""
+    """Find ranks and grades of the documents of one topic's qrels in all its rankings; the table is restored."""
     table[qrels.documents] = qrels.grades
     grades = table.take(np.concatenate(rankings), mode="clip")
     table[qrels.documents] = ABSENT
@@ -121,7 +121,7 @@ def _look_up(
 
 
 def _unsampled(listed: Sequence[_TopicQrels]) -> _Entries:
-    """Take every topic's pool for one stratum."""
+    """Use one stratum for the pool of each topic."""
     counts = np.fromiter((one.grades.size for one in listed), np.intp, len(listed))
     topics = np.arange(len(listed))
     grades = _joined([one.grades for one in listed], np.int16)
@@ -129,7 +129,7 @@ def _unsampled(listed: Sequence[_TopicQrels]) -> _Entries:
 
 
 def _sampled(listed: Sequence[_TopicQrels], strata: Sequence[Mapping[int, int]]) -> _Entries:
-    """Take the documents of each topic for its strata, where it has some."""
+    """Assign the documents of each topic to its strata; a topic without strata is one stratum."""
     topic = np.repeat(np.arange(len(listed)), [one.documents.size for one in listed])
     stratum = [
         np.array([of_topic.get(document, 0) for document in one.documents.tolist()], np.int32)
@@ -158,7 +158,7 @@ def _strata_of_rows(
 
 
 def _number_strata(topic: NDArray[np.intp], stratum: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Number the strata of all topics: of each entry its stratum, and of each stratum its topic."""
+    """Number the strata over all topics: the stratum of each entry, and the topic of each stratum."""
     spread = int(stratum.max(initial=0)) + 1
     keys, numbers = np.unique(topic * spread + stratum, return_inverse=True)
     return numbers, keys // spread
@@ -194,11 +194,11 @@ def _assemble(rows: _Rows, retrieved: NDArray[np.intp], topic: NDArray[np.intp],
 
 
 def _ideals(entries: _Entries) -> tuple[NDArray[np.int16], NDArray[np.intp], NDArray[np.intp]]:
-    """Sort every topic's grades, best first: the grades, where each topic's begin, and the stratum of each."""
+    """Sort every topic's grades, best first: the grades, the index of each topic's first, and the stratum of each."""
     topics = entries.first.size - 1
     judged = np.flatnonzero(entries.grade >= 0)
     topic = np.repeat(np.arange(topics), np.diff(entries.first))[judged]
-    # One number to sort by: the topic, and under it the grade upside down.
+    # One sort key: the topic, then the grade descending.
     order = judged[np.argsort(topic * (GRADES.max + 1) + (GRADES.max - entries.grade[judged]), kind="stable")]
     return entries.grade[order], _starts(np.bincount(topic, minlength=topics)), entries.stratum[order]
 
@@ -213,13 +213,13 @@ def _starts(counts: NDArray[np.intp]) -> NDArray[np.intp]:
 
 @dataclass(frozen=True, eq=False)
 class JudgedBatch:
-    """Rankings joined with the settled grades, and with those that estimates are computed from."""
+    """Rankings joined with the settled grades, and with the grades of the sample."""
 
     settled: JudgedRankings
     sampled: JudgedRankings
 
     def of(self, measure: Measure) -> JudgedRankings:
-        """What a measure is computed from."""
+        """Return the rankings that a measure is computed from."""
         return self.sampled if measure.definition.estimates else self.settled
 
 

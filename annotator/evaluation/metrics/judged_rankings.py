@@ -1,4 +1,4 @@
-"""A batch of rankings joined with the qrels: the one thing that every measure is computed from."""
+"""A batch of rankings joined with the qrels, the input of every measure."""
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -9,22 +9,22 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class RelevantRows:
-    """The retrieved documents of a batch with at least some grade: what binary measures are made of.
+    """The retrieved documents of a batch from some grade on, the input of binary measures.
 
-    A row is a document; rows stand by ranking, then by rank.
+    A row is a document; rows are sorted by ranking, then by rank.
     """
 
     ranking: NDArray[np.intp]
     rank: NDArray[np.int32]  # from 1
     grade: NDArray[np.int16]
-    nth: NDArray[np.intp]  # the how many-th relevant document of its ranking this is, from 1
+    nth: NDArray[np.intp]  # index of this relevant document in its ranking, from 1
     nonrelevant_above: NDArray[np.intp]  # judged documents above it that are not relevant
-    retrieved: NDArray[np.intp]  # of each ranking: relevant documents in it
-    existing: NDArray[np.intp]  # of each ranking: relevant documents of its topic, in it or not
+    retrieved: NDArray[np.intp]  # of each ranking: relevant documents retrieved
+    existing: NDArray[np.intp]  # of each ranking: relevant documents of its topic, retrieved or not
 
     @cached_property
     def precision(self) -> NDArray[np.float64]:
-        """The precision at the rank of each; worked out once, for measures share it."""
+        """The precision at the rank of each; cached, as measures share it."""
         return self.nth / self.rank
 
 
@@ -32,7 +32,7 @@ class RelevantRows:
 class UnjudgedRows:
     """The retrieved documents that the qrels list with a negative grade: in the pool, but not judged.
 
-    A row is a document; rows stand by ranking, then by rank.
+    A row is a document; rows are sorted by ranking, then by rank.
     """
 
     ranking: NDArray[np.intp]
@@ -41,37 +41,37 @@ class UnjudgedRows:
 
 @dataclass(frozen=True, eq=False)
 class Strata:
-    """The parts of the pools from which documents to judge were sampled, numbered over all topics together."""
+    """The strata from which documents to judge were sampled, numbered over all topics together."""
 
     of_row: NDArray[np.intp]  # of each judged row
     of_unjudged: NDArray[np.intp]  # of each unjudged row
     of_grade: NDArray[np.intp]  # of each of the topics' grades
     topic: NDArray[np.intp]  # of each stratum
-    pooled: NDArray[np.intp]  # of each stratum: its documents, judged or not
+    pooled: NDArray[np.intp]  # of each stratum: number of documents, judged or not
 
 
 @dataclass(frozen=True, eq=False)
 class JudgedRankings:
-    """A batch of rankings joined with the qrels; only what is both retrieved and in the qrels takes room.
+    """A batch of rankings joined with the qrels; stores only documents that are both retrieved and in the qrels.
 
-    A row is a document with a grade of 0 or more; rows stand by ranking, then by rank. A negative grade in the qrels
+    A row is a document with a grade of 0 or more; rows are sorted by ranking, then by rank. A negative grade in the
     means pooled but unjudged, as for trec_eval; such documents have rows of their own, in `unjudged`.
     """
 
-    ranking: NDArray[np.intp]  # of each row: its ranking, ascending
-    rank: NDArray[np.int32]  # of each row: from 1, counted over judged and unjudged documents
+    ranking: NDArray[np.intp]  # of each row: index of its ranking, ascending
+    rank: NDArray[np.int32]  # of each row: from 1, counting judged and unjudged documents
     grade: NDArray[np.int16]
-    first_row: NDArray[np.intp]  # where each ranking's rows begin; one longer than there are rankings
-    retrieved: NDArray[np.intp]  # of each ranking: how many documents, judged or not
-    topic: NDArray[np.intp]  # of each ranking: its topic's index
+    first_row: NDArray[np.intp]  # index of each ranking's first row; one longer than there are rankings
+    retrieved: NDArray[np.intp]  # of each ranking: number of documents, judged or not
+    topic: NDArray[np.intp]  # of each ranking: index of its topic
     topic_grade: NDArray[np.int16]  # every judged document's grade, by topic, best first; retrieved or not
-    topic_first: NDArray[np.intp]  # where each topic's grades begin; one longer than there are topics
+    topic_first: NDArray[np.intp]  # index of each topic's first grade; one longer than there are topics
     unjudged: UnjudgedRows
     strata: Strata
     _relevant: dict[int, RelevantRows] = field(default_factory=dict, init=False, repr=False)
 
     def at_least(self, grade: int) -> RelevantRows:
-        """Pick the rows with this grade or a better one; worked out once, for measures share it."""
+        """Return the rows with this grade or a better one; cached, as measures share it."""
         if grade not in self._relevant:
             self._relevant[grade] = self._pick(grade)
         return self._relevant[grade]

@@ -1,4 +1,4 @@
-"""The measures by name: what each takes, and how it is shown, explained and computed."""
+"""The measures by name: parameters, display, help and computation."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ from annotator.evaluation.metrics.setting import Compat, Setting, Values, geomet
 
 
 class Cutoff(Enum):
-    """What may follow a measure's @."""
+    """The kinds of cutoff after a measure's @."""
 
     NEVER = "never"
     POSSIBLE = "possible"  # the measure is taken over the top k documents only
@@ -24,11 +24,11 @@ class Cutoff(Enum):
 
 
 class Better(StrEnum):
-    """Which of two values of a measure says that a run is better."""
+    """The direction of a measure: which of two values is better."""
 
     MORE = "more"
     LESS = "less"
-    NEITHER = "neither"  # it says something of the topics, or of the run, that is no merit
+    NEITHER = "neither"  # it describes the topics, or a property of the run without merit
 
 
 FROM_ZERO, UNBOUNDED = (0.0, inf), (-inf, inf)
@@ -48,8 +48,8 @@ class Definition:
     over_topics: Callable[[Values], Values] = means
     better: Better = Better.MORE
     bounds: tuple[float, float] = (0.0, 1.0)  # the least and greatest value of a topic, and of a mean; not of counts
-    is_coverage: bool = False  # it says how much is judged, which is no merit of a run
-    estimates: bool = False  # from the documents that were drawn from a pool, where it is a sample
+    is_coverage: bool = False  # it measures how much is judged, without merit
+    estimates: bool = False  # estimated from a sample, if the pool is one
 
     @property
     def is_count(self) -> bool:
@@ -58,20 +58,20 @@ class Definition:
 
     @property
     def is_merit(self) -> bool:
-        """Whether a run can be better than another by it: neither counts nor the share of judged documents tell."""
+        """Whether the measure can rank runs: neither counts nor shares of judged documents can."""
         return not self.is_count and not self.is_coverage
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure as asked for: `nDCG@10`, `AP(rel=2)`. `parse_measure` makes them and checks what fits together."""
+    """A requested measure: `nDCG@10`, `AP(rel=2)`. `parse_measure` creates and validates it."""
 
     name: str
     cutoff: int | float | None = None  # a float for a recall or a multiple of R
-    parameters: tuple[tuple[str, Value], ...] = ()  # in the order of `PARAMETERS`, without what holds anyway
+    parameters: tuple[tuple[str, Value], ...] = ()  # in the order of `PARAMETERS`, without defaults
 
     def __str__(self) -> str:
-        """Write it as `parse_measure` reads it."""
+        """Format it as `parse_measure` reads it."""
         inside = ",".join(f"{name}={show(value)}" for name, value in self.parameters)
         brackets = f"({inside})" if inside else ""
         cutoff = "" if self.cutoff is None else f"@{show(self.cutoff)}"
@@ -84,7 +84,7 @@ class Measure:
 
     @property
     def help(self) -> str:
-        """What it measures, in which range, and what happens at the edges: the docstring of its function."""
+        """What it measures, its range and edge cases: the docstring of its function."""
         return inspect.getdoc(self.definition.function) or ""
 
     def values(
@@ -96,9 +96,9 @@ class Measure:
         compat: Compat = Compat.TREC_EVAL_10,
         best_grade: int | None = None,
     ) -> Values:
-        """Compute one value a ranking; what the measure itself says in brackets goes before the arguments.
+        """Compute one value a ranking; the measure's own parameters take precedence over the arguments.
 
-        `best_grade` is that of the collection's scale; without it, measures that need one take the best in the qrels.
+        `best_grade` is that of the collection's scale; by default, measures that need one take the best in the qrels.
         """
         said = dict(self.parameters)
         lists = judged.judged_only if said.pop("judged_only", judged_only) else judged
@@ -112,9 +112,9 @@ class Measure:
         return self.definition.function(lists, Setting(**fields))  # type: ignore[arg-type]  # names are those of Setting
 
     def on_scale(self, best_grade: int) -> "Measure":
-        """The same with the best grade of a scale in its brackets, if it depends on one and states none.
+        """Return the measure with the best grade of a scale as a parameter, if it depends on one and has none.
 
-        So what is computed never depends on a grade that its name does not show.
+        So no value depends on a grade that its name does not show.
         """
         said = dict(self.parameters)
         depends = "max" in self.definition.takes and (self.name != "RBP" or "gain" in said)
@@ -132,8 +132,8 @@ class Measure:
         return self.definition.over_topics(values)
 
 
-# Named as ir_measures does, and as trec_eval does what ir_measures does not have. trec_eval's further names, which
-# also say what they are printed as, are in `trec_eval_names`.
+# Named as in ir_measures, and as in trec_eval what ir_measures does not have. trec_eval's further names, which
+# also give its output names, are in `trec_eval_names`.
 MEASURES = {
     "nDCG": Definition(graded.ndcg, Cutoff.POSSIBLE, takes=GRADED),
     "DCG": Definition(graded.dcg, Cutoff.POSSIBLE, takes=GRADED, bounds=FROM_ZERO),
@@ -186,5 +186,5 @@ MEASURES = {
     "G": Definition(gain_levels.g_measure, takes=GRADED),
     "binG": Definition(gain_levels.binary_g),
 }
-# In small letters, all that each is called here.
+# {lower-case name or alias: measure}.
 NAMES = {written: name for name, definition in MEASURES.items() for written in (name.lower(), *definition.also_called)}

@@ -1,4 +1,4 @@
-"""Reads the names of measures: nDCG@10, AP(rel=2), trec_eval's ndcg_cut_10; suggests likely ones; explains them."""
+"""Parses the names of measures: nDCG@10, AP(rel=2), trec_eval's ndcg_cut_10; suggestions and help."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -55,18 +55,18 @@ def _bare(written: str) -> str:
     return NO_PART_OF_A_NAME.sub("", written.lower())
 
 
-# By bare name; later ones win.
+# By bare name; later ones take precedence.
 LIKELY: Mapping[str, str] = (
     {bare: name for name, others in ELSEWHERE.items() for bare in others}
     | {_bare(family): entry.measure for family, entry in FAMILIES.items() if entry.measure is not None}
     | {_bare(other): name for other, name in NAMES.items()}
 )
-# By small letters, as they are printed.
+# By lower-case name.
 ALL_NAMES: Mapping[str, str] = {name.lower(): name for name in (*FAMILIES, *NICKNAMES)} | NAMES
 
 
 def likely_forms(written: str) -> Iterator[str]:
-    """Give what was probably meant, most of it first; whether a measure can be so is for `parse_measure` to say.
+    """Yield likely meanings of a name, most likely first; `parse_measure` decides which are valid.
 
     Nothing when no other tool has such a name.
     """
@@ -84,7 +84,7 @@ def likely_forms(written: str) -> Iterator[str]:
 
 
 def nearest_names(written: str) -> list[str]:
-    """Give the names that look most like it, at most three; nothing when none does."""
+    """Return at most three similar names; nothing when none is similar."""
     near = get_close_matches(written.lower(), ALL_NAMES, n=MOST_NEAREST, cutoff=LEAST_LIKENESS)
     return list(dict.fromkeys(ALL_NAMES[one] for one in near))
 
@@ -93,19 +93,19 @@ def nearest_names(written: str) -> list[str]:
 FORM = re.compile(r"([A-Za-z0-9_]+)\s*(?:\((.*)\))?(?:@(.*))?", re.DOTALL)
 # A cutoff and, out of place, parameters in brackets.
 CUTOFF_FIRST = re.compile(r"([^()]*)\((.*)\)", re.DOTALL)
-# What commas part, but not those in brackets.
+# Comma-separated parts, except within brackets.
 LISTED = re.compile(r"(?:[^,(]|\([^)]*\)?)+")
-# What goes on with a name of trec_eval's behind a comma: 10 as in P.5,10, or 2=9 as in ndcg.1=3,2=9.
+# A continuation of a trec_eval name after a comma: 10 as in P.5,10, or 2=9 as in ndcg.1=3,2=9.
 GOES_ON = re.compile(r"\s*[0-9.][0-9.eE+=-]*\s*")
-# What commas part, but not those in a pair of curly brackets or quotation marks.
+# Comma-separated parts, except within curly brackets or quotation marks.
 PART = r"""(?:[^,(){}'"]|\{[^{}'"]*\}|'[^']*'|"[^"]*")+"""
 PARTS = re.compile(PART)
 WELL_FORMED = re.compile(rf"\s*|{PART}(?:,{PART})*")
 
-# What is shown when nobody says what.
+# The default measures.
 DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10", "RR", "Judged@10")
-USUAL_MEASURE = DEFAULT_MEASURES[0]  # of reports that rank the runs by one
-# What forms of organisers offer to tick; any other can be written beside them.
+USUAL_MEASURE = DEFAULT_MEASURES[0]  # the default measure of reports that rank runs by one
+# The measures that organisers' forms offer as choices; any other can be entered as text.
 OFFERED_MEASURES = (
     *("nDCG@10", "nDCG@20", "nDCG", "AP", "P@5", "P@10", "P@20", "R@100", "R@1000", "RR", "RR@10"),
     *("Rprec", "Bpref", "Success@1", "Success@10", "Judged@10", "NumRet", "NumRel", "NumRelRet"),
@@ -113,9 +113,9 @@ OFFERED_MEASURES = (
 
 
 def parse_measures(texts: Iterable[str]) -> tuple[Measure, ...]:
-    """Read names of measures, each once in the order in which they come first.
+    """Parse names of measures, deduplicated, in order of first occurrence.
 
-    Beside what `parse_measure` reads: several names with commas between them, as `split_names` parts them; trec_eval's
+    Beside what `parse_measure` reads: several names separated by commas, as `split_names` splits them; trec_eval's
     families, such as `P` or `P.5,10`, and its sets `official`, `set` and `all_trec`. Raises `InvalidValueError` as
     `parse_measure` does.
     """
@@ -124,12 +124,12 @@ def parse_measures(texts: Iterable[str]) -> tuple[Measure, ...]:
 
 
 def measures_on_scale(texts: Iterable[str], best_grade: int) -> tuple[Measure, ...]:
-    """Read names as `parse_measures` does; what depends on the best grade of the scale has it in its brackets."""
+    """Parse names as `parse_measures` does; measures that need the best grade of the scale have it as a parameter."""
     return tuple(dict.fromkeys(measure.on_scale(best_grade) for measure in parse_measures(texts)))
 
 
 def split_names(text: str) -> list[str]:
-    """Part names at commas, as in `nDCG@10,AP`; not at those in brackets or between parameters, as in `P.5,10`."""
+    """Split names at commas, as in `nDCG@10,AP`, but not in brackets or between parameters, as in `P.5,10`."""
     names: list[str] = []
     for part in LISTED.findall(text):
         if names and GOES_ON.fullmatch(part):
@@ -140,7 +140,7 @@ def split_names(text: str) -> list[str]:
 
 
 def parse_measure(text: str) -> Measure:
-    """Read a measure's name, in any mixture of capitals; `str()` of the result is the name we print.
+    """Parse a measure's name, case-insensitively; `str()` of the result is the canonical name.
 
     The form is `Name`, `Name@cutoff`, `Name(parameter=value,...)@cutoff`, or a name of trec_eval's that stands for
     one measure, such as `map`, `P_10`, `ndcg_cut.10`, `recip_rank`. Raises `InvalidValueError` for an unknown measure,
@@ -158,7 +158,7 @@ def parse_measure(text: str) -> Measure:
 
 
 def _of_trec_eval(text: str) -> list[Measure]:
-    """Read a name of trec_eval's; nothing when it is none."""
+    """Parse a trec_eval name; empty when it is none."""
     measures = measures_of_trec_eval(text)
     if measures == []:
         raise InvalidValueError(
@@ -285,13 +285,13 @@ def _is_measure(text: str) -> bool:
 
 @dataclass(frozen=True)
 class MeasureHelp:
-    """A measure for those who choose one."""
+    """The help of a measure."""
 
     form: str  # how it is written, such as P@k
     text: str  # definition, range, edges and reference; the docstring of its function
     parameters: tuple[Sentence, ...]
     also_called: tuple[str, ...]
-    stands_for: str | None = None  # of a name that says parameters without showing them, as rbp says RBP(p=0.9)
+    stands_for: str | None = None  # for an alias that implies parameters, as rbp implies RBP(p=0.9)
 
     @property
     def summary(self) -> str:

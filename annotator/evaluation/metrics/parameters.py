@@ -1,4 +1,4 @@
-"""The parameters of measures, in brackets or after @: how each is read, refused and printed."""
+"""The parameters of measures, in brackets or after @: parsing, validation and formatting."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -22,21 +22,21 @@ Value = int | float | bool | str | Gain
 
 @dataclass(frozen=True)
 class Parameter:
-    """Something that measures can take in brackets."""
+    """A parameter of measures."""
 
     field: str  # of `Setting`
-    read: Callable[[str], Value | None]  # None when it cannot be read so
-    refusal: Sentence  # its template has %(name)s for the measure and %(written)s for what was written
+    read: Callable[[str], Value | None]  # None for an invalid value
+    refusal: Sentence  # its template has %(name)s for the measure and %(written)s for the value as written
     help: Sentence
 
 
 def whole_number(written: str) -> int | None:
-    """Read a whole number from 1 to 999,999,999."""
+    """Parse a whole number from 1 to 999,999,999."""
     return int(written) if WHOLE_NUMBER.fullmatch(written) else None
 
 
 def decimal(written: str) -> float | None:
-    """Read a number of 0 or more without sign."""
+    """Parse a number of 0 or more without sign."""
     return float(written) if DECIMAL.fullmatch(written) else None
 
 
@@ -74,7 +74,7 @@ def _gain(written: str) -> Gain | None:
 
 
 def _custom_gain(written: str) -> Gain | None:
-    """Read `{1:3,2:9}` (ir_measures' gains) or `1=3,2=9` (trec_eval's)."""
+    """Parse `{1:3,2:9}` (ir_measures' gains) or `1=3,2=9` (trec_eval's)."""
     braced = BRACED.fullmatch(written)
     matches = [CUSTOM_GAIN.fullmatch(pair) for pair in (braced[1] if braced else written).split(",")]
     gains = {int(match[1]): decimal(match[2]) for match in matches if match}
@@ -165,7 +165,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         ),
     ),
 }
-# As ir_measures writes them.
+# As written by ir_measures.
 ALSO_CALLED = {"gains": "gain", "dcg": "gain", "max_rel": "max"}
 
 
@@ -203,7 +203,7 @@ def read_level(name: str, written: str) -> float:
 
 
 def read_parameter(name: str, parameter: str, written: str) -> Value:
-    """Read the value of one parameter; raises `InvalidValueError` with the parameter's own sentence."""
+    """Parse the value of one parameter; raises `InvalidValueError` with the parameter's own sentence."""
     value = PARAMETERS[parameter].read(written.strip())
     if value is None:
         raise InvalidValueError(PARAMETERS[parameter].refusal.template, name=name, written=written.strip())

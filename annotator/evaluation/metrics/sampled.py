@@ -8,7 +8,7 @@ from annotator.evaluation.metrics.judged_rankings import JudgedRankings
 from annotator.evaluation.metrics.setting import Setting, Values, count_each, share, sum_each
 
 EPSILON = 0.00001  # trec_eval's for infAP
-HALF = 0.5 + 1e-9  # estimates that are halves but for rounding errors are rounded up, as halves are
+HALF = 0.5 + 1e-9  # tolerance so that estimates of a half, up to rounding error, are rounded up
 
 
 def stratified_average_precision(judged: JudgedRankings, setting: Setting) -> Values:
@@ -59,24 +59,24 @@ def stratified_ndcg(judged: JudgedRankings, setting: Setting) -> Values:
 
 
 def _judged_by_stratum(judged: JudgedRankings, grade: int) -> Values:
-    """Count the judged documents of each stratum, in rankings or not, that have this grade or a better one."""
+    """Count the judged documents of each stratum, retrieved or not, with this grade or a better one."""
     good_enough = judged.strata.of_grade[judged.topic_grade >= grade]
     return count_each(good_enough, judged.strata.topic.size)
 
 
 def _weights(judged: JudgedRankings) -> Values:
-    """Give for each stratum how many of its documents a judged one stands for."""
+    """Return for each stratum N/n, its documents divided by the judged ones."""
     return share(judged.strata.pooled, _judged_by_stratum(judged, 0))
 
 
 def _expected_above(judged: JudgedRankings, rows: NDArray[np.intp], setting: Setting) -> Values:
-    """Estimate how many relevant documents of the pool are ranked above each of some judged rows."""
+    """Estimate the number of relevant pool documents ranked above each of some judged rows."""
     strata, topics = judged.strata, judged.topic_first.size - 1
     of_topic = np.bincount(strata.topic, minlength=topics)
     first = np.cumsum(of_topic) - of_topic
     prior = share(_judged_by_stratum(judged, setting.relevant_from), _judged_by_stratum(judged, 0))
     stratum_of = first[judged.topic[judged.ranking[rows]]]
-    # The position of each row among the rows of both kinds, and where its ranking begins.
+    # The index of each row among judged and unjudged rows, and of its ranking's first.
     begin = judged.first_row[judged.ranking[rows]]
     unjudged_at, unjudged_begin = _among_unjudged(judged, rows)
     expected = np.zeros(rows.size)
@@ -88,7 +88,7 @@ def _expected_above(judged: JudgedRankings, rows: NDArray[np.intp], setting: Set
         pooled = seen + _count_between(unseen, unjudged_begin, unjudged_at)
         rate = (relevant + EPSILON) / (seen + 2 * EPSILON)
         if setting.prior is not None:
-            # A topic with fewer strata has none of this number above the rank, and the rate does not matter.
+            # A topic with fewer strata has no documents of this number, and the rate does not matter.
             rate = np.where(seen > 0, rate, prior[np.minimum(stratum_of + number, prior.size - 1)])
         expected += pooled * rate
     return expected
@@ -103,20 +103,20 @@ def _among_unjudged(judged: JudgedRankings, rows: NDArray[np.intp]) -> tuple[NDA
 
 
 def _count_between(mask: NDArray[np.bool_], begin: NDArray[np.intp], end: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Count what is marked from each begin up to before each end."""
+    """Count the marked entries from each begin up to each end, exclusive."""
     marked = np.concatenate(([0], np.cumsum(mask)))
     counts: NDArray[np.intp] = marked[end] - marked[begin]
     return counts
 
 
 def _best_estimated(judged: JudgedRankings, setting: Setting) -> Values:
-    """Give the discounted gain of each topic's best list, made of as many documents of each grade as estimated."""
+    """Compute the discounted gain of each topic's ideal list, with the estimated number of documents of each grade."""
     topics = judged.topic_first.size - 1
     documents = np.flatnonzero(judged.topic_grade >= setting.gain.least_grade)
     topic = np.searchsorted(judged.topic_first, documents, side="right") - 1
     grade = judged.topic_grade[documents]
     is_new = (np.diff(topic, prepend=-1) != 0) | (np.diff(grade, prepend=np.int16(-1)) != 0)
-    kind = np.cumsum(is_new) - 1  # one number for each grade of each topic, in the order of the documents
+    kind = np.cumsum(is_new) - 1  # one key for each grade of each topic, in the order of the documents
     estimated = sum_each(kind, _weights(judged)[judged.strata.of_grade[documents]], int(is_new.sum()))
     copies = np.floor(estimated + HALF).astype(np.intp)
     listed = np.repeat(np.flatnonzero(is_new), copies)

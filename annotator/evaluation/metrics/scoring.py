@@ -1,4 +1,4 @@
-"""Scores whole runs: every measure for every run and topic, and summarised over the topics of the qrels."""
+"""Scores of whole runs: every measure for every run and topic, and summarised over the topics of the qrels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,29 +23,29 @@ class Scores:
     """The values of some measures for some runs over all topics of the qrels, as trec_eval -c takes them."""
 
     measures: tuple[Measure, ...]
-    topics: tuple[str, ...]  # in the order of their bytes
+    topics: tuple[str, ...]  # in byte order
     values: Values  # shape: runs, topics, measures
     means: Values  # shape: runs, measures; for counts the sum, for GMAP the geometric mean
     retrieved: NDArray[np.intp]  # shape: runs, topics; 0 where the run has no list
     relevant: NDArray[np.intp]  # of each topic: how many relevant documents the qrels have
-    judged: JudgedRankings  # what was scored: a ranking for each run and each topic, topics within runs
-    judged_only: bool  # whether unjudged documents were left out of all rankings
+    judged: JudgedRankings  # the scored batch: a ranking for each run and topic, topics within runs
+    judged_only: bool  # whether unjudged documents were removed from all rankings
 
     def by_topic(self, run: int) -> dict[str, tuple[Number, ...]]:
-        """Give one run's values by topic number, in the order of the measures; counts are whole numbers."""
+        """Return one run's values by topic number, in the order of the measures; counts are integers."""
         return dict(zip(self.topics, map(self._numbers, self.values[run].tolist()), strict=True))
 
     def over_topics(self, run: int) -> tuple[Number, ...]:
-        """Give one run's values over all topics, in the order of the measures; counts are whole numbers."""
+        """Return one run's values over all topics, in the order of the measures; counts are integers."""
         return self._numbers(self.means[run].tolist())
 
     def missing(self, run: int) -> tuple[str, ...]:
-        """Name the topics of the qrels for which the run returned nothing; it counts there as an empty list."""
+        """Return the topics of the qrels for which the run returned nothing; they count as empty lists."""
         return tuple(self.topics[index] for index in np.flatnonzero(self.retrieved[run] == 0).tolist())
 
     @cached_property
     def without_relevant(self) -> tuple[str, ...]:
-        """Name the topics without relevant documents: no run can find any there, and they count in the means."""
+        """Return the topics without relevant documents, which count in the means although no run can find any."""
         return tuple(self.topics[index] for index in np.flatnonzero(self.relevant == 0).tolist())
 
     def _numbers(self, values: Sequence[float]) -> tuple[Number, ...]:
@@ -64,9 +64,9 @@ def score(
     best_grade: int | None = None,
     sampled: JudgedRankings | None = None,
 ) -> Scores:
-    """Score a batch that has a ranking for each run and each topic, topics within runs.
+    """Score a batch that has a ranking for each run and topic, topics within runs.
 
-    `topics` are their numbers in the order of their bytes, in which the means are summed; `best_grade` is that of the
+    `topics` are their numbers in byte order, in which the means are summed; `best_grade` is that of the
     scale. `sampled` is the same batch for the measures that estimate from a sample, if the pool is one. Raises
     `InvalidValueError` when there is no topic.
     """
@@ -104,8 +104,8 @@ def score_runs(
 ) -> Scores:
     """Score runs, each {topic key: document numbers best first}, over all topics of the qrels as trec_eval -c does.
 
-    `numbers` gives the topics' numbers, `samples` what was drawn of their pools. A run without a list for a topic
-    scores there as one that retrieved nothing. Raises `InvalidValueError` when the qrels have no topic.
+    `numbers` are the topics' numbers, `samples` the samples of their pools. A run without a list for a topic
+    is scored there as an empty list. Raises `InvalidValueError` when the qrels have no topic.
     """
     topics = sorted(qrels, key=lambda topic: numbers[topic].encode())
     rankings = [(topic, run.get(topic, NOTHING_RETRIEVED)) for run in runs for topic in topics]

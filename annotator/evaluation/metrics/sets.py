@@ -1,4 +1,4 @@
-"""Measures that ignore the order of a ranking: counts, set precision, set recall, and what is made of the two."""
+"""Measures of the unordered set of retrieved documents: counts, set precision, set recall, and combinations."""
 
 import numpy as np
 
@@ -59,7 +59,7 @@ def set_f(judged: JudgedRankings, setting: Setting) -> Values:
     precision = set_precision(judged, setting)
     recall = set_recall(judged, setting)
     weight = setting.beta * setting.beta
-    # This fraction multiplied out, in trec_eval's order of steps.
+    # This fraction expanded, in trec_eval's order of operations.
     return share((weight + 1) * precision * recall, weight * precision + recall)
 
 

@@ -1,4 +1,4 @@
-"""The settings of a measure, and the arithmetic that measures share: sums by ranking, shares, means over topics."""
+"""The settings of a measure, and arithmetic that measures share: sums by ranking, shares, means over topics."""
 
 import math
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Compat(Enum):
 
 @dataclass(frozen=True)
 class Setting:
-    """How a measure is to be taken; each measure looks only at what it takes."""
+    """The parameters of a measure; each measure uses only its own."""
 
     relevant_from: int = 1  # the least grade that counts as relevant; measures of grades ignore it
     cutoff: int | None = None  # look at this many top documents; None for the whole ranking
@@ -40,14 +40,14 @@ class Setting:
     prior: str | None = None  # "stratum": what xinfAP takes where nothing of a stratum above a rank is judged
 
     def within(self, rank: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Say of each rank whether the measure looks at it."""
+        """Return which ranks are within the cutoff."""
         if self.cutoff is None:
             return np.ones(rank.size, np.bool_)
         return rank <= self.cutoff
 
     @property
     def depth(self) -> int:
-        """The cutoff of a measure that cannot do without one."""
+        """The cutoff of a measure that requires one."""
         if self.cutoff is None:
             raise ValueError("this measure needs a cutoff")
         return self.cutoff
@@ -59,7 +59,7 @@ def count_each(group: NDArray[np.intp], groups: int) -> Values:
 
 
 def sum_each(group: NDArray[np.intp], terms: Values, groups: int) -> Values:
-    """Sum the terms of each group one after the other, in their order.
+    """Sum the terms of each group sequentially, in their order.
 
     trec_eval adds in rank order; np.sum would add in pairs, and the last digit would differ.
     """
@@ -67,15 +67,15 @@ def sum_each(group: NDArray[np.intp], terms: Values, groups: int) -> Values:
 
 
 def share(part: Numbers, whole: Numbers) -> Values:
-    """Divide; a share of nothing is 0, as everywhere in trec_eval."""
+    """Divide; 0 / 0 is 0, as everywhere in trec_eval."""
     return np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
 
 
 def run_along(nth: NDArray[np.intp], terms: Values, combine: np.ufunc) -> Values:
     """Combine each row's term with the result of the row before it in its group.
 
-    Rows stand by group and are numbered in it from 1 by `nth`, without gaps. Each step takes one row of every group
-    that has so many, so that a group's result is as exact as a plain loop's and does not depend on the other groups;
+    Rows are sorted by group and numbered in it from 1 by `nth`, without gaps. Each step takes one row of every group
+    that is long enough, so that a group's result is as exact as a plain loop's and does not depend on other groups;
     a cumulative sum over all groups, or one of logarithms, would be neither.
     """
     results = terms.copy()
@@ -88,7 +88,7 @@ def run_along(nth: NDArray[np.intp], terms: Values, combine: np.ufunc) -> Values
     return results
 
 
-LEAST = 0.00001  # what the geometric mean takes for 0
+LEAST = 0.00001  # the minimum of values in a geometric mean
 
 
 def means(values: Values) -> Values:

@@ -1,4 +1,4 @@
-"""trec_eval's names of measures: which measure each denotes here, and how trec_eval prints it."""
+"""trec_eval's names of measures, mapped to the measures here and to its output names."""
 
 import math
 import re
@@ -22,29 +22,29 @@ RANKS = "5,10,15,20,30,100,200,500,1000"
 RECALLS = "0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1"
 MULTIPLES = "0.2,0.4,0.6,0.8,1,1.2,1.4,1.6,1.8,2"
 
-# Gains by grade as trec_eval takes them: 1=3,2=9.
+# Gains by grade as trec_eval reads them: 1=3,2=9.
 PAIRS = re.compile(r"[0-9]+=[0-9.eE+-]+(,[0-9]+=[0-9.eE+-]+)*")
-# What trec_eval prints behind a name and _, as in P_10 and iprec_at_recall_0.10.
+# The suffix of a name in trec_eval's output, after _, as in P_10 and iprec_at_recall_0.10.
 PRINTED_PARAMETERS = re.compile(r"(p=|-)?[.0-9].*")
 
 
 class Takes(Enum):
-    """What may follow a name and a dot."""
+    """The kinds of parameters after a name and a dot."""
 
     NOTHING = "nothing"
     CUTOFFS = "cutoffs"  # 5,10
     LEVELS = "levels"  # .1,.5
     GAINS = "gains"  # 1=3,2=9
-    WEIGHT = "weight"  # set_F's, which is the square of beta
+    WEIGHT = "weight"  # set_F's parameter, the square of beta
     PERSISTENCE = "persistence"  # p=0.8
     LENGTH = "length"  # of relstring
 
 
 @dataclass(frozen=True)
 class Family:
-    """A name of trec_eval's: one measure, or several that differ in their cutoff."""
+    """A trec_eval name: one measure, or several with different cutoffs."""
 
-    measure: str | None  # our name; None for a line that shows no number
+    measure: str | None  # our name; None for a line without a number
     takes: Takes = Takes.NOTHING
     usual: str = ""  # parameters, when none are given
     is_in_version_9: bool = True

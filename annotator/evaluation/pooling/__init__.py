@@ -1,6 +1,6 @@
-"""Pooling: which documents of the runs are to be judged, by every strategy of the field, and what a pool would cost.
+"""Pooling: strategies that select documents of the runs for judging, and the cost of pools.
 
-`parse_strategy` reads a strategy; `topic_runs` takes one topic's runs in; the strategy then orders them, draws a sample
-of them, or chooses document after document. `plan_depths` tells sizes beforehand and `simulate` what would have been
+`parse_strategy` reads a strategy; `topic_runs` converts one topic's runs; the strategy then orders their documents,
+samples them, or chooses one after another. `plan_depths` computes sizes in advance and `simulate` what would have been
 found.
 """

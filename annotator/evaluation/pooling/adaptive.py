@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from annotator.errors import Sentence
 from annotator.evaluation.pooling.topic_runs import Places, Ties, TopicRuns, Weights
 
-Blocked = NDArray[np.bool_]  # of each place, and of one more that is never blocked
+Blocked = NDArray[np.bool_]  # one entry a place, and one more that is never blocked
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A judgement as strategies see it."""
+    """A judgement as input of a strategy."""
 
     document: int
     is_relevant: bool | None  # None: the document cannot be judged
-    run: int | None = None  # from which it was chosen: index among the runs given; None if from none of them
+    run: int | None = None  # index of the run from which it was chosen; None if from none of them
 
 
 @dataclass(frozen=True)
@@ -30,21 +30,21 @@ class Choice:
     """A document to judge next, and why."""
 
     document: int
-    run: int  # from which it was chosen, or which contributed most to it: index among the runs given
-    reason: Mapping[str, float]  # can be stored as JSON; `explain` says it
+    run: int  # index of the run from which it was chosen, or which contributed most to it
+    reason: Mapping[str, float]  # a JSON value; `explain` formats it
 
 
 class Adaptive(ABC):
-    """A strategy at work on one topic.
+    """The state of an adaptive strategy on one topic.
 
-    The choices follow from the runs and the verdicts so far, in the order they came, and from nothing else: whoever
-    gives the same verdicts to a new one gets the same choices. Verdicts on documents that were never chosen count as
-    any other; those on documents that no run has tell nothing about runs. A document's first verdict counts; whoever
-    wants another to count begins anew. Not for several threads at once.
+    The choices depend only on the runs and the verdicts so far, in their order: a new object with the same
+    verdicts makes the same choices. Verdicts on documents that were never chosen count like
+    any others; those on documents that no run has give no information on runs. The first verdict of a document
+    counts; to replace one, create a new object. Not thread-safe.
     """
 
     def __init__(self, runs: TopicRuns, *, ties: Ties = Ties.RRF, seed: int = 1) -> None:
-        """Begin without verdicts; the seed is of random ties."""
+        """Start without verdicts; the seed is for random ties."""
         self.runs = runs
         self.preference = runs.preference(ties, seed)
         self.ties = ties
@@ -52,7 +52,7 @@ class Adaptive(ABC):
         self._known = np.zeros(runs.candidates + 1, np.bool_)
 
     def learn(self, verdicts: Iterable[Verdict]) -> None:
-        """Take further verdicts in."""
+        """Update the state with further verdicts."""
         for verdict in verdicts:
             place = self.runs.place_of.get(verdict.document)
             if place is not None and not self._known[place]:
@@ -62,10 +62,10 @@ class Adaptive(ABC):
                     self._learn(place, row, is_relevant=verdict.is_relevant)
 
     def choose(self, count: int = 1, out: Iterable[int] = ()) -> list[Choice]:
-        """Choose up to `count` documents, fewer when there are no more; asking changes nothing.
+        """Choose up to `count` documents, fewer if there are no more; the state does not change.
 
-        `out` are documents that were handed out and have no verdict yet: they are passed over, and no run is thought
-        better or worse for them. Of several choices, each passes over the ones before it in the same way.
+        `out` are documents handed out without a verdict yet: they are skipped, and no run's estimate changes
+        because of them. Of several choices, each skips the ones before it in the same way.
         """
         blocked = self._known.copy()
         blocked[[place for place in map(self.runs.place_of.get, out) if place is not None]] = True
@@ -78,16 +78,16 @@ class Adaptive(ABC):
 
     @abstractmethod
     def _learn(self, place: int, row: int | None, *, is_relevant: bool) -> None:
-        """Take in a verdict on a document that had none; `row` is the run from which it was chosen, if known."""
+        """Update the state with a first verdict on a document; `row` is the run from which it was chosen, if known."""
 
     @abstractmethod
     def _next(self, blocked: Blocked) -> tuple[int, int, dict[str, float]]:
-        """Give the place, the row and the reason of the best document that is not blocked; there is one."""
+        """Return the place, the row and the reason of the best document that is not blocked; there must be one."""
 
     def _preferred(self, rows: NDArray[np.intp], places: NDArray[np.int32], blocked: Blocked) -> int:
-        """Break a tie among runs that each put a document forward: the index of the chosen one.
+        """Break a tie among runs that each propose a document: the index of the chosen one.
 
-        Of runs that put the same document forward, the one that comes first in their own order; of random ties, any,
+        Among runs that propose the same document, the one first in their own order; for random ties, any,
         drawn again whenever another document is blocked.
         """
         if self.ties is Ties.RANDOM:
@@ -97,7 +97,7 @@ class Adaptive(ABC):
 
 
 def explain(reason: Mapping[str, float], run: str) -> Sentence:
-    """Say why a document was chosen, given the reason of a `Choice` and the tag of its run."""
+    """Explain why a document was chosen, given the reason of a `Choice` and the tag of its run."""
     values: dict[str, object] = {"run": run, "rank": int(reason["rank"])}
     if "misses" in reason:
         values["misses"] = int(reason["misses"])
@@ -120,7 +120,7 @@ def explain(reason: Mapping[str, float], run: str) -> Sentence:
 
 
 BETA = 0.1
-DECIMALS = 9  # of weights when they are compared: sums of the same terms in another order differ in the 16th
+DECIMALS = 9  # decimals of compared weights: sums of the same terms in another order differ in the 16th
 
 
 class Hedge(Adaptive):

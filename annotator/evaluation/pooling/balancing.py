@@ -1,4 +1,4 @@
-"""Deals topics out among judges so that each has about as much left to do."""
+"""Assigns topics to judges so that the remaining work is balanced."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from annotator.evaluation.formats.identifiers import natural_order
 
 @dataclass(frozen=True)
 class TopicWork:
-    """A topic with how many of its documents are still to be judged, and who owns it now."""
+    """A topic with the number of its unjudged documents, and its current owner."""
 
     number: str
     remaining: int
@@ -16,12 +16,12 @@ class TopicWork:
 
 
 def balanced_owners(topics: Iterable[TopicWork], judges: Collection[str], *, anew: bool = False) -> dict[str, str]:
-    """Topic number → judge, for the topics that are dealt out: the largest first, each to the judge with least so far.
+    """Map topic number → judge for the assigned topics: the largest first, each to the judge with least work so far.
 
-    Dealt out are topics of which something remains: those that none of `judges` owns (these keep theirs, and it counts
-    as their work), or all of them `anew`. Between judges with equally much, the present owner keeps the topic; else
-    the one with fewer topics takes it, then the first by name. So the same state gives the same answer, whatever the
-    order of the input, and dealing anew twice moves nothing the second time.
+    Topics with remaining documents are assigned: those that none of `judges` owns (owners keep theirs, which counts
+    as their work), or all of them with `anew`. In a tie, the current owner keeps the topic; else
+    the judge with fewer topics takes it, then the first by name. So the same state gives the same result for any
+    order of the input, and repeating it with `anew` moves nothing.
 
     Greedy, longest first (Graham, "Bounds on multiprocessing timing anomalies", SIAM Journal on Applied Mathematics
     17(2), 1969): when all is dealt anew, nobody has more than 4/3 of the least that is possible for the busiest.

@@ -11,7 +11,7 @@ from annotator.errors import InvalidValueError
 
 @dataclass(frozen=True, eq=False)
 class PooledTopic:
-    """The pool of one topic as its contributions: one row each, by document number, then by run."""
+    """The pool of one topic as contributions: one row each, by document number, then by run."""
 
     document: NDArray[np.int32]
     run: NDArray[np.intp]  # index into the rankings that were pooled
@@ -19,15 +19,15 @@ class PooledTopic:
 
     @property
     def documents(self) -> NDArray[np.int32]:
-        """The pooled documents, each once, by number."""
+        """The distinct pooled documents, by number."""
         return np.unique(self.document)
 
 
 def depth_pool(rankings: Sequence[NDArray[np.int32]], depth: int | Sequence[int]) -> PooledTopic:
     """Pool the top `depth` documents of every run, given one topic's document numbers per run, best first.
 
-    `depth` is one for all runs, or one for each. A deeper pool contains the shallower one, and the order of the runs
-    changes no document of it. A ranking shorter than its depth gives what it has. Raises `InvalidValueError` for a
+    `depth` is one for all runs, or one for each. A deeper pool contains the shallower one, and does not depend on the
+    order of the runs. A ranking shorter than its depth contributes all it has. Raises `InvalidValueError` for a
     depth below 1. Spärck Jones and van Rijsbergen, "Report on the need for and provision of an 'ideal' information
     retrieval test collection", 1975.
     """

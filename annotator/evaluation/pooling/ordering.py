@@ -1,4 +1,4 @@
-"""The order in which documents are shown to judges, whatever the reason they were chosen."""
+"""The order in which documents are shown to judges, independent of why they were chosen."""
 
 from collections.abc import Sequence
 from hashlib import blake2b
@@ -6,17 +6,17 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-PRIORITY_BITS = 62  # so that a priority and the next one fit a signed 64-bit column
+PRIORITY_BITS = 62  # so that a priority plus one fits a signed 64-bit column
 
 
 def judging_order(docnos: Sequence[str], seed: int, topic: str) -> NDArray[np.int64]:
-    """Give each document its priority, from 0 to 2**62 - 1; the lowest is shown first.
+    """Assign each document a priority, from 0 to 2**62 - 1; the lowest is shown first.
 
-    The order is random, so that neither run nor rank shows through it, and the same whenever it is asked for: a
-    priority depends on the seed, the topic's number and the document's own docno and on nothing else. Documents may
-    arrive in any order, and a pool that grows keeps the order it had.
+    The order is random, so that it reveals neither run nor rank, and reproducible: a
+    priority depends only on the seed, the topic's number and the document's docno. Documents may
+    be added in any order, and a growing pool keeps its order.
     """
-    # The zero bytes keep topic 1 with document 23 apart from topic 12 with document 3.
+    # The zero bytes separate topic 1 with document 23 from topic 12 with document 3.
     start = blake2b(f"{seed}\0{topic}\0".encode(), digest_size=8)
     priorities = np.empty(len(docnos), np.int64)
     for index, docno in enumerate(docnos):
@@ -29,7 +29,7 @@ def judging_order(docnos: Sequence[str], seed: int, topic: str) -> NDArray[np.in
 def showing_order(
     showing: str, docnos: Sequence[str], seed: int, topic: str, *, last: int | None = None
 ) -> NDArray[np.int64]:
-    """Give documents that join a pool their priorities, in one of the ways in which a pool can be shown.
+    """Assign priorities to documents that join a pool, by one of the display orders.
 
     `random` is `judging_order`, which mixes them with what the topic has; with `docno`, and with `selection`, the order
     in which they are given here, they come after `last`, the greatest priority that the topic has.

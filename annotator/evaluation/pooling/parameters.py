@@ -1,4 +1,4 @@
-"""The parameters of strategies: how each is read, refused, explained and written."""
+"""The parameters of strategies: parsing, validation, help and formatting."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ Value = int | Update | Ties | tuple[Band, ...]
 
 @dataclass(frozen=True)
 class Parameter:
-    """Something that strategies can take."""
+    """A parameter of strategies."""
 
-    read: Callable[[str], Value | None]  # None when it cannot be read so
-    refusal: Sentence  # its template has %(written)s for what was written
+    read: Callable[[str], Value | None]  # None for an invalid value
+    refusal: Sentence  # its template has %(written)s for the value as written
     help: Sentence
 
 
@@ -83,7 +83,7 @@ PARAMETERS: Mapping[str, Parameter] = {
 
 
 def read_parameter(name: str, written: str) -> Value:
-    """Read the value of one parameter; raises `InvalidValueError` with the parameter's own sentence."""
+    """Parse the value of one parameter; raises `InvalidValueError` with the parameter's own sentence."""
     value = PARAMETERS[name].read(written.strip())
     if value is None:
         raise InvalidValueError(PARAMETERS[name].refusal.template, written=written.strip())
@@ -91,7 +91,7 @@ def read_parameter(name: str, written: str) -> Value:
 
 
 def show(value: Value) -> str | int:
-    """Write a value as it is stored; numbers stay numbers."""
+    """Convert a value to its stored form; numbers stay numbers."""
     if isinstance(value, Update | Ties):
         return str(value.value)
     return value if isinstance(value, int) else format_bands(value)

@@ -1,4 +1,4 @@
-"""Depth-k pools: which documents they hold, what they cost for every k, and how a budget is divided among topics."""
+"""Depth-k pools: their documents, their cost for every k, and the division of a budget among topics."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,27 +18,27 @@ class DepthPlan:
     """Pools of depth 1 to a limit; the last axis is the depth, depth 1 at index 0."""
 
     size: Counts  # topics x depths: documents in the pool
-    pooled: Counts  # topics x depths: of these, in the pool already
-    only_run: Counts  # runs x depths: documents, over all topics, that no other run puts in
-    only_team: Counts  # teams x depths: documents, over all topics, that no other team puts in
+    pooled: Counts  # topics x depths: of these, already pooled
+    only_run: Counts  # runs x depths: documents, over all topics, that only this run contributes
+    only_team: Counts  # teams x depths: documents, over all topics, that only this team contributes
 
 
 @dataclass(frozen=True, eq=False)
 class _Entrants:
-    """The documents of a topic, each once, with the depths at which they come in and lose their only sponsor."""
+    """The distinct documents of a topic, with the depths at which they join and get a second contributor."""
 
     document: Indices
-    run: Documents  # that has the best rank
-    rank: Documents  # the best one
-    rank_elsewhere: Documents  # the best in another run, limit + 1 if there is none
-    rank_of_rivals: Documents  # the best in another team's run, likewise
+    run: Documents  # index of the run with the best rank
+    rank: Documents  # the best rank
+    rank_elsewhere: Documents  # the best rank in another run, limit + 1 if there is none
+    rank_of_rivals: Documents  # the same for the runs of other teams
 
 
 class _Entries:
-    """The top of every run's list as one column of places, each place being rank * runs + run, rank from 1.
+    """The tops of all lists as one column of places; a place is rank * runs + run, rank from 1.
 
-    The least place of a document is where it stands best, and `least` finds it without any sorting, in a table by
-    document number that is used again for every topic.
+    The least place of a document is its best rank; `least` finds it without sorting, in a table by
+    document number that is reused for every topic.
     """
 
     def __init__(self, teams: Sequence[int], limit: int, longest: int) -> None:
@@ -50,7 +50,7 @@ class _Entries:
         self.document, self.place, self.team = NONE.astype(np.intp), NONE, NONE.astype(np.intp)
 
     def load(self, rankings: Sequence[Documents]) -> None:
-        """Take a topic's lists in."""
+        """Load the lists of a topic."""
         tops = [ranked[: self.limit] for ranked in rankings]
         lengths = [top.size for top in tops]
         self.document = np.concatenate([NONE, *tops]).astype(np.intp)
@@ -66,7 +66,7 @@ class _Entries:
         return self.table.take(wanted)
 
     def entrants(self) -> _Entrants:
-        """Find who puts each document in first, and when somebody else does."""
+        """Find the first contributor of each document, and the rank at which there is another."""
         self.least(np.arange(self.document.size), self.document)
         is_best = self.table.take(self.document) == self.place
         best = np.flatnonzero(is_best)
@@ -78,7 +78,7 @@ class _Entries:
         return _Entrants(document, run, rank, elsewhere // self.runs, rivals // self.runs)
 
     def among(self, wanted: Indices, chosen: Documents) -> NDArray[np.bool_]:
-        """Which documents are among those chosen; some of these may be in no run."""
+        """Return which documents are among those chosen; some of these may be in no run."""
         self.table[wanted] = 0
         self.table[chosen[chosen < self.table.size]] = 1
         is_chosen: NDArray[np.bool_] = self.table.take(wanted) == 1
@@ -94,8 +94,8 @@ def plan_depths(
 ) -> DepthPlan:
     """Plan the pools of depth 1 to `limit`.
 
-    `topics` has for each topic every run's document numbers, best first, none where a run leaves the topic out; `teams`
-    the team of each run, from 0; `pooled` the documents of each topic that are.
+    `topics` has for each topic every run's document numbers, best first, empty for a run without the topic; `teams`
+    the team of each run, from 0; `pooled` the pooled documents of each topic.
     """
     longest = max((ranked.size for rankings in topics for ranked in rankings), default=0)
     entries = _Entries(teams, limit, longest)
@@ -117,12 +117,12 @@ def plan_depths(
 
 
 def _growth(ranks: Documents, limit: int) -> Counts:
-    """Count the documents that have come in at each depth."""
+    """Count the documents in the pool at each depth."""
     return np.cumsum(np.bincount(ranks, minlength=limit + 1)[1:])
 
 
 def _sponsored(sponsor: Indices, begin: Indices, end: Indices, sponsors: int, limit: int) -> Counts:
-    """Count at each depth the documents of each sponsor, which it has from the depth `begin` to before `end`."""
+    """Count at each depth the documents that only one sponsor has, from the depth `begin` to before `end`."""
     columns = limit + 2
     gained, lost = (np.bincount(sponsor * columns + depth, minlength=sponsors * columns) for depth in (begin, end))
     counts: Counts = np.cumsum((gained - lost).reshape(sponsors, columns), axis=1)
@@ -130,12 +130,12 @@ def _sponsored(sponsor: Indices, begin: Indices, end: Indices, sponsors: int, li
 
 
 def shares(total: int, sizes: Sequence[int]) -> list[int]:
-    """Divide a total over topics that have so many documents to give, evenly.
+    """Divide a total evenly over topics with `sizes` available documents.
 
-    What a topic cannot use goes to the others; a remainder goes one each to the first topics that can use more. So the
-    shares add up to the total, or to everything there is, and differ by more than 1 only where a topic is used up.
+    What a topic cannot use goes to the others; the remainder goes to the first topics that can use more. So the
+    shares add up to the total, or to all documents, and differ by more than 1 only where a topic is exhausted.
     """
-    # At each level, from 0: how many documents there are when every topic gives so many, as far as it can.
+    # At each level, from 0: the number of documents when every topic gives up to that many.
     topics_at = np.cumsum(np.bincount(np.asarray(sizes, np.intp), minlength=1)[::-1])[::-1]
     levels = np.append(0, np.cumsum(topics_at[1:]))
     level = int(np.searchsorted(levels, total, side="right")) - 1
@@ -148,11 +148,11 @@ def shares(total: int, sizes: Sequence[int]) -> list[int]:
 
 
 def take_by_topic(orders: Sequence[NDArray[np.int32]], per_topic: int) -> list[NDArray[np.int32]]:
-    """Take the first so many documents of every topic's order."""
+    """Take the first `per_topic` documents of every topic's order."""
     return [order[:per_topic] for order in orders]
 
 
 def take_in_total(orders: Sequence[NDArray[np.int32]], total: int) -> list[NDArray[np.int32]]:
-    """Take so many documents in all from the topics' orders, divided as `shares` does."""
+    """Take `total` documents from the topics' orders, divided as `shares` does."""
     given = shares(total, [order.size for order in orders])
     return [order[:share] for order, share in zip(orders, given, strict=True)]

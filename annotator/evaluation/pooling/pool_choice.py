@@ -1,4 +1,4 @@
-"""What a strategy has judged of every topic, and why: its orders cut to the budget, its samples, its beginnings."""
+"""The documents that a strategy selects for each topic: orders cut to the budget, samples, start pools."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -15,18 +15,18 @@ from annotator.evaluation.pooling.strategies import STRATEGIES, Strategy, Strate
 from annotator.evaluation.pooling.topic_runs import TopicRuns, distinct, topic_runs
 from annotator.evaluation.runs.rankings import DOCUMENT_BYTES, decode_documents, decode_scores
 
-DocnosOf = Callable[[AbstractSet[int]], Mapping[int, str]]  # the docnos of document numbers
+DocnosOf = Callable[[AbstractSet[int]], Mapping[int, str]]  # returns the docnos of document numbers
 
 NONE: NDArray[np.int32] = np.empty(0, np.int32)
 WHOLE_LIST = 2**31 - 1  # deeper than any ranked list
 
-# Strategies that go on choosing, from the judgements so far.
+# Strategies that choose further documents from the judgements so far.
 ADAPTIVE = tuple(name for name, definition in STRATEGIES.items() if definition.kind is StrategyKind.ADAPTIVE)
 
 
 @dataclass(frozen=True, eq=False)
 class TopicChoice:
-    """The documents of a topic that are to be judged, in the order in which they were chosen."""
+    """The selected documents of a topic, in the order in which they were chosen."""
 
     documents: NDArray[np.int32]
     strata: tuple[Stratum, ...] = ()
@@ -34,18 +34,18 @@ class TopicChoice:
 
 @dataclass(frozen=True, eq=False)
 class ChosenTopic:
-    """What is to be pooled of one topic, and the runs that have it, as indices among all runs."""
+    """The documents to pool for one topic, and the runs that have them, as indices among all runs."""
 
     id: int
     number: str
     chosen: TopicChoice
-    docnos: tuple[str, ...]  # of the documents chosen
+    docnos: tuple[str, ...]  # of the chosen documents
     found: PooledTopic
 
 
 @dataclass(frozen=True, eq=False)
 class TopicLists:
-    """The lists of one topic, of those runs that have one."""
+    """The lists of one topic, for the runs that have one."""
 
     runs: NDArray[np.intp]  # indices among all runs
     depths: list[int]
@@ -54,7 +54,7 @@ class TopicLists:
 
 
 class ListsOfTopics:
-    """Reads ranked lists topic by topic, as often as it is asked, since no memory holds all of them."""
+    """Reads ranked lists topic by topic, repeatedly, since they do not all fit in memory."""
 
     def __init__(
         self,
@@ -62,9 +62,9 @@ class ListsOfTopics:
         read: Callable[[Iterable[int]], Iterator[tuple[int, Sequence[tuple[int, bytes, bytes | None]]]]],
         past: Mapping[int, AbstractSet[int]] | None = None,
     ) -> None:
-        """Take each run's depth, by its id, and a reader of lists: run id, documents and scores as they are packed.
+        """Take each run's depth, by its id, and a reader of lists: run id, packed documents and scores.
 
-        Documents that are to be looked `past`, by topic, are taken out before a list is cut at its depth.
+        Documents in `past`, by topic, are removed before a list is cut at its depth.
         """
         self._read, self._past = read, past or {}
         self._depths = list(depths.values())
@@ -88,7 +88,7 @@ class ListsOfTopics:
 def read_topics(
     topics: Mapping[int, str], lists: ListsOfTopics, docnos_of: DocnosOf
 ) -> Iterator[tuple[int, TopicRuns, TopicLists]]:
-    """Read topics, given by id with their numbers, in the form from which strategies choose."""
+    """Read topics, given by id with their numbers, as `TopicRuns`."""
     docnos: dict[int, str] = {}
     for topic, given in lists.of(topics):
         numbers, _ = distinct(np.concatenate(given.rankings))
@@ -100,7 +100,7 @@ def read_topics(
 def choose_topics(
     strategy: Strategy, topics: Mapping[int, str], lists: ListsOfTopics, docnos_of: DocnosOf, seed: int
 ) -> list[ChosenTopic]:
-    """Choose what is to be pooled of topics, given by id with their numbers, in the order given."""
+    """Select the documents to pool for topics, given by id with their numbers, in the order given."""
     read = read_topics(topics, lists, docnos_of)
     choices = {topic: choose(strategy, runs, seed) for topic, runs, _ in read}
     cut = dict(zip(choices, within_budget(strategy, list(choices.values())), strict=True))
@@ -115,9 +115,9 @@ def choose_topics(
 
 
 def stored_strategy(name: str, parameters: Mapping[str, object]) -> Strategy:
-    """Read the strategy of a stored version of a pool, whose parameters also say which runs it was made from.
+    """Parse the strategy of a stored version of a pool, whose parameters also name its runs.
 
-    What was not recorded when the pool was built was not in force then.
+    Parameters that were not recorded had no effect at that time.
     """
     takes = STRATEGIES[name].takes
     strategy = parse_strategy(name, {key: str(value) for key, value in parameters.items() if key in takes})
@@ -125,14 +125,14 @@ def stored_strategy(name: str, parameters: Mapping[str, object]) -> Strategy:
 
 
 def is_adaptive(name: str) -> bool:
-    """Whether the strategy of a stored version chooses further documents from judgements."""
+    """Whether the strategy of a stored version is adaptive."""
     return name in ADAPTIVE
 
 
 def run_depths(strategy: Strategy, tags: Sequence[str], depth_of: Mapping[str, int]) -> list[int]:
-    """How deep the strategy looks into each run; with no limit, deeper than any list is.
+    """The depth to which the strategy reads each run; without a limit, deeper than any list.
 
-    Raises `InvalidValueError` where runs cannot have a depth of their own.
+    Raises `InvalidValueError` if runs cannot have a depth of their own.
     """
     if depth_of and strategy.definition.kind is not StrategyKind.DEPTH:
         raise InvalidValueError(
@@ -146,9 +146,9 @@ def run_depths(strategy: Strategy, tags: Sequence[str], depth_of: Mapping[str, i
 
 
 def choose(strategy: Strategy, runs: TopicRuns, seed: int) -> TopicChoice:
-    """Choose of one topic what the strategy would have judged were its budget only for this topic.
+    """Select the documents of one topic as if the budget were for this topic alone.
 
-    What an adaptive strategy starts with; what was drawn of a stratified one, with its strata.
+    The start pool of an adaptive strategy; the sample of a stratified one, with its strata.
     """
     if strategy.definition.kind is StrategyKind.ADAPTIVE:
         return TopicChoice(strategy.start(runs, seed))
@@ -158,12 +158,12 @@ def choose(strategy: Strategy, runs: TopicRuns, seed: int) -> TopicChoice:
     order = strategy.order(runs, seed)
     if strategy.definition.kind is StrategyKind.DEPTH:
         return TopicChoice(order)
-    # A copy, since a part of it would keep the whole.
+    # Copy, as a view would keep the whole array in memory.
     return TopicChoice(order[: strategy.per_topic or strategy.budget].copy())
 
 
 def within_budget(strategy: Strategy, choices: Sequence[TopicChoice]) -> list[TopicChoice]:
-    """Cut what was chosen of each topic to the budget, topics in the order in which a remainder is given out."""
+    """Cut the selection of each topic to the budget, topics in the order in which they get a remainder."""
     orders = [choice.documents for choice in choices]
     if strategy.definition.kind is StrategyKind.ORDER:
         orders = (
@@ -175,7 +175,7 @@ def within_budget(strategy: Strategy, choices: Sequence[TopicChoice]) -> list[To
 
 
 def contributions(strategy: Strategy, given: TopicLists, documents: NDArray[np.int32]) -> PooledTopic:
-    """Say which runs put the chosen documents of a topic in, each at its rank, down to the depth of each run."""
+    """Return the runs that contribute the chosen documents of a topic, with ranks, down to the depth of each run."""
     depths = given.depths
     if strategy.definition.kind is StrategyKind.ADAPTIVE:
         depths = [min(depth, max(strategy.start_depth, 1)) for depth in depths]
@@ -185,6 +185,6 @@ def contributions(strategy: Strategy, given: TopicLists, documents: NDArray[np.i
 
 
 def most_bytes(depths: Sequence[int]) -> int | None:
-    """Say how much of packed lists is to be read; None for all of them."""
+    """The number of bytes of packed lists to read; None for all of them."""
     deepest = max(depths)
     return deepest * DOCUMENT_BYTES if deepest < WHOLE_LIST // DOCUMENT_BYTES else None

@@ -1,4 +1,4 @@
-"""Strategies simulated on existing judgements: how soon each finds what is relevant, and ranks the runs as all do."""
+"""Simulation of strategies on existing judgements: how soon each finds relevant documents and the ranking of runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ from annotator.evaluation.significance.rank_correlation import kendall_tau_b
 def simulate(
     strategy: Strategy, runs: TopicRuns, relevant: Mapping[int, bool], *, most: int | None = None, seed: int = 1
 ) -> NDArray[np.int32]:
-    """Give the order in which a strategy has the documents of a topic judged, at most `most` of them.
+    """Return the order in which a strategy selects the documents of a topic, at most `most` of them.
 
-    `relevant` says of every document that was judged whether it is relevant. Documents that were not judged are passed
-    over, as those that nobody can judge, and cost nothing. An adaptive strategy begins with its pool of `start_depth`,
-    here in the order in which a growing depth takes it in; a stratified one gives its sample only. The strategy's
-    budget does not count.
+    `relevant` maps every judged document to whether it is relevant. Unjudged documents are skipped at no cost, like
+    those that cannot be judged. An adaptive strategy starts with its pool of `start_depth`,
+    here in the order in which a growing depth adds documents; a stratified one gives only its sample. The strategy's
+    budget is ignored.
     """
     if strategy.definition.kind is StrategyKind.ADAPTIVE:
         return _adaptive(strategy, runs, relevant, most, seed)
@@ -61,32 +61,32 @@ Grades = Mapping[int, int]  # by document
 
 @dataclass(frozen=True)
 class Point:
-    """What a strategy comes to when a share of the judgements is made; tau is None where there is no order to compare.
+    """The result of a strategy at a share of the judgements; tau is None where it is undefined.
 
-    It may judge fewer documents than its share allows, when it wants no more of a topic.
+    It may judge fewer documents than its share allows, if it selects no more of a topic.
     """
 
     share: float
     judged: int
-    found: float  # of all relevant documents
+    found: float  # recall over all topics
     tau: float | None
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A strategy to be tried; the start depth is None when it has none."""
+    """A strategy to simulate; the start depth is None when it has none."""
 
     strategy: Strategy
 
     @property
     def start_depth(self) -> int | None:
-        """How deep it pools every run before it chooses."""
+        """The depth to which it pools every run before it chooses adaptively."""
         return self.strategy.start_depth if self.strategy.definition.kind is StrategyKind.ADAPTIVE else None
 
 
 @dataclass(frozen=True, eq=False)
 class JudgedPool:
-    """The judged documents that some run has, by topic key, and the runs: by topic key the documents, best first."""
+    """The judged documents in some run, by topic key, and the runs: by topic key the documents, best first."""
 
     numbers: Mapping[int, str]
     grades: Mapping[int, Grades]
@@ -95,19 +95,19 @@ class JudgedPool:
 
     @property
     def judged(self) -> int:
-        """How many documents are judged."""
+        """The number of judged documents."""
         return sum(map(len, self.grades.values()))
 
     @property
     def relevant(self) -> int:
-        """How many of them are relevant."""
+        """The number of relevant documents."""
         return sum(self._relevant_in(grades) for grades in self.grades.values())
 
     def _relevant_in(self, grades: Grades) -> int:
         return sum(grade >= self.relevant_from for grade in grades.values())
 
     def budgets(self, share: float) -> dict[int, int]:
-        """Divide a share of all judgements over the topics, as a budget in total is divided."""
+        """Divide a share of all judgements over the topics, like a total budget."""
         total = round(share * self.judged)
         return dict(zip(self.grades, shares(total, [len(grades) for grades in self.grades.values()]), strict=True))
 
@@ -117,7 +117,7 @@ class JudgedPool:
         return [float(value) for value in scores.means[:, 0]]
 
     def points(self, orders: Mapping[int, Documents], means: Sequence[float]) -> tuple[Point, ...]:
-        """Tell what comes of judging topics in these orders; `means` are the runs' by all judgements."""
+        """Evaluate these judging orders of the topics; `means` are the runs' values by all judgements."""
         return tuple(self._point(share, orders, means) for share in SHARES)
 
     def _point(self, share: float, orders: Mapping[int, Documents], means: Sequence[float]) -> Point:
@@ -132,13 +132,13 @@ class JudgedPool:
 
 
 def trials(names: Sequence[str], start_depths: Sequence[int], strata: str | None) -> list[Trial]:
-    """Make ready to try strategies, of all when none is named; adaptive ones once with each start depth.
+    """Parse the strategies to simulate, all if none is named; adaptive ones once for each start depth.
 
-    Raises `InvalidValueError` for an unknown strategy, and for depths and strata that cannot be.
+    Raises `InvalidValueError` for an unknown strategy, and for invalid depths and strata.
     """
     tried: list[Trial] = []
     for name in names or STRATEGIES:
-        # How much is to be judged is what the trial varies.
+        # The trial varies the number of judgements.
         said: dict[str, str | int] = {"depth": DEEPEST} if name.lower() == "depth" else {"budget": DEEPEST}
         if name.lower() == "stratified":
             said = {} if strata is None else {"strata": strata}
@@ -153,6 +153,6 @@ def trials(names: Sequence[str], start_depths: Sequence[int], strata: str | None
 def orders_of_topic(
     tried: Sequence[Trial], runs: TopicRuns, grades: Grades, relevant_from: int, *, most: int, seed: int
 ) -> list[Documents]:
-    """Give for each trial the order in which it has the first documents of a topic judged."""
+    """Return for each trial the order in which it selects the first documents of a topic."""
     relevant = {document: grade >= relevant_from for document, grade in grades.items()}
     return [simulate(trial.strategy, runs, relevant, most=most, seed=seed) for trial in tried]

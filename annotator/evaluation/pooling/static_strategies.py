@@ -1,11 +1,11 @@
-"""Static strategies: each weighs all documents of a topic at once from the runs' ranks or scores, greatest first."""
+"""Static strategies: each weighs all documents of a topic from the runs' ranks or scores, greatest weight first."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annotator.evaluation.pooling.topic_runs import Ties, TopicRuns, Weights
 
-RBP_PERSISTENCE = 0.8  # Moffat, Webber and Zobel's
+RBP_PERSISTENCE = 0.8  # the persistence of Moffat, Webber and Zobel
 
 
 def in_order(runs: TopicRuns, weights: Weights, ties: Ties = Ties.RRF, *, seed: int = 1) -> NDArray[np.int32]:

@@ -1,1 +1,1 @@
-"""Reading, writing and settling of qrels."""
+"""Parsing, formatting and consensus of qrels."""

@@ -1,7 +1,7 @@
-"""Settles several judges' grades of one document into one grade, by a policy the organiser chooses.
+"""Consensus: combines several judges' grades of one document into one, by a policy the organiser chooses.
 
-A policy may ask who gave a grade: the owner of the topic, an adjudicator, a named judge; or where the line of relevance
-is. `parse_policy` reads any of them, and `settle_opinions` applies it.
+A policy may depend on the judge of a grade (the owner of the topic, an adjudicator, a named judge) and on the least
+relevant grade. `parse_policy` parses any policy, and `settle_opinions` applies it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -19,7 +19,7 @@ FIRST, THIRD = 1, 3
 
 
 class Opinion(NamedTuple):
-    """A judge's present grade of a pool item, with what a policy may ask about it.
+    """A judge's current grade of a pool item, with the attributes that policies use.
 
     Of several adjudications of an item, the last one in a list decides.
     `place` is 1 for the judge who was the first to grade the item, 2 for the second, and 0 when that is unknown.
@@ -40,33 +40,33 @@ class GradesByItem:
     grade: NDArray[np.int64]
     place: NDArray[
         np.intp
-    ]  # of each grade: the place of its judge in the order of first judgement, from 1; 0 if unknown
-    first: NDArray[np.intp]  # of each item: where its grades begin
-    count: NDArray[np.intp]  # of each item: how many grades, 1 or more
+    ]  # of each grade: position of its judge in the order of first judgement, from 1; 0 if unknown
+    first: NDArray[np.intp]  # of each item: index of its first grade
+    count: NDArray[np.intp]  # of each item: number of grades, 1 or more
 
 
 @dataclass(frozen=True)
 class Policy:
-    """How several grades of one document become one, and the sentence that says so.
+    """A rule that combines several grades of one document, and its description.
 
-    `counted` selects the opinions that count, and `choose` settles them; an item of which none counts stays without a
-    grade. Every policy chooses one of the grades that were given, so that an item on which all agree needs no settling,
+    `counted` selects the opinions that count, and `choose` combines them; an item without counted opinions has no
+    grade. Every policy chooses one of the given grades, so an item on which all agree keeps its grade,
     unless the policy `needs_its_judge`, whose grade may be missing.
     """
 
     choose: Callable[[GradesByItem], NDArray[np.int64]]
     sentence: Sentence
-    counted: Callable[[Sequence[Opinion], int], Sequence[Opinion]] | None = None  # None: all opinions
+    counted: Callable[[Sequence[Opinion], int], Sequence[Opinion]] | None = None  # None: all opinions count
     needs_its_judge: bool = False
 
 
 def majority(grades: GradesByItem) -> NDArray[np.int64]:
-    """Choose the grade given most often; of several, the third judge's if it is one of them, else the lowest."""
+    """Choose the most frequent grade; in a tie, the third judge's if it is one of them, else the lowest."""
     return _most_votes(grades, grades.place == THIRD)
 
 
 def majority_first(grades: GradesByItem) -> NDArray[np.int64]:
-    """Choose the grade given most often; of several, the third judge's if it is one of them, else the first judge's.
+    """Choose the most frequent grade; in a tie, the third judge's if it is one of them, else the first judge's.
 
     Where the overlap sample is judged twice, the first judge's grade keeps it comparable with the documents that have
     only one: the lowest would lower it, the highest raise it, document by document that the two differ on.
@@ -75,12 +75,12 @@ def majority_first(grades: GradesByItem) -> NDArray[np.int64]:
 
 
 def _most_votes(grades: GradesByItem, *preferred: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Choose the grade given most often; of several, the one that a preferred judge gave, else the lowest."""
+    """Choose the most frequent grade; in a tie, the one that a preferred judge gave, else the lowest."""
     item = np.repeat(np.arange(grades.count.size), grades.count)
     differs = (item[1:] != item[:-1]) | (grades.grade[1:] != grades.grade[:-1])
-    starts = np.flatnonzero(np.append(True, differs))  # one entry an item and grade
+    starts = np.flatnonzero(np.append(True, differs))  # one entry for each item and grade
     votes = np.diff(starts, append=item.size)
-    # The last key sorts first. Stable, so the lower of two grades stays in front.
+    # The last key is the primary one. Stable, so the lower of two grades stays first.
     passed_over = [~np.logical_or.reduceat(one, starts) for one in reversed(preferred)]
     most_votes_first = np.lexsort((*passed_over, -votes, item[starts]))
     _, first = np.unique(item[starts], return_index=True)
@@ -88,7 +88,7 @@ def _most_votes(grades: GradesByItem, *preferred: NDArray[np.bool_]) -> NDArray[
 
 
 def median(grades: GradesByItem) -> NDArray[np.int64]:
-    """Choose the middle grade; of two in the middle, the lower."""
+    """Choose the median; of two middle grades, the lower."""
     return grades.grade.take(grades.first + (grades.count - 1) // 2)
 
 
@@ -103,30 +103,30 @@ def highest(grades: GradesByItem) -> NDArray[np.int64]:
 
 
 def owners(opinions: Sequence[Opinion], _relevant_from: int) -> list[Opinion]:
-    """The grade of the topic's owner; none when the owner has not judged."""
+    """Count only the grade of the topic's owner; none when the owner has not judged."""
     return [opinion for opinion in opinions if opinion.by_owner]
 
 
 def owners_else_everybody(opinions: Sequence[Opinion], _relevant_from: int) -> list[Opinion]:
-    """The owner's grade alone for items that the owner graded, all grades for the others."""
+    """Count only the owner's grade for items that the owner graded, all grades for the others."""
     owned = {opinion.item for opinion in opinions if opinion.by_owner}
     return [opinion for opinion in opinions if opinion.by_owner or opinion.item not in owned]
 
 
 def any_relevant(opinions: Sequence[Opinion], relevant_from: int) -> list[Opinion]:
-    """For an item that any judge finds relevant, only the relevant grades: the union of the relevant sets."""
+    """For an item that any judge finds relevant, count only the relevant grades: the union of the relevant sets."""
     found = {opinion.item for opinion in opinions if opinion.grade >= relevant_from}
     return [opinion for opinion in opinions if opinion.grade >= relevant_from or opinion.item not in found]
 
 
 def all_relevant(opinions: Sequence[Opinion], relevant_from: int) -> list[Opinion]:
-    """For an item that any judge finds not relevant, only these grades: the intersection of the relevant sets."""
+    """For an item that any judge finds not relevant, count only those grades: the intersection of the relevant sets."""
     refused = {opinion.item for opinion in opinions if opinion.grade < relevant_from}
     return [opinion for opinion in opinions if opinion.grade < relevant_from or opinion.item not in refused]
 
 
 def named_judge(name: str) -> Policy:
-    """Count the grades of one judge alone."""
+    """Count only the grades of one judge."""
 
     def counted(opinions: Sequence[Opinion], _relevant_from: int) -> list[Opinion]:
         return [opinion for opinion in opinions if opinion.judge == name]
@@ -137,7 +137,7 @@ def named_judge(name: str) -> Policy:
 
 
 def adjudicated_else(policy: Policy, sentence: Sentence) -> Policy:
-    """For an adjudicated item count its last adjudication alone, for any other what the policy counts."""
+    """For an adjudicated item count only its last adjudication, for others what the policy counts."""
 
     def counted(opinions: Sequence[Opinion], relevant_from: int) -> list[Opinion]:
         decided = {opinion.item: opinion for opinion in opinions if opinion.adjudicates}
@@ -150,18 +150,18 @@ def adjudicated_else(policy: Policy, sentence: Sentence) -> Policy:
 
 
 def asks_for_owner(policy: str) -> bool:
-    """Whether a policy gives the grade of the topic's owner a weight of its own."""
+    """Whether a policy treats the grade of the topic's owner specially."""
     return judge_of(policy) is None and "owner" in policy.split("-")
 
 
 def judge_of(policy: str) -> str | None:
-    """The name of the judge whose grades alone a policy takes, None of any other policy."""
+    """The name of the only judge a policy counts, None for other policies."""
     name = policy.removeprefix(ONE_JUDGE)
     return name if name != policy else None
 
 
 def parse_policy(name: str) -> Policy:
-    """Read a policy: a name of `NAMED_POLICIES`, or `judge:NAME` for one judge's grades alone.
+    """Parse a policy: a name in `NAMED_POLICIES`, or `judge:NAME` for one judge's grades alone.
 
     Raises `InvalidValueError` for any other.
     """
@@ -178,9 +178,9 @@ def parse_policy(name: str) -> Policy:
 
 
 def settle_opinions(policy: Policy, opinions: Sequence[Opinion], relevant_from: int) -> dict[int, int]:
-    """Settle opinions, at most one a judge and item, into {item: grade}, items ascending.
+    """Combine opinions, at most one a judge and item, into {item: grade}, items ascending.
 
-    Items without an opinion that counts are missing. A document that a judge could not judge has no opinion.
+    Items without a counted opinion are missing. A document that a judge could not judge has no opinion.
     """
     counted = opinions if policy.counted is None else policy.counted(opinions, relevant_from)
     columns = ([opinion.item for opinion in counted], [opinion.grade for opinion in counted])
@@ -188,7 +188,7 @@ def settle_opinions(policy: Policy, opinions: Sequence[Opinion], relevant_from: 
 
 
 def settle_grades(policy: Policy, items: Sequence[int], grades: Sequence[int], places: Sequence[int]) -> dict[int, int]:
-    """Settle grades that all count, given as columns, into {item: grade}, items ascending."""
+    """Combine grades that all count, given as columns, into {item: grade}, items ascending."""
     if not items:
         return {}
     item, grade = np.array(items, np.int64), np.array(grades, np.int64)
@@ -199,9 +199,9 @@ def settle_grades(policy: Policy, items: Sequence[int], grades: Sequence[int], p
 
 
 def disputed_items(opinions: Iterable[Opinion], relevant_from: int | None = None) -> set[int]:
-    """The items whose judges differ and that no adjudicator has decided.
+    """Return the items whose judges disagree and that are not adjudicated.
 
-    With `relevant_from`, only those whose judges differ on whether the document is relevant.
+    With `relevant_from`, only those whose judges disagree on whether the document is relevant.
     """
     given: dict[int, set[int]] = {}
     decided = set()

@@ -1,6 +1,6 @@
-"""The grades of one topic as arrays beside its lines of a qrels file: some twenty bytes a document.
+"""The grades of one topic as arrays with its lines of a qrels file, about twenty bytes a document.
 
-To change some grades takes time by how many they are, not by how many the topic has.
+Changing grades takes time in proportion to the changes, not to the size of the topic.
 """
 
 from bisect import bisect_left
@@ -25,10 +25,10 @@ NOBODY: frozenset[int] = frozenset()
 
 
 class GradesInArrays(Mapping[int, int]):
-    """{document: grade} as two arrays; looked up by document it makes a dictionary for as long as it lasts."""
+    """{document: grade} as two arrays; look-ups by document build a temporary dictionary."""
 
     def __init__(self, documents: NDArray[np.int32], grades: NDArray[np.int16]) -> None:
-        """Take documents, each once, and the grade of each."""
+        """Take parallel arrays of distinct documents and their grades."""
         self.documents, self.grades = documents, grades
 
     @cached_property
@@ -47,7 +47,7 @@ class GradesInArrays(Mapping[int, int]):
 
 @dataclass(frozen=True)
 class NewGrade:
-    """What a document's grade has become; None of one that has no grade any more."""
+    """The new grade of a document; None if it no longer has one."""
 
     document: int
     docno: bytes
@@ -62,8 +62,8 @@ class GradedTopic:
     grades: NDArray[np.int16]
     lines: bytes = b""
     judges: frozenset[int] = NOBODY
-    disputed: frozenset[int] = NOBODY  # documents that are left out because their judges differ
-    sample: TopicSample | None = None  # what estimates are computed from beside the grades
+    disputed: frozenset[int] = NOBODY  # disputed documents that are left out
+    sample: TopicSample | None = None  # the sample that estimates are computed from
 
     @classmethod
     def of(cls, grades: Mapping[int, int], lines: bytes = b"", *, sample: TopicSample | None = None) -> "GradedTopic":
@@ -86,17 +86,17 @@ class GradedTopic:
 
     @cached_property
     def counts(self) -> Mapping[int, int]:
-        """How many documents have each grade."""
+        """The number of documents with each grade."""
         grades, counts = np.unique(self.grades, return_counts=True)
         return dict(zip(grades.tolist(), counts.tolist(), strict=True))
 
     @property
     def judged(self) -> int:
-        """How many documents have a grade; a negative one is none."""
+        """The number of judged documents; negative grades are unjudged."""
         return self.relevant(0)
 
     def relevant(self, relevant_from: int) -> int:
-        """How many documents have at least this grade."""
+        """The number of documents with at least this grade."""
         return sum(count for grade, count in self.counts.items() if grade >= relevant_from)
 
     def docnos(self) -> dict[int, bytes]:
@@ -107,9 +107,9 @@ class GradedTopic:
     def changed(
         self, number: str, changes: Sequence[NewGrade], *, judges: Collection[int], disputed: Collection[int]
     ) -> "GradedTopic":
-        """The topic with these grades and no others of these documents, where documents stand in the order of lines.
+        """Return the topic with new grades of these documents, which are in the order of the lines.
 
-        `judges` are added to those there are, and `disputed` are those of the changed documents that are left out.
+        `judges` are added to the existing ones, and `disputed` are the changed documents that are left out.
         """
         text, ends = self.lines, np.flatnonzero(np.frombuffer(self.lines, np.uint8) == LINE_END) + 1
         starts = [0, *ends.tolist()]
@@ -141,7 +141,7 @@ class GradedTopic:
         )
 
     def without(self, documents: Mapping[int, str]) -> "GradedTopic":
-        """What is left without these documents, {document: docno}, and their lines."""
+        """Return the topic without these documents, {document: docno}, and their lines."""
         docnos = {docno.encode() for docno in documents.values()}
         lines = [line for line in self.lines.splitlines(keepends=True) if line.split()[DOCNO] not in docnos]
         left = ~np.isin(self.documents, list(documents))
@@ -168,7 +168,7 @@ def topic_lines(number: str, grades: Iterable[tuple[str, int]]) -> bytes:
 
 
 def qrels_bytes(topics: Mapping[str, GradedTopic]) -> bytes:
-    """Join the lines of topics, by their numbers, as `format_qrels` orders them."""
+    """Join the lines of topics in the order of `format_qrels`."""
     numbers = sorted(number for number in topics if topics[number].lines)
     if all(WHOLE_TOPIC.fullmatch(number) for number in numbers):
         numbers.sort(key=int)

@@ -1,4 +1,4 @@
-"""Reads qrels by whole columns, so that scoring need not wait: either exactly what `qrels_format` reads, or nothing."""
+"""Vectorised parser of qrels: the same result as `qrels_format`, or None for unusual files."""
 
 import re
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from annotator.evaluation.formats.table_tokens import (
     words_of_docnos,
 )
 
-TOPIC, DOCNO, STRATUM = 0, 2, 3  # which column each is, from 0; the grade is the last
+TOPIC, DOCNO, STRATUM = 0, 2, 3  # column indices; the grade is the last
 MAX_GRADE_DIGITS = 4  # as `file_kinds.WHOLE_GRADE` has it
 PLUS, MINUS, ZERO = b"+-0"
 FIRST_DATA_LINE = re.compile(rb"^[^\S\n]*[^\s#].*", re.MULTILINE)
@@ -31,22 +31,22 @@ Grades = NDArray[np.int16]
 
 @dataclass(frozen=True, eq=False)
 class QrelsColumns:
-    """Qrels line by line, in the file's order; every array has shape (lines,)."""
+    """Qrels in the file's order; every array has shape (lines,)."""
 
-    topics: tuple[bytes, ...]  # each once, in byte order
+    topics: tuple[bytes, ...]  # unique, in byte order
     topic: NDArray[np.intp]  # index into `topics`
     docnos: Texts
     grades: Grades
-    strata: Texts | None  # as the file names them
+    strata: Texts | None  # as written in the file
 
 
 @dataclass
 class _Pieces:
-    """What was read from the chunks so far."""
+    """The data read from the chunks so far."""
 
     columns: int
-    topics: list[bytes] = field(default_factory=list)  # of each stretch of lines with one topic
-    lengths: list[int] = field(default_factory=list)  # of these stretches
+    topics: list[bytes] = field(default_factory=list)  # of each run of lines with one topic
+    lengths: list[int] = field(default_factory=list)  # of each of these runs
     docnos: list[Texts] = field(default_factory=list)
     grades: list[Grades] = field(default_factory=list)
     strata: list[Texts] = field(default_factory=list)
@@ -76,7 +76,7 @@ class _Pieces:
 
 
 def read_qrels_columns(text: bytes) -> QrelsColumns | None:
-    """Return qrels of four or five columns, or None when anything about the file is unusual."""
+    """Return qrels of four or five columns, or None when the file is unusual in any way."""
     first_line = FIRST_DATA_LINE.search(text)
     columns = len(first_line[0].split()) if first_line else 0
     if columns not in {QRELS_COLUMNS, SAMPLED_COLUMNS}:
@@ -91,14 +91,14 @@ def read_qrels_columns(text: bytes) -> QrelsColumns | None:
 
 
 def _grades(data: Bytes, starts: Offsets, ends: Offsets) -> Grades:
-    """Read whole numbers of at most four digits, with or without a sign."""
+    """Parse whole numbers of at most four digits, with or without a sign."""
     signs = data[starts]
     digits = ends - starts - ((signs == MINUS) | (signs == PLUS))
     if digits.min() < 1 or digits.max() > MAX_GRADE_DIGITS:
         raise UnusualError
     values = np.zeros(starts.size, np.int16)
     for place in range(int(digits.max())):
-        digit = data[ends - 1 - place] - ZERO  # a byte below "0" wraps round to a large number
+        digit = data[ends - 1 - place] - ZERO  # a byte below "0" wraps around to a large number
         there = digits > place
         if np.any(there & (digit > 9)):  # noqa: PLR2004  # the largest digit
             raise UnusualError
@@ -107,5 +107,5 @@ def _grades(data: Bytes, starts: Offsets, ends: Offsets) -> Grades:
 
 
 def _may_have_duplicates(topic: NDArray[np.intp], docnos: Texts) -> bool:
-    """Tell whether two lines hash alike; sorting hashes is ten times as fast as sorting the ids themselves."""
+    """Whether two lines have equal hashes; sorting hashes is ten times as fast as sorting the ids."""
     return has_equals(hashes_of(np.column_stack((words_of_docnos(docnos), topic.astype(np.uint64)))))

@@ -1,4 +1,4 @@
-"""One grade for each pool item: the grades of its judges, settled by the rules of its collection."""
+"""One grade for each pool item: the judges' grades combined by the rules of the collection."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from annotator.evaluation.qrels.graded_topic import GradedTopic, NewGrade
 
 
 class GivenGrade(Protocol):
-    """A judge's grade of something, and who they are to it."""
+    """A judge's grade, and the role of the judge."""
 
     @property
     def grade(self) -> int:
@@ -41,7 +41,7 @@ class GivenGrade(Protocol):
 
 
 class ItemGrade(GivenGrade, Protocol):
-    """A judge's grade of a pool item; `place` is 1 for the judge who was first to grade it."""
+    """A judge's grade of a pool item; `place` is 1 for the first judge of the item."""
 
     @property
     def pool_item_id(self) -> int:
@@ -49,7 +49,7 @@ class ItemGrade(GivenGrade, Protocol):
 
     @property
     def place(self) -> int:
-        """The place of the judge in order of first judgement, from 1."""
+        """The position of the judge in the order of first judgement, from 1."""
 
 
 class NamedGrade(GivenGrade, Protocol):
@@ -68,19 +68,19 @@ class NamedGrade(GivenGrade, Protocol):
 
     @property
     def first(self) -> int:
-        """A number that orders the judges."""
+        """A number that orders the judges by first judgement."""
 
     @property
     def latest(self) -> int:
-        """A number that orders their current judgements."""
+        """A number that orders the judges' current judgements."""
 
 
 class Settings(Protocol):
-    """The settings of a collection that settle its grades."""
+    """The settings of a collection that determine its consensus."""
 
     @property
     def consensus_policy(self) -> str:
-        """Its own policy."""
+        """The collection's policy."""
 
     @property
     def relevant_from(self) -> int:
@@ -88,18 +88,18 @@ class Settings(Protocol):
 
     @property
     def leaves_out_disputed(self) -> bool:
-        """Whether what is in dispute stays out."""
+        """Whether disputed items are left out."""
 
     @property
     def counts_machines(self) -> bool:
-        """Whether labels of machines are settled with people's grades."""
+        """Whether machine labels count together with people's grades."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """A policy as it is written in commands, the least relevant grade, and whether what is in dispute stays out.
+    """The parsed consensus rules: a policy by name, the least relevant grade, and whether disputed items are left out.
 
-    `counts_machines` says whether judgements of machines count beside those of people.
+    `counts_machines` says whether judgements of machines count together with those of people.
     """
 
     policy: str
@@ -109,9 +109,9 @@ class Rules:
 
 
 def rules_of(settings: Settings, policy: str | None = None) -> Rules:
-    """The rules by which a collection's grades are settled, by its own policy or another.
+    """Return the consensus rules of a collection, with its own policy or another.
 
-    Of one judge alone nothing is in dispute, and that judge may be a machine.
+    With one judge alone nothing is disputed, and that judge may be a machine.
     """
     policy = settings.consensus_policy if policy is None else policy
     one_judge = judge_of(policy) is not None
@@ -125,10 +125,10 @@ def rules_of(settings: Settings, policy: str | None = None) -> Rules:
 
 @dataclass(frozen=True)
 class Settlement:
-    """The settled grades by item, and which items are disputed or have no grade that counts.
+    """The consensus grades by item, and the items that are disputed or have no counted grade.
 
-    Disputed are items whose human judges differ and that nobody has adjudicated; they have a grade unless the rules
-    leave them out. Uncounted are items without a judgement that counts by the policy.
+    Disputed are items whose human judges disagree and that are not adjudicated; they have a grade unless the rules
+    leave them out. Uncounted are items without a judgement that the policy counts.
     """
 
     grades: Mapping[int, int]
@@ -139,20 +139,20 @@ class Settlement:
 
 
 def settle_items(judgements: Sequence[ItemGrade], rules: Rules) -> Settlement:
-    """Settle judgements, at most one a judge and item; raises `InvalidValueError` for an unknown policy."""
+    """Compute the consensus of judgements, at most one a judge and item; `InvalidValueError` for an unknown policy."""
     return Settling(judgements, rules.relevant_from).settlement(rules)
 
 
 class Settling:
-    """Judgements, at most one a judge and item, ready to be settled by one policy or by several."""
+    """Judgements, at most one a judge and item, prepared for one or several policies."""
 
     def __init__(self, judgements: Sequence[ItemGrade], relevant_from: int) -> None:
-        """Separate the items on which all agree, which most are, from the others."""
+        """Separate the items on which all judges agree, which most are, from the others."""
         self._judgements, self._relevant_from = judgements, relevant_from
         self._agreed, self._contested = _agreed_and_contested(judgements)
 
     def settlement(self, rules: Rules) -> Settlement:
-        """The grades by these rules, and what is disputed; raises `InvalidValueError` for an unknown policy."""
+        """Return the consensus by these rules; raises `InvalidValueError` for an unknown policy."""
         grades = self.grades(rules.policy)
         people = [judgement for judgement in self._judgements if not judgement.is_machine]
         decided = {judgement.pool_item_id for judgement in people if judgement.adjudicates}
@@ -168,13 +168,13 @@ class Settling:
         )
 
     def grades(self, policy_name: str) -> dict[int, int]:
-        """The grades by item, none left out; raises `InvalidValueError` for an unknown policy."""
+        """Return the grades by item, none left out; raises `InvalidValueError` for an unknown policy."""
         policy = parse_policy(policy_name)
         if policy.needs_its_judge:
             return settle_opinions(policy, self._all_opinions, self._relevant_from)
         if policy.counted is not None:
             return self._agreed | settle_opinions(policy, self._contested_opinions, self._relevant_from)
-        # Without an object for each of what may be hundreds of thousands.
+        # Avoids one object for each of possibly hundreds of thousands of items.
         return self._agreed | settle_grades(policy, *self._contested_columns)
 
     @cached_property
@@ -191,7 +191,7 @@ class Settling:
 
     @cached_property
     def _contested_columns(self) -> tuple[list[int], list[int], list[int]]:
-        """Items, grades, and the place of the judge who gave each."""
+        """Return items, grades, and the position of the judge of each grade."""
         judgements = self._contested_judgements
         places = [judgement.place for judgement in judgements]
         return (
@@ -202,7 +202,7 @@ class Settling:
 
 
 def settle_by_name(judgements: Sequence[NamedGrade], rules: Rules) -> dict[tuple[str, str], int]:
-    """Settle grades of topic numbers and docnos, lazily: nothing is settled before it is asked for."""
+    """Compute the consensus of grades by topic number and docno lazily, on first access."""
     numbers: dict[tuple[str, str], int] = {}
     places: dict[int, int] = {}
     opinions, by_people, deciding = [], [], []
@@ -225,7 +225,7 @@ def settle_by_name(judgements: Sequence[NamedGrade], rules: Rules) -> dict[tuple
 
 
 def _agreed_and_contested(judgements: Sequence[ItemGrade]) -> tuple[dict[int, int], set[int]]:
-    """Item → the first grade given, and the items of which another one was given, too."""
+    """Return the first grade of each item, and the items that also have a different one."""
     agreed: dict[int, int] = {}
     contested = {
         judgement.pool_item_id
@@ -259,7 +259,7 @@ class PlacedGrade(ItemGrade, Protocol):
 
 @dataclass(frozen=True)
 class SettledTopic:
-    """The grades of one topic, {document: grade}, its judges, and what is left out because they differ."""
+    """The grades of one topic, {document: grade}, its judges, and the disputed documents left out."""
 
     grades: dict[int, int]
     judges: frozenset[int]
@@ -267,7 +267,7 @@ class SettledTopic:
 
 
 def settled_topics(judgements: Sequence[PlacedGrade], rules: Rules, topics: Collection[int]) -> dict[int, SettledTopic]:
-    """The settled grades of these topics; `judgements` are all that they have."""
+    """Compute the consensus of these topics; `judgements` are all judgements of them."""
     settled = settle_items(judgements, rules)
     pairs = {one.pool_item_id: (one.topic_id, one.document_id) for one in judgements}
     grades: dict[int, dict[int, int]] = {topic: {} for topic in topics}
@@ -286,6 +286,6 @@ def settled_topics(judgements: Sequence[PlacedGrade], rules: Rules, topics: Coll
 def with_new_grades(
     known: GradedTopic, number: str, settled: SettledTopic, documents: Iterable[int], docnos: Mapping[int, str]
 ) -> GradedTopic:
-    """The topic with what is settled now of these documents, of which others are untouched."""
+    """Return the topic with the new consensus of these documents; its other documents do not change."""
     changes = [NewGrade(one, docnos[one].encode(), settled.grades.get(one)) for one in documents]
     return known.changed(number, changes, judges=settled.judges, disputed=settled.disputed)

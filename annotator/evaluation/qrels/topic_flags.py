@@ -1,4 +1,4 @@
-"""Which topics measure little: too little or too much is relevant, after judging or at a first look."""
+"""Flags for topics that measure little: too few or too many relevant documents, after judging or at a first look."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,16 +7,16 @@ from enum import Enum
 from annotator.errors import Sentence
 
 LEAST_RELEVANT = 3
-TOO_RELEVANT_SHARE = 0.4  # of the judged documents; from this share on too many are relevant
+TOO_RELEVANT_SHARE = 0.4  # share of the judged documents from which on too many are relevant
 TOO_RELEVANT_PERCENT = round(100 * TOO_RELEVANT_SHARE)
-LEAST_JUDGED = 10  # before a share says anything of a topic of which documents still wait
-# A quick look has the best of one ranking before it, so that far more than in a pool may look relevant.
+LEAST_JUDGED = 10  # judged documents required before a share is meaningful while others are unjudged
+# A quick look shows the best of one ranking, so more documents than in a pool may be relevant.
 LOOKS_NEEDED = 10
 GREATEST_SHARE_OF_LOOKS = 0.8
 
 
 class Fault(Enum):
-    """What is wrong with a topic."""
+    """The defects of a topic."""
 
     FEW = Sentence(
         "Fewer than %(least)d documents are relevant: one of them found or missed decides the values of every run.",
@@ -36,7 +36,7 @@ class Fault(Enum):
 
 
 class Promise(Enum):
-    """What a quick look tells of a draft."""
+    """The result of a quick look at a draft topic."""
 
     TOO_EARLY = Sentence(
         "Look at %(needed)d documents at least: with fewer the numbers are unreliable.", {"needed": LOOKS_NEEDED}
@@ -59,30 +59,30 @@ class Promise(Enum):
 
 @dataclass(frozen=True)
 class JudgedTopic:
-    """A topic by its numbers: pool items, those with a settled grade, and the relevant ones of these."""
+    """The counts of a topic: pool items, those with a consensus grade, and the relevant ones of these."""
 
     number: str
     pooled: int
     judged: int
     relevant: int
-    waiting: int  # unjudged documents, those that will still be pooled included
+    waiting: int  # unjudged documents, including those still to be pooled
 
 
 @dataclass(frozen=True)
 class TopicFlag:
-    """A topic that might better be dropped, and why; while documents wait to be judged the flag may still go."""
+    """A topic that might be dropped, and why; the flag may disappear while documents are unjudged."""
 
     topic: JudgedTopic
     fault: Fault
 
     @property
     def is_final(self) -> bool:
-        """Whether the whole pool of the topic was seen."""
+        """Whether the whole pool of the topic is judged."""
         return self.topic.waiting == 0
 
 
 def flag_topics(topics: Sequence[JudgedTopic]) -> list[TopicFlag]:
-    """Flag topics with fewer than three relevant documents, or with too many of the judged ones relevant.
+    """Flag topics with fewer than three relevant documents, or with a too large relevant share of the judged ones.
 
     One of which nothing is judged is not flagged; nor one with few relevant while those that wait may be relevant, nor
     one with many by its first few judgements. TREC's Deep Learning tracks dropped by R < 3 and by a share of 0.6
@@ -93,7 +93,7 @@ def flag_topics(topics: Sequence[JudgedTopic]) -> list[TopicFlag]:
 
 
 def promise_of(looked: int, relevant: int) -> Promise:
-    """Tell what a quick look at the best documents of a search or run says of a topic.
+    """Return the result of a quick look at the top documents of a search or run for a topic.
 
     Fewer than three of at least ten is as poor as after judging; too many are more than four in five, since the top of
     a ranking is where the relevant ones are.
@@ -106,7 +106,7 @@ def promise_of(looked: int, relevant: int) -> Promise:
 
 
 def fault_of(topic: JudgedTopic) -> Fault | None:
-    """What is wrong with a topic, by the rules of `flag_topics`; None where nothing is, or nothing is judged."""
+    """Return the defect of a topic by the rules of `flag_topics`; None without any, or without judgements."""
     if not topic.judged:
         return None
     if topic.relevant < LEAST_RELEVANT:

@@ -1,1 +1,1 @@
-"""Whether a collection's judgements are enough: what they miss, whom they favour, what fewer would be worth."""
+"""Reusability: missed relevant documents, bias against runs outside the pool, and the effect of fewer judgements."""

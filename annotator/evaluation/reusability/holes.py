@@ -1,4 +1,4 @@
-"""Holes: the unjudged documents in the tops of runs, and all of them together as what to judge next."""
+"""Holes: the unjudged documents at the top of runs, and their union as documents to judge next."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,30 +19,30 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class RunHoles:
-    """What is unjudged in the top of a run, over all topics; a ranking shorter than the depth is what it is."""
+    """The unjudged documents at the top of a run, over all topics; a shorter ranking is used in full."""
 
     tag: str
     depth: int
-    shown: int  # documents down to the depth
+    shown: int  # number of documents down to the depth
     unjudged: int
-    topics: int  # with at least one of them
+    topics: int  # topics with at least one hole
 
     @property
     def share(self) -> Figure:
-        """How much of the top is unjudged, over all topics together."""
+        """The unjudged share of the top, over all topics together."""
         return share_of(self.unjudged, self.shown, Missing.NOTHING_RETURNED)
 
 
 @dataclass(frozen=True, eq=False)
 class TopicHoles:
-    """The unjudged documents in the tops of all runs for one topic, in the order of their numbers."""
+    """The unjudged documents at the top of any run for one topic, by number."""
 
     documents: Documents
-    best_rank: Documents  # of each: the best of any run, from 1
-    runs: Counts  # shape: depths, documents; how many runs have it so high
+    best_rank: Documents  # best rank in any run, from 1
+    runs: Counts  # shape: depths, documents; the number of runs that have it so high
 
     def candidates(self, place: int, depth: int) -> Documents:
-        """Take those down to one of the depths: the best rank first, then those that more runs have, then by number."""
+        """Return those within one of the depths: by best rank, then by number of runs descending, then by number."""
         inside = np.flatnonzero(self.best_rank <= depth)
         order = np.lexsort((self.documents[inside], -self.runs[place, inside], self.best_rank[inside]))
         return self.documents[inside[order]]
@@ -53,13 +53,13 @@ class Holes:
     """The holes of all runs, at every depth."""
 
     depths: tuple[int, ...]
-    runs: tuple[tuple[RunHoles, ...], ...]  # one a run, each one a depth
+    runs: tuple[tuple[RunHoles, ...], ...]  # one a run, each with one entry a depth
     topics: Mapping[int, TopicHoles]
 
     def candidates(self, depth: int) -> dict[int, Documents]:
-        """Unite the holes of all runs at one of the depths, by topic: what would fill them; topics without are out.
+        """Unite the holes of all runs at one of the depths, by topic; topics without holes are left out.
 
-        Raises `InvalidValueError` for another depth.
+        Raises `InvalidValueError` for an unknown depth.
         """
         if depth not in self.depths:
             raise InvalidValueError("Holes were not computed for depth %(depth)d.", depth=depth)
@@ -75,7 +75,7 @@ def find_holes(
     *,
     depths: Sequence[int] = DEPTHS,
 ) -> Holes:
-    """Find what is unjudged in the top of each run, {topic key: document numbers best first}, at several depths.
+    """Find the unjudged documents at the top of each run, {topic key: document numbers best first}, at several depths.
 
     `judged` has the judged documents of each topic that counts, an empty array where there is none yet. Raises
     `InvalidValueError` for a depth below 1.
@@ -103,7 +103,7 @@ def find_holes(
 
 
 def _of_topic(tops: Sequence[Documents], judged: Documents, depths: Sequence[int]) -> tuple[Counts, TopicHoles]:
-    """Count the unjudged documents of each run, (runs, depths), and gather them."""
+    """Count the unjudged documents of each run, (runs, depths), and collect them."""
     document = np.concatenate([NOTHING_RETURNED, *tops])
     sizes = np.array([top.size for top in tops], np.int64)
     run = np.repeat(np.arange(len(tops)), sizes)

@@ -1,4 +1,4 @@
-"""How runs would fare had they, or their teams, not fed the pool: what only these brought is taken out of the qrels."""
+"""Leave-out-uniques: scores of runs without the documents that only they, or their teams, contributed to the pool."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.reusability.ablation import steps, thinned_means
 from annotator.evaluation.significance.rank_correlation import places, similarities
 
-NEGLIGIBLE, CAUTION = 0.01, 0.06  # mean change of a run's value, as a share of the value
+NEGLIGIBLE, CAUTION = 0.01, 0.06  # mean relative change of a run's value
 
 
 class Dependence(SentenceEnum):
@@ -42,32 +42,32 @@ class Dependence(SentenceEnum):
 
 @dataclass(frozen=True)
 class LeftOutRun:
-    """A run by all grades, and by those without what only its source brought; places count from 1 among all runs.
+    """A run's values with all grades, and without its source's unique documents; ranks from 1 among all runs.
 
-    Both times all runs are scored by the same grades, for values by different grades do not compare.
+    Both times all runs are scored by the same grades, as values by different grades are not comparable.
     """
 
     tag: str
     source: str
-    fed: bool  # whether the run itself put anything into the pool that is judged
+    fed: bool  # whether the run itself contributed judged documents to the pool
     full: float
     without: float
-    full_place: int | None  # None when the measure says nothing of better and worse
+    full_place: int | None  # None when the measure has no direction
     without_place: int | None
 
     @property
     def change(self) -> float:
-        """How much the value rises without it."""
+        """The value without the unique documents minus the value with them."""
         return self.without - self.full
 
     @property
     def relative_change(self) -> Figure:
-        """The change as a share of the value."""
+        """The change relative to the value."""
         return share_of(self.change, abs(self.full), Missing.ZERO)
 
     @property
     def places_lost(self) -> int | None:
-        """The number of places the run falls, None without a place."""
+        """The number of ranks the run falls, None without a rank."""
         if self.full_place is None or self.without_place is None:
             return None
         return self.without_place - self.full_place
@@ -75,38 +75,38 @@ class LeftOutRun:
 
 @dataclass(frozen=True)
 class LeftOutSource:
-    """A source, what only it brought, and how alike the runs rank without that."""
+    """A source, its unique documents, and the correlation of the rankings with and without them."""
 
     source: str
-    judged: int  # documents that are taken out of the qrels
+    judged: int  # number of documents removed from the qrels
     relevant: int
     tau: Figure  # Kendall's tau-b of all runs, with and without
 
 
 @dataclass(frozen=True)
 class Changes:
-    """How much a kind of change comes to over the runs that fed the pool, whichever its direction."""
+    """A summary of one kind of change over the runs that contributed to the pool, by absolute value."""
 
     mean: Figure
     greatest: Figure
-    greatest_of: str | None  # the run, the first of several
+    greatest_of: str | None  # the run, the first in a tie
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """One measure. `reason` says why nothing follows from it; then the changes have no values either."""
+    """The results for one measure. `reason` is given if they are undefined; then the changes have no values either."""
 
     measure: Measure
     runs: tuple[LeftOutRun, ...]
     sources: tuple[LeftOutSource, ...]
     values: Changes
-    shares: Changes  # of the values
+    shares: Changes  # changes of the values
     places: Changes
     reason: Missing | None
 
     @property
     def dependence(self) -> Dependence | None:
-        """What that means; None when there is no mean change."""
+        """The interpretation of the mean change; None without one."""
         mean = self.shares.mean.value
         if mean is None:
             return None
@@ -119,7 +119,7 @@ class LeftOut:
 
 @dataclass(frozen=True, eq=False)
 class _Rescored:
-    """The means of one measure: (runs,) by all grades, and (sources, runs) without what only each brought."""
+    """The means of one measure: (runs,) by all grades, and (sources, runs) without each source's unique documents."""
 
     full: Values
     without: Values
@@ -127,7 +127,7 @@ class _Rescored:
 
 @dataclass(frozen=True, eq=False)
 class _Whose:
-    """The runs and their sources by name, and which of both put anything into the pool that is judged."""
+    """The runs and their sources by name, and which of both contributed judged documents to the pool."""
 
     tags: Sequence[str]
     source_of: Sequence[int]
@@ -178,19 +178,19 @@ def leave_out(
 
 
 def steps_of_leaving_out(runs: RegradedRuns, grades: Grades, contributions: Contributions) -> int:
-    """How often `leave_out` advances, when anything is judged."""
+    """The number of calls of `advance` by `leave_out`, when anything is judged."""
     return steps(runs, 1 + len(_removing(contributions, grades)))
 
 
 def _removing(contributions: Contributions, grades: Grades) -> list[int]:
-    """Name the sources without which something judged is missing, by their places."""
+    """Return the indices of the sources with unique judged documents."""
     only = contributions.only_source
     removing: list[int] = np.unique(only[(only >= 0) & (grades > NOT_GRADED)]).tolist()
     return removing
 
 
 def _removed(contributions: Contributions, grades: Grades, relevant_from: int) -> list[tuple[int, int]]:
-    """Count what only each source brought: judged documents, and the relevant ones of these."""
+    """Count each source's unique documents: the judged ones, and the relevant ones of these."""
     only = contributions.only_source
     is_only = (only >= 0) & (grades > NOT_GRADED)
     counts = (
@@ -251,7 +251,7 @@ def _taus(full: Values, without: Values) -> list[Figure]:
 
 
 def _changes(changes: Sequence[tuple[str, float | None]], reason: Missing | None, otherwise: Missing) -> Changes:
-    """Summarise the changes that exist, or say why there is no summary: the reason for all, or that none exists."""
+    """Summarise the defined changes, or return the reason: that for all, or that none is defined."""
     known = [(tag, abs(change)) for tag, change in changes if change is not None]
     if reason or not known:
         nothing = Figure(None, reason or otherwise)

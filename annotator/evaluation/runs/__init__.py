@@ -1,1 +1,1 @@
-"""Reading, checking and ranking of runs."""
+"""Parsing, validation and ranking of runs."""

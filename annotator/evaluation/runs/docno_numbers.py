@@ -1,4 +1,4 @@
-"""Gives each document of many runs one number, found again by its docno: a hash proposes, the bytes decide."""
+"""Assigns a number to each docno of many runs, by a hash table that verifies the bytes."""
 
 from collections.abc import Iterable
 
@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from annotator.evaluation.formats.identifiers import MAX_IDENTIFIER_BYTES
 from annotator.evaluation.formats.table_tokens import WORD_BYTES, Hashes, Words, hashes_of, words_of_docnos
 
-FIRST_ROOM = 1 << 12  # documents
-SLOTS_A_DOCUMENT = 4  # at least half of them, and none is sought for long
+FIRST_ROOM = 1 << 12  # initial number of documents
+SLOTS_A_DOCUMENT = 4  # when slots are allocated; at least half as many remain, which keeps searches short
 MOST_WORDS = MAX_IDENTIFIER_BYTES // WORD_BYTES
 SORTED_WORDS = 4
 NOBODY = -1
@@ -19,11 +19,11 @@ Positions = NDArray[np.intp]
 
 
 class DocnoNumbers:
-    """Numbers docnos from 0 in the order in which they first come; some 40 bytes of memory for a short one."""
+    """Numbers docnos from 0 in order of first occurrence; about 40 bytes of memory for a short one."""
 
     def __init__(self) -> None:
         self.count = 0
-        # The words of all docnos one after the other, so that a single long one does not widen all; and room behind.
+        # The words of all docnos concatenated, so that a long one does not widen all; with spare capacity.
         self._words: Words = np.zeros(FIRST_ROOM + MOST_WORDS, np.uint64)
         self._begins = np.zeros(FIRST_ROOM + 1, np.int64)
         self._hashes: Hashes = np.zeros(FIRST_ROOM, np.uint64)
@@ -31,12 +31,12 @@ class DocnoNumbers:
         self._slots: Numbers = np.full(FIRST_ROOM * SLOTS_A_DOCUMENT, NOBODY, np.int32)
 
     def numbers_of(self, words: Words) -> Numbers:
-        """Return the numbers of docnos, shape (docnos, words) as `words_of` gathers them; new ones get the next."""
+        """Return the numbers of docnos, shape (docnos, words) as `words_of` gathers them; new ones are added."""
         hashes = hashes_of(words)
         numbers = self._find(words, hashes)
         unknown = np.flatnonzero(numbers == NOBODY)
         while unknown.size:
-            # Docnos with equal hashes are added one at a time; nearly always they are one docno.
+            # Distinct docnos with equal hashes are added one at a time; this is rare.
             _, first = np.unique(hashes[unknown], return_index=True)
             new = unknown[np.sort(first)]
             self._add(words[new], hashes[new])
@@ -45,12 +45,12 @@ class DocnoNumbers:
         return numbers
 
     def find(self, docnos: Iterable[str]) -> Numbers:
-        """Return the numbers of docnos, -1 of those that have none."""
+        """Return the numbers of docnos, -1 for unknown ones."""
         words = words_of_docnos(np.array([docno.encode() for docno in docnos], np.bytes_))
         return self._find(words, hashes_of(words))
 
     def words_of(self, numbers: Numbers) -> Words:
-        """Return the words of docnos, shape (numbers, words), zero past the end of a docno."""
+        """Return the words of docnos, shape (numbers, words), padded with zeros."""
         begins = self._begins[numbers]
         lengths = self._begins[1:][numbers] - begins
         places = np.arange(max(1, int(lengths.max(initial=1))))
@@ -62,17 +62,17 @@ class DocnoNumbers:
         """Return the docnos as text."""
         words = self.words_of(numbers)
         docnos: list[bytes] = words.view(f"S{words.shape[1] * WORD_BYTES}").ravel().tolist()
-        # Joined, they are decoded by one call; no docno contains a blank.
+        # Decode all by one call, joined by blanks, which docnos do not contain.
         return b" ".join(docnos).decode().split(" ") if docnos else []
 
     def in_byte_order(self, numbers: Numbers) -> Numbers:
-        """Return them in the order of their docnos' bytes, which is settled by the first `SORTED_WORDS` words."""
-        words = self.words_of(numbers)[:, :SORTED_WORDS].byteswap()  # as numbers, the first byte highest
+        """Sort by docno in byte order, decided by the first `SORTED_WORDS` words."""
+        words = self.words_of(numbers)[:, :SORTED_WORDS].byteswap()  # as big-endian numbers
         ordered: Numbers = numbers[np.lexsort(words.T[::-1])]
         return ordered
 
     def _first_slots(self, hashes: Hashes) -> Positions:
-        # The high bits are the best mixed.
+        # The high bits are mixed best.
         slots: Positions = (hashes >> np.uint64(65 - self._slots.size.bit_length())).view(np.int64)
         return slots
 
@@ -88,10 +88,10 @@ class DocnoNumbers:
         return found
 
     def _are_equal(self, numbers: Numbers, words: Words, hashes: Hashes) -> NDArray[np.bool_]:
-        """Compare with the docnos of these numbers; for `NOBODY` it does not matter what is returned."""
+        """Compare with the docnos of these numbers; for `NOBODY` the result is arbitrary."""
         equal: NDArray[np.bool_] = self._hashes[numbers] == hashes
         if self._are_short and words.shape[1] == 1:
-            return equal  # of one word each: nothing is lost in such a hash
+            return equal  # for one word, the hash is a bijection
         begins = self._begins[numbers]
         equal &= self._begins[1:][numbers] - begins == _lengths(words)
         for place, word in enumerate(words.T):
@@ -100,7 +100,7 @@ class DocnoNumbers:
         return equal
 
     def _add(self, words: Words, hashes: Hashes) -> None:
-        """Add docnos of which no two have one hash."""
+        """Add docnos with distinct hashes."""
         lengths = _lengths(words)
         self._are_short = self._are_short and int(lengths.max()) == 1
         first, last = self.count, self.count + hashes.size
@@ -120,7 +120,7 @@ class DocnoNumbers:
         slots = self._first_slots(self._hashes[first:last])
         while numbers.size:
             free = self._slots[slots] == NOBODY
-            self._slots[slots[free]] = numbers[free]  # of several at one slot the last stays
+            self._slots[slots[free]] = numbers[free]  # the last of several at one slot stays
             left = np.flatnonzero(self._slots[slots] != numbers)
             numbers, slots = numbers[left], (slots[left] + 1) & (self._slots.size - 1)
 
@@ -135,6 +135,6 @@ class DocnoNumbers:
 
 
 def _lengths(words: Words) -> Positions:
-    """Return how many words each docno has: no word within one is zero."""
+    """Return the number of words of each docno: no word within one is zero."""
     lengths: Positions = np.count_nonzero(words, axis=1) if words.shape[1] > 1 else np.ones(len(words), np.int64)
     return lengths

@@ -1,4 +1,4 @@
-"""Reads the runs that are to be stored: documents as numbers, and from which line each comes."""
+"""Parses runs to be stored: documents as numbers, with their lines in the file."""
 
 from collections.abc import Collection
 from functools import partial
@@ -15,7 +15,7 @@ from annotator.evaluation.runs.run_columns import Collected, Piece, collect
 from annotator.evaluation.runs.run_format import UNKNOWN_TOPIC, read_carefully
 from annotator.evaluation.runs.run_scores import Scores, scores_of, whole_numbers_of
 
-CHUNK_BYTES = 1 << 21  # most runs are one then, and calls for each chunk cost more than the cache saves
+CHUNK_BYTES = 1 << 21  # most runs fit in one chunk, and calls for each chunk cost more than the cache saves
 
 
 def read_numbered_run(
@@ -28,7 +28,7 @@ def read_numbered_run(
     tag: str | None,
     unknown_topic: Sentence = UNKNOWN_TOPIC,
 ) -> NumberedRun | None:
-    """Read a run as `parse_run` does, which means the same; documents get their numbers from `numbers`."""
+    """Parse a run as `parse_run` does; documents get their numbers from `numbers`."""
     known = frozenset(topics)
     try:
         collected = collect(text, known, tag, partial(_columns, numbers), chunk_bytes=CHUNK_BYTES)
@@ -69,7 +69,7 @@ def _ranked(collected: Collected, numbers: DocnoNumbers) -> NumberedRun:
 def _order(
     documents: Numbers, scores: Scores, begins: Positions, list_of: Positions, numbers: DocnoNumbers
 ) -> Positions:
-    """Bring each list in trec_eval's order."""
+    """Sort each list in trec_eval's order."""
     rows = np.arange(scores.size)
     ranks = ranks_of(rows, list_of, begins[:-1], scores, numbers.words_of(documents))
     order = np.empty_like(rows)
@@ -78,7 +78,7 @@ def _order(
 
 
 def _numbered(parsed: ParsedRun, numbers: DocnoNumbers) -> NumberedRun:
-    """Give numbers to the documents of a run that was read line by line."""
+    """Convert a run that was parsed line by line to document numbers."""
     lists = parsed.lists.values()
     origins = [ranked.origin for ranked in lists if ranked.origin is not None]
     return NumberedRun(

@@ -1,4 +1,4 @@
-"""What a run file says: a ranked list for each topic, in trec_eval's order."""
+"""The parsed content of a run file: a ranked list for each topic, in trec_eval's order."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ class Origin:
     """The lines of a list's documents in the file; both int32, of shape (documents,), in the order of the list."""
 
     lines: NDArray[np.int32]  # from 1
-    ranks: NDArray[np.int32]  # as the rank column has them, `run_scores.NO_NUMBER` for what is no whole number
+    ranks: NDArray[np.int32]  # the rank column, `run_scores.NO_NUMBER` for values that are no whole number
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,12 +24,12 @@ class ParsedList:
 
     docnos: NDArray[np.bytes_]
     scores: NDArray[np.float64]
-    origin: Origin | None = None  # only of what was read line by line
+    origin: Origin | None = None  # only for runs parsed line by line
 
 
 @dataclass(frozen=True, eq=False)
 class ParsedRun:
-    """One system's ranked lists, topics in the order in which the file names them first; `lines` of it hold data."""
+    """One system's ranked lists, topics in order of first occurrence in the file; `lines` counts its data lines."""
 
     tag: str
     lists: Mapping[str, ParsedList]
@@ -46,7 +46,7 @@ class NumberedList:
 
 @dataclass(frozen=True, eq=False)
 class NumberedRun:
-    """A run whose documents are numbers; topics in the order in which the file names them first.
+    """A run whose documents are numbers; topics in order of first occurrence in the file.
 
     `documents`, `scores` and `origin` hold all lists, one after the other, each best first; list i is from
     `begins[i]` to `begins[i + 1]`.
@@ -61,7 +61,7 @@ class NumberedRun:
 
     @property
     def retrieved(self) -> int:
-        """Documents in all lists together, which is also the number of lines that hold data."""
+        """The number of documents in all lists, which is also the number of data lines."""
         return self.documents.size
 
     @property

@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from annotator.evaluation.formats.table_tokens import Words
 from annotator.evaluation.runs.run_scores import Scores, in_single_precision
 
-DOCUMENT_BYTES = 4  # of a document number in a packed ranked list
+DOCUMENT_BYTES = 4  # bytes of a document number in a packed ranked list
 
 
 def trec_order(docnos: NDArray[np.bytes_], scores: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Give the positions of one ranked list's rows, best first: trec_eval's order.
+    """Return the indices of one ranked list's rows in trec_eval's order, best first.
 
     Score descending; documents of equal score by docno descending, compared byte by byte. trec_eval 10 compares
     scores in double precision and never reads the rank column.
@@ -22,7 +22,7 @@ def trec_order(docnos: NDArray[np.bytes_], scores: NDArray[np.float64]) -> NDArr
     equals_next = descending[:-1] == descending[1:]
     if not equals_next.any():
         return order
-    # Only rows inside a tie are sorted by docno: comparing bytes costs far more than comparing numbers.
+    # Only rows in a tie are sorted by docno: comparing bytes is much slower than comparing numbers.
     tied = np.flatnonzero(np.append(equals_next, False) | np.append(False, equals_next))
     rows = order[tied]
     rows = rows[np.argsort(docnos[rows], kind="stable")[::-1]]
@@ -51,7 +51,7 @@ def decode_scores(packed: bytes) -> NDArray[np.float64]:
 
 
 class Renumbering:
-    """Other numbers for the documents of packed ranked lists, as when they go into another database."""
+    """New numbers for the documents of packed ranked lists, for example in another database."""
 
     def __init__(self, numbers: Mapping[int, int]) -> None:
         before = np.fromiter(numbers, np.int64, len(numbers))
@@ -60,7 +60,7 @@ class Renumbering:
         self._after = np.fromiter(numbers.values(), np.int64, len(numbers))[order]
 
     def __call__(self, packed: bytes) -> bytes:
-        """The list under the new numbers; `ValueError` when a document has none."""
+        """Renumber a list; raises `ValueError` when a document has no new number."""
         documents = decode_documents(packed)
         places = np.searchsorted(self._before, documents)
         if len(documents) and (places.max() == len(self._before) or (self._before[places] != documents).any()):
@@ -101,7 +101,7 @@ def ranks_of(rows: Positions, lists: Positions, begins: Positions, scores: Score
 def _with_ties(
     places: Positions, order: Positions, rows: Positions, falls: NDArray[np.bool_], words: Words
 ) -> Positions:
-    """Return where `rows` stand once ties are settled; without that they stand at `places` of `order`."""
+    """Return the ranks of `rows` after tie-breaking by docno; `places` are their ranks in `order` before it."""
     firsts = np.concatenate(([0], np.flatnonzero(falls) + 1))
     sizes = np.diff(firsts, append=order.size)
     ties = np.searchsorted(firsts, places, side="right") - 1
@@ -122,9 +122,9 @@ def _with_ties(
 
 
 def _order_within(ties: Positions, words: Words) -> Positions:
-    """Order documents by tie, and those of a tie by docno descending.
+    """Sort documents by tie, and within a tie by docno descending.
 
-    One sort by the tie's number and the first bits in which any two docnos differ leaves few to be sorted by all.
+    Sorting by tie and the first bits in which docnos differ leaves few ties to be sorted by all bytes.
     """
     last_first = [~word.byteswap() for word in words.T]
     if ties[-1] >> (KEY_BITS - DISTINCT_BITS):
@@ -141,9 +141,9 @@ def _order_within(ties: Positions, words: Words) -> Positions:
 
 
 def _distinct_bytes(words: list[Words]) -> Words:
-    """Return what `DISTINCT_BITS` hold of each text from the first bit in which any two differ; first byte highest.
+    """Return `DISTINCT_BITS` of each text from the first bit in which any two differ; first byte highest.
 
-    There must be two that differ, as there are when a tie is to be settled.
+    At least two texts must differ, as they do in a tie.
     """
     place, word = next((place, word) for place, word in enumerate(words) if np.any(word != word[0]))
     following = words[place + 1] if place + 1 < len(words) else np.zeros_like(word)
@@ -155,12 +155,12 @@ def _distinct_bytes(words: list[Words]) -> Words:
 
 
 RankedDocuments = NDArray[np.int32]
-# Run, topic, packed documents and, where they are to be sorted again, packed scores.
+# Run, topic, packed documents and packed scores, if the list is to be sorted again.
 PackedRow = tuple[int, int, bytes, bytes | None]
 
 
 def newly_tied(scores: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Places of a list, scores descending, whose scores are equal in 32 bits to a neighbour's and were not before."""
+    """Return the indices in a list, scores descending, of scores that tie with a neighbour only in single precision."""
     rounded = in_single_precision(scores)
     equal = rounded[:-1] == rounded[1:]
     if not (equal & (scores[:-1] != scores[1:])).any():
@@ -171,9 +171,9 @@ def newly_tied(scores: NDArray[np.float64]) -> NDArray[np.intp]:
 def in_order_of_9(
     documents: RankedDocuments, scores: NDArray[np.float64], docnos: Mapping[int, str]
 ) -> RankedDocuments:
-    """Sort a list again, documents of equal rounded score by docno descending, byte by byte.
+    """Sort a list again, ties in single precision by docno descending in byte order.
 
-    `docnos` has those of the documents at the places that are `newly_tied`.
+    `docnos` has the docnos of the documents at the indices from `newly_tied`.
     """
     tied = newly_tied(scores)
     if not tied.size:
@@ -187,7 +187,7 @@ def in_order_of_9(
 
 
 def tied_documents(rows: Iterable[PackedRow]) -> set[int]:
-    """The documents whose docnos are needed to sort these lists again; none of lists without scores."""
+    """Return the documents whose docnos are needed to sort these lists again; none for lists without scores."""
     tied: set[int] = set()
     for _, _, documents, scores in rows:
         if scores is not None:

@@ -1,4 +1,4 @@
-"""Reads a run by whole columns, for the millions of lines: either exactly what `run_lines` reads, or nothing."""
+"""Vectorised parser of runs with millions of lines: the same result as `read_lines`, or None for unusual files."""
 
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
@@ -27,17 +27,17 @@ from annotator.evaluation.runs.rankings import trec_order
 from annotator.evaluation.runs.run_scores import scores_of
 
 KEPT_BYTES = 24 << 20
-MAX_PIECES = 1 << 18  # of lists that come in bits, as when topics take turns line by line; each costs 300 bytes
+MAX_PIECES = 1 << 18  # of lists in fragments, as when topics alternate line by line; each costs 300 bytes
 
-# What is wanted of some lines, one array for each column of it.
+# The wanted columns of some lines, one array each.
 Piece = tuple[NDArray[Any], ...]
-# Makes a piece of the lines of a chunk; the number tells how many lines of the file there are before it.
+# Extracts the columns of a chunk; the number is the count of the file's lines before it.
 Gather = Callable[[Tokens, int], Piece]
 
 
 @dataclass
 class Collected:
-    """What was read from the chunks so far: the pieces of each topic's list, topics in order of first appearance."""
+    """The data read so far: the pieces of each topic's list, topics in order of first occurrence."""
 
     topics: AbstractSet[str] | None
     gather: Gather
@@ -48,7 +48,7 @@ class Collected:
     piece_count: int = 0
 
     def take(self, chunk: bytes, *, check_tag: bool) -> None:
-        """Add the lines of a chunk; raises `UnusualError` for what is no such lines."""
+        """Add the lines of a chunk; raises `UnusualError` for other content."""
         tokens = tokens_of(chunk, COLUMNS)
         if tokens.starts.size:
             self.lines += len(tokens.starts)
@@ -60,7 +60,7 @@ class Collected:
 
     def _take_lists(self, names: list[bytes], begins: Offsets, columns: Piece, lines: int) -> None:
         lengths = np.diff(begins, append=lines)
-        if len(set(names)) < len(names):  # topics take turns: bring each together, its lines in file order
+        if len(set(names)) < len(names):  # topics alternate: group the lines by topic, in file order
             places: dict[bytes, int] = {}
             codes = [places.setdefault(name, len(places)) for name in names]
             order = np.argsort(np.repeat(codes, lengths), kind="stable")
@@ -85,8 +85,8 @@ class Collected:
 def collect(
     text: bytes, topics: AbstractSet[str] | None, tag: str | None, gather: Gather, *, chunk_bytes: int | None = None
 ) -> Collected:
-    """Gather a run's columns topic by topic; raises `UnusualError` when anything about the file is unusual."""
-    # As in `matching.files`: without this every chunk would have its memory given back and cleared again.
+    """Collect a run's columns by topic; raises `UnusualError` when the file is unusual in any way."""
+    # As in `matching.files`: otherwise memory would be returned and cleared again for every chunk.
     np.empty(KEPT_BYTES, np.uint8)
     collected = Collected(topics, gather)
     for chunk in chunks_of(text, chunk_bytes=chunk_bytes):
@@ -99,10 +99,10 @@ def collect(
 
 
 def read_columns(text: bytes, topics: AbstractSet[str] | None, tag: str | None) -> ParsedRun | None:
-    """Return the run, or None when anything about the file is unusual; about 60 bytes of memory a line."""
+    """Return the run, or None when the file is unusual in any way; uses about 60 bytes of memory a line."""
     try:
         collected = collect(text, topics, tag, _docnos_and_scores)
-        # Each list lets go of its pieces on the way, so that the run is never in memory twice.
+        # Pieces are released list by list, so that the run is never in memory twice.
         lists = {topic.decode(): _ranked(collected.pieces.pop(topic)) for topic in list(collected.pieces)}
     except UnusualError:
         return None

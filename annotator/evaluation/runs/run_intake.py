@@ -1,4 +1,4 @@
-"""Takes in files of runs one after the other: what each says, what is wrong with it, and what is strange about it."""
+"""Reads the files of a submission one after another: content, problems and warnings."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,10 +23,10 @@ DOCUMENTS_AT_ONCE = 50_000
 
 @dataclass(frozen=True)
 class RunRules:
-    """What a run of a collection is held to: the topics it may answer and those it should, and how long lists may be.
+    """The rules for runs of a collection: permitted and expected topics, and the maximum length of lists.
 
-    `refused_tags` are the tags it cannot have, each with the reason; `checksums` of files that are stored already, by
-    tag; `unknown_topic` is what is told of any other topic.
+    `refused_tags` are tags that cannot be used, with reasons; `checksums` those of stored files, by
+    tag; `unknown_topic` is the problem for any other topic.
     """
 
     topics: frozenset[str]
@@ -41,7 +41,7 @@ class RunRules:
 
 @dataclass(frozen=True, eq=False)
 class ReadRun:
-    """A run that was read without a problem, and what is strange about it."""
+    """A run read without a problem, and its warnings."""
 
     file_name: str
     parsed: NumberedRun
@@ -49,7 +49,7 @@ class ReadRun:
 
 
 class RunIntake:
-    """Reads runs that are to be stored together; `problems` says what is wrong with any of them."""
+    """Reads runs that are to be stored together; `problems` collects the problems of all."""
 
     def __init__(self, rules: RunRules) -> None:
         self.rules = rules
@@ -58,7 +58,7 @@ class RunIntake:
         self._files: dict[str, str] = {}  # by tag
 
     def read(self, name: str, content: bytes) -> ReadRun | None:
-        """Read one file, or return None after its problems have been noted."""
+        """Read one file; None with its problems noted."""
         text = unpack_into(self.problems, name, content, self.rules.unpacked_limit)
         if text is None:
             return None
@@ -80,10 +80,10 @@ class RunIntake:
         return ReadRun(name, run, tuple(warnings))
 
     def _tag_is_free(self, name: str, content: bytes, line: int, tag: str) -> bool:
-        """Note a tag that the run cannot have, or that another of these files has."""
+        """Note a tag that the run cannot have, or that another of these files has; True if it is free."""
         before = self.problems.total
         if not tag:
-            return True  # a line too short to have one, which the reading of the run notes
+            return True  # a line too short to have a tag, which the parser notes
         refusal = self._refusal(content, tag)
         if len(tag) > GREATEST_TAG_LENGTH or not tag.isprintable() or any(map(str.isspace, tag)):
             refusal = Sentence(
@@ -97,7 +97,7 @@ class RunIntake:
         return self.problems.total == before
 
     def _refusal(self, content: bytes, tag: str) -> Sentence | None:
-        """Say why the tag cannot be used, if so; that the very file is stored already comes first."""
+        """Return why the tag cannot be used, if so; a file that is already stored is reported first."""
         checksum = self.rules.checksums.get(tag)
         if checksum is not None and checksum == checksum_of(content):
             return Sentence("This file is stored already, as the run %(tag)s.", {"tag": tag})
@@ -105,23 +105,23 @@ class RunIntake:
 
 
 class DocumentIds:
-    """Which row of the database each document of an intake has, and whether its text is there."""
+    """The database id of each document of an intake, and whether its text is stored."""
 
     def __init__(self, documents: DocnoNumbers, *, corpus_is_loaded: bool) -> None:
-        """Begin with none known; only of a loaded corpus is it worth telling what it does not have."""
+        """Start without ids; missing documents are reported only for a loaded corpus."""
         self.corpus_is_loaded = corpus_is_loaded
         self._documents = documents
         self._ids: Numbers = np.zeros(documents.count, np.int32)
         self._has_text = np.zeros(documents.count, np.bool_)
 
     def copy(self) -> "DocumentIds":
-        """Return one that learns for itself from now on."""
+        """Return an independent copy."""
         other = copy(self)
         other._ids, other._has_text = self._ids.copy(), self._has_text.copy()  # noqa: SLF001 - it is of this class
         return other
 
     def take(self, rows: Sequence[tuple[str, int, bool]]) -> None:
-        """Learn docno, row id and whether there is a text; documents of no run are passed over."""
+        """Add docno, row id and whether there is a text; documents in no run are skipped."""
         docnos, ids, has_text = zip(*rows, strict=True) if rows else ((), (), ())
         numbers = self._documents.find(docnos)
         known = numbers >= 0
@@ -130,13 +130,13 @@ class DocumentIds:
 
     @property
     def missing_count(self) -> int:
-        """How many documents have no row."""
+        """The number of documents without a row."""
         return int(np.count_nonzero(self._ids == 0))
 
     def missing(self) -> Iterator[tuple[Numbers, list[str]]]:
-        """Yield the documents without a row, some at a time, with their docnos.
+        """Yield the documents without a row in batches, with their docnos.
 
-        They stand in the order of their bytes as far as that is quick to tell: tables and indexes grow at one end.
+        They are roughly in byte order, as tables and indexes then grow at one end.
         """
         numbers = self._documents.in_byte_order(np.flatnonzero(self._ids == 0).astype(np.int32))
         for start in range(0, numbers.size, DOCUMENTS_AT_ONCE):
@@ -144,11 +144,11 @@ class DocumentIds:
             yield some, self._documents.docnos_of(some)
 
     def give(self, numbers: Numbers, ids: Sequence[int]) -> None:
-        """Learn the row ids of documents that have one now, without a text."""
+        """Add the row ids of newly inserted documents, without a text."""
         self._ids[numbers] = ids
 
     def warnings_of(self, run: NumberedRun) -> list[Sentence]:
-        """Tell of the run's documents that a loaded corpus does not have."""
+        """Return warnings about the run's documents that a loaded corpus does not have."""
         return warnings_of_corpus(run, self._has_text) if self.corpus_is_loaded else []
 
     def packed_lists(self, run: NumberedRun) -> Iterator[tuple[str, bytes, bytes]]:
@@ -165,7 +165,7 @@ def checksum_of(content: bytes) -> str:
 
 
 def tag_of(file_name: str) -> str:
-    """The tag a file's name gives: without folder, `.gz` and `.txt`."""
+    """Return the tag from a file name: without folder, `.gz` and `.txt`."""
     name = PurePath(file_name).name
     for ending in (".gz", ".txt"):
         name = name.removesuffix(ending)

@@ -1,4 +1,4 @@
-"""Which tags a sender of runs may use: new ones, and those of runs that another file is to correct."""
+"""The tags a sender of runs may use: new ones, and those of runs to be corrected."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -8,9 +8,9 @@ from annotator.errors import Sentence
 
 @dataclass(frozen=True)
 class Sender:
-    """Who sends runs: a team, or an organiser for a team or for none.
+    """The sender of runs: a team, or an organiser for a team or for none.
 
-    A run that is there, for a team one of its own, is corrected only when `replaces` says so.
+    An existing run, of a team its own, is corrected only when `replaces` is set.
     """
 
     team: str | None
@@ -20,7 +20,7 @@ class Sender:
 
 @dataclass(frozen=True)
 class TagHolder:
-    """The run that has a tag at present, by the id of its row and the checksum of its file."""
+    """The current run with a tag, by the id of its row and the checksum of its file."""
 
     tag: str
     run_id: int
@@ -33,10 +33,10 @@ class TagHolder:
 
 @dataclass(frozen=True)
 class SortedTags:
-    """The tags that are taken.
+    """The tags in use.
 
-    `corrected` has the id of each run that the sender would correct, `refused` why another tag cannot be used, and
-    `checksums` those of the files that are the sender's to know: the same file again would change nothing.
+    `corrected` has the id of each run that the sender would correct, `refused` why other tags cannot be used, and
+    `checksums` those of files that the sender may know: the same file again would change nothing.
     """
 
     corrected: dict[str, int] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class SortedTags:
 
 
 def sort_tags(sender: Sender, holders: Iterable[TagHolder]) -> SortedTags:
-    """Sort the tags that are taken by what the sender may do with them."""
+    """Group the tags in use by what the sender may do with them."""
     tags = SortedTags()
     for holder in holders:
         refusal = _refusal(sender, holder)
@@ -70,7 +70,7 @@ def _refusal(sender: Sender, holder: TagHolder) -> Sentence | None:
 
 
 def _refusal_of_team(sender: Sender, holder: TagHolder) -> Sentence | None:
-    """What keeps a team from correcting a run of its own."""
+    """Return why a team cannot correct its own run, if so."""
     tag = {"tag": holder.tag}
     if holder.withdrawn and not holder.withdrawn_by_team:
         return Sentence("The organisers have withdrawn the run %(tag)s. Take another tag.", tag)
@@ -96,5 +96,5 @@ def _refusal_of_organiser(sender: Sender, holder: TagHolder) -> Sentence | None:
 
 
 def _is_own(sender: Sender, holder: TagHolder) -> bool:
-    """Tell whether it is the team's own run; to organisers, all are."""
+    """Whether it is the team's own run; for organisers, all are."""
     return sender.organises or (holder.team is not None and holder.team == sender.team)

@@ -1,4 +1,4 @@
-"""Warnings about a run: what is strange without being wrong, shown to its sender; the run is accepted unchanged."""
+"""Warnings about a run: unusual but valid content, shown to its sender; the run is accepted unchanged."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -12,7 +12,7 @@ from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.runs.parsed_runs import NumberedRun
 from annotator.evaluation.runs.run_scores import NO_NUMBER
 
-FIRST = 5  # lines, or topics, that a warning names
+FIRST = 5  # maximum number of lines or topics named in a warning
 MOST_TAG_CHARACTERS = 20  # TREC's limit
 TAG_CHARACTERS = re.compile(r"[A-Za-z0-9_.-]*")
 RANK_BITS = 32
@@ -22,7 +22,7 @@ Positions = NDArray[np.intp]
 
 
 def warnings_of(run: NumberedRun, *, topics: Collection[str], most_documents: int) -> list[Sentence]:
-    """Tell what is strange about a run of a collection with these topics; nothing about its documents."""
+    """Return warnings about a run of a collection with these topics, other than about its documents."""
     list_of = np.repeat(np.arange(len(run.topics)), np.diff(run.begins))
     return [
         *_of_tag(run.tag),
@@ -34,7 +34,7 @@ def warnings_of(run: NumberedRun, *, topics: Collection[str], most_documents: in
 
 
 def warnings_of_corpus(run: NumberedRun, has_text: Flags) -> list[Sentence]:
-    """Tell of documents that a loaded corpus does not have; `has_text` tells it of each document's number."""
+    """Warn about documents that a loaded corpus does not have; `has_text` is indexed by document number."""
     strange = ~has_text[run.documents]
     if not strange.any():
         return []
@@ -51,12 +51,12 @@ def warnings_of_corpus(run: NumberedRun, has_text: Flags) -> list[Sentence]:
 
 
 def as_stored(sentences: Sequence[Sentence]) -> list[dict[str, Any]]:
-    """Make JSON of them that keeps words and values apart."""
+    """Serialise warnings to JSON, with template and values separate."""
     return [{"template": sentence.template, "values": dict(sentence.values)} for sentence in sentences]
 
 
 def from_stored(stored: Sequence[Mapping[str, Any]]) -> tuple[Sentence, ...]:
-    """Read what `as_stored` made."""
+    """Restore the sentences from `as_stored`."""
     return tuple(Sentence(**one) for one in stored)
 
 
@@ -103,7 +103,7 @@ def _of_ranks(run: NumberedRun, list_of: Positions) -> list[Sentence]:
                 {"count": int(np.count_nonzero(no_rank)), "first": _first_lines(run, no_rank)},
             )
         )
-    # Each list's ranks above those of the lists before, so that all are looked at together.
+    # Offset ranks by list, so that all lists are checked together.
     keys = (list_of << RANK_BITS) + run.origin.ranks
     if np.all(keys[1:] >= keys[:-1]):
         return told
@@ -160,7 +160,7 @@ def _of_lengths(run: NumberedRun, most: int) -> list[Sentence]:
     long = np.flatnonzero(lengths > most)
     if not long.size:
         return []
-    # In the order of the file, which need not be that of the scores.
+    # In the order of the file, which may differ from that of the scores.
     first = sorted(
         int(np.partition(run.origin.lines[run.begins[one] : run.begins[one + 1]], most)[most]) for one in long[:FIRST]
     )
@@ -179,7 +179,7 @@ def _of_lengths(run: NumberedRun, most: int) -> list[Sentence]:
 
 
 def _firsts_of_equals(run: NumberedRun) -> Positions:
-    """Where in the lists another score begins, or another list."""
+    """Return the indices where another score begins, or another list."""
     begins = np.ones(run.scores.size, np.bool_)
     begins[1:] = run.scores[1:] != run.scores[:-1]
     begins[run.begins[:-1]] = True
@@ -188,7 +188,7 @@ def _firsts_of_equals(run: NumberedRun) -> Positions:
 
 
 def _follows_rank(keys: Positions, firsts: Positions, list_of: Positions) -> Flags:
-    """Tell where a document has a worse rank than some of the next higher score in its list, as it should."""
+    """Return where a document has a worse rank than some of the next higher score in its list, as it should."""
     best, worst = np.minimum.reduceat(keys, firsts), np.maximum.reduceat(keys, firsts)
     follows = np.zeros(keys.size, np.bool_)
     follows[firsts[1:]] = (list_of[firsts[1:]] == list_of[firsts[1:] - 1]) & (worst[1:] >= best[:-1])
@@ -196,7 +196,7 @@ def _follows_rank(keys: Positions, firsts: Positions, list_of: Positions) -> Fla
 
 
 def _in_lists_of(rows: Flags, list_of: Positions) -> Flags:
-    """Tell of each row whether its list has any of these rows."""
+    """Return for each row whether its list has any of these rows."""
     is_marked = np.zeros(int(list_of[-1]) + 1, np.bool_)
     is_marked[list_of[rows]] = True
     marked: Flags = is_marked[list_of]
@@ -218,5 +218,5 @@ def _first_lines(run: NumberedRun, strange: Flags) -> str:
 
 
 def _enumeration(words: Sequence[str], *, more: bool = False) -> str:
-    """Write the first of them, and dots when there are more."""
+    """Join the first of them, with dots when there are more."""
     return ", ".join([*words[:FIRST], *(["…"] if more or len(words) > FIRST else [])])

@@ -1,4 +1,4 @@
-"""What people type to search: AND, OR, NOT, "phrases", prefixes*, parentheses; as a tree, for each database."""
+"""Search queries with AND, OR, NOT, "phrases", prefixes*, parentheses: a parse tree, translated for each database."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +12,7 @@ from annotator.evaluation.search.search_text import IS_DENSE, RUN, Phrase, fold,
 
 @dataclass(frozen=True)
 class Asked:
-    """A word, the beginning of one (`opens`), or a phrase in quotation marks, as it was written."""
+    """A search term: a word, a prefix (`opens`), or a quoted phrase, as written."""
 
     text: str
     quoted: bool = False
@@ -20,7 +20,7 @@ class Asked:
 
     @property
     def phrase(self) -> Phrase:
-        """What to look for among the words of the documents."""
+        """The phrase to search for in the words of documents."""
         return phrase_of(self.text, opens=self.opens)
 
     def __str__(self) -> str:
@@ -56,7 +56,7 @@ Condition = TypeVar("Condition")
 
 
 def asked_in(query: Query, *, also_without: bool = True) -> Iterator[Asked]:
-    """Every word and phrase of a query; or only those that a document may be found by."""
+    """Yield every term of a query, or only those by which a document may match."""
     if isinstance(query, Asked):
         yield query
         return
@@ -68,7 +68,7 @@ def asked_in(query: Query, *, also_without: bool = True) -> Iterator[Asked]:
 
 
 def fts5_of(query: Query) -> str:
-    """The query as SQLite's FTS5 reads it. Nothing of what was typed is in it but letters, digits and their marks."""
+    """Translate the query for SQLite's FTS5. Of the input, only letters, digits and their marks remain."""
     match query:
         case Asked():
             phrase = query.phrase
@@ -81,7 +81,7 @@ def fts5_of(query: Query) -> str:
 
 
 def tsquery_of(query: Query) -> str:
-    """The words a document of PostgreSQL must have to be found; neither that they follow each other, nor what NOT says.
+    """Return the words that a matching document must have for PostgreSQL, without phrase order and NOT.
 
     With nothing but single words wanted it is the query. Nothing of what was typed is in it but letters, digits and
     their marks.
@@ -127,13 +127,13 @@ DEEPEST = 10
 SHORTEST_BEGINNING = 2
 
 OPERATORS = ("AND", "OR", "NOT")
-# What keyboards and word processors make of quotation marks, parentheses and stars.
+# Typographic quotation marks, parentheses and stars.
 PLAIN = str.maketrans("“”„‟«»\uff02\uff08\uff09\uff0a", '"""""""()*')
 PIECE = re.compile(r'[()]|"(?P<quoted>[^"]*)(?P<closed>"?)(?P<star>\*?)|(?P<word>[^\s()"]+)')
 
 
 def parse_query(text: str) -> Query:
-    """Read a query; words side by side are all wanted, and AND binds closer than OR.
+    """Parse a query; adjacent words are joined by AND, which binds closer than OR.
 
     Raises `InvalidValueError` with a sentence that says what is wrong and at which character, counted from 1.
     """
@@ -158,9 +158,9 @@ def parse_query(text: str) -> Query:
 
 
 def any_word_of(text: str) -> str:
-    """A query for documents with any of the words of a text, such as a topic's title; empty when it has no word.
+    """Return an OR query of the words of a text, such as a topic's title; empty when it has no word.
 
-    A word that comes twice is asked for once, and what is too much for a query is left out.
+    Words are deduplicated, and those beyond the limit of a query are left out.
     """
     words: dict[str, str] = {}
     for run in RUN.findall(text):
@@ -178,7 +178,7 @@ def any_word_of(text: str) -> str:
 
 @dataclass(frozen=True)
 class _Token:
-    """A piece of a query: an operator, a parenthesis (`sign`), or something asked for."""
+    """A token of a query: an operator, a parenthesis (`sign`), or a search term."""
 
     place: int
     sign: str
@@ -245,7 +245,7 @@ def _checked(asked: Asked, place: int) -> Asked:
 
 
 class _Reader:
-    """Reads tokens by recursive descent; each method leaves `token` behind what it has read."""
+    """A recursive descent parser; each method leaves `token` after its input."""
 
     def __init__(self, tokens: list[_Token]) -> None:
         self.tokens = tokens
@@ -257,11 +257,11 @@ class _Reader:
         return self.tokens[self.at] if self.at < len(self.tokens) else None
 
     def sign(self) -> str:
-        """The operator or parenthesis that comes next, empty for anything else."""
+        """The next operator or parenthesis, empty for anything else."""
         return self.token.sign if self.token else ""
 
     def any_of(self, depth: int) -> Query:
-        """One or more conjunctions with OR between them."""
+        """Parse one or more conjunctions joined by OR."""
         parts = [self.all_of(depth)]
         while self.sign() == "OR":
             self.at += 1
@@ -269,7 +269,7 @@ class _Reader:
         return parts[0] if len(parts) == 1 else AnyOf(tuple(parts))
 
     def all_of(self, depth: int, after: _Token | None = None) -> Query:
-        """Parts side by side, with or without AND between them; `after` is the OR before them."""
+        """Parse parts with or without AND between them; `after` is the OR before them."""
         parts: list[Query] = []
         without: list[Query] = []
         first = self.token
@@ -288,7 +288,7 @@ class _Reader:
         return All(tuple(parts), tuple(without)) if len(parts) + len(without) > 1 else parts[0]
 
     def part(self, depth: int) -> Query:
-        """A word, a phrase, or a query in parentheses; a NOT before it is passed over."""
+        """Parse a word, a phrase, or a query in parentheses; a NOT before it is skipped."""
         token = self.tokens[self.at]
         self.at += 1
         if token.sign == "NOT":
@@ -298,7 +298,7 @@ class _Reader:
         return token.asked if token.asked is not None else self.parenthesised(token, depth + 1)
 
     def parenthesised(self, opened: _Token, depth: int) -> Query:
-        """The part between an opened parenthesis and its partner."""
+        """Parse the part between an opening parenthesis and its closing one."""
         if depth > DEEPEST:
             raise InvalidValueError("Parentheses are possible %(most)d deep, not deeper.", most=DEEPEST)
         if self.sign() == ")":

@@ -1,5 +1,5 @@
-"""Whether runs differ by more than chance: intervals, tests of two runs, of a baseline and of all pairs.
+"""Statistical significance of differences between runs: intervals, tests of two runs, of a baseline and of all pairs.
 
-Scores are arrays, (runs, topics), NaN where a run has none; differences are of means over topics. What has no value
-says why (`Undefined`); it is never 0, 1 or NaN. What is random takes a seed.
+Scores are arrays, (runs, topics), NaN where missing; differences are of means over topics. An undefined value has a
+reason (`Undefined`); it is never 0, 1 or NaN. Random methods take a seed.
 """

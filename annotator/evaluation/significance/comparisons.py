@@ -24,9 +24,9 @@ from annotator.evaluation.significance.two_runs import FLIPS, PairedT, PairedTs,
 
 
 def holm(p_values: Values) -> Values:
-    """Raise p values; NaN is no test, stays NaN and does not count.
+    """Correct p values by Holm's method; NaN is no test, stays NaN and does not count.
 
-    The smallest times their number, the next times one less and so on, none below the one before and none above 1
+    The smallest p times the number of tests, the next times one less and so on, monotone and at most 1
     (Holm 1979).
     """
     raised = np.full(p_values.shape, np.nan)
@@ -39,16 +39,16 @@ def holm(p_values: Values) -> Values:
 
 @dataclass(frozen=True, eq=False)
 class PairedTests:
-    """Of every two runs p of the paired t test, and the same raised so that all pairs together err no more often."""
+    """p of the paired t test of every two runs, and p corrected by Holm over all pairs."""
 
-    topics: int  # on which all runs have a score
-    left_out: int  # the others
+    topics: int  # topics on which all runs have a score
+    left_out: int  # the other topics
     p: PairFigures
     holm: PairFigures
 
 
 def paired_tests(scores: Values) -> PairedTests:
-    """Test all pairs of runs, (runs, topics), NaN where there is no score."""
+    """Test all pairs of runs; scores are (runs, topics), NaN where missing."""
     shared = shared_topics(scores)
     reason = shared.too_small
     if reason is not None:
@@ -64,7 +64,7 @@ def paired_tests(scores: Values) -> PairedTests:
 
 
 def _of_pairs(shared: SharedTopics) -> tuple[Values, Reasons]:
-    """Of each run and those after it; not of all at once, whose differences would fill the memory."""
+    """Test each run against those after it, run by run, since all differences together would fill the memory."""
     tests = [
         paired_t(shared.scores[run + 1 :] - shared.scores[run], shared.least_spread) for run in range(shared.runs - 1)
     ]
@@ -80,26 +80,26 @@ def _both_ways(runs: int, above: tuple[NDArray[np.intp], ...], values: Values, r
 
 @dataclass(frozen=True)
 class AgainstBaseline:
-    """A run against the baseline; `t.p` and `randomised` are uncorrected, the others corrected for all the runs."""
+    """A run against the baseline; `t.p` and `randomised` are uncorrected, the others corrected over all the runs."""
 
     run: str
     mean: Figure
-    t: PairedT  # its difference is this run's score less the baseline's
+    t: PairedT  # the difference is this run's score minus the baseline's
     t_holm: Figure
     randomised: Figure
     randomised_holm: Figure
-    max_t: Figure  # randomised too, and as a rule the smaller of the two, since it knows that runs are alike
+    max_t: Figure  # also randomised, and usually smaller, since it uses the correlation of runs
 
 
 @dataclass(frozen=True)
 class BaselineComparison:
-    """Every run but the baseline, in the order in which they were given."""
+    """All runs but the baseline, in the order in which they were given."""
 
     baseline: str
-    topics: int  # on which all runs have a score
-    left_out: int  # the others
+    topics: int  # topics on which all runs have a score
+    left_out: int  # the other topics
     flips: int
-    is_exact: bool  # whether these are all flips there are
+    is_exact: bool  # whether all possible flips were used
     seed: int
     runs: tuple[AgainstBaseline, ...]
 
@@ -191,16 +191,16 @@ STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 class Letters:
     """Maximal groups of runs that do not differ pairwise; a run may be in several."""
 
-    groups: tuple[tuple[int, ...], ...]  # places of runs, best first; the group with the best run comes first
+    groups: tuple[tuple[int, ...], ...]  # indices of runs, best first; the group with the best run comes first
     of_runs: tuple[str, ...]  # the letters of each run, in the order of the runs
-    reason: Undefined | None = None  # why there are none
+    reason: Undefined | None = None  # the reason when there are none
 
 
 def letters(means: Values, p: PairFigures, alpha: float = ALPHA) -> Letters:
-    """Group runs by their means, the greatest first, and the p values of every two of them.
+    """Group runs by their means, the greatest first, and the p values of every two runs.
 
-    Two runs share a letter exactly when they do not differ: insert and absorb (Piepho 2004). Those of which there is
-    no p value do not.
+    Two runs share a letter exactly when they do not differ: insert and absorb (Piepho 2004). Pairs without
+    a p value do not differ.
     """
     best_first = np.argsort(-means, kind="stable")
     groups = None if p.reason else _groups(p.at_most(alpha)[np.ix_(best_first, best_first)])
@@ -228,7 +228,7 @@ def stars(p: Figure) -> str:
 
 
 def _groups(differing: NDArray[np.bool_]) -> list[tuple[int, ...]] | None:
-    """Begin with all in one group; for every run take it apart from those above it from which it differs."""
+    """Start with all runs in one group, and split groups so that each run is apart from those above that differ."""
     runs = len(differing)
     groups = {(1 << runs) - 1}  # bits are runs
     for run in range(runs):

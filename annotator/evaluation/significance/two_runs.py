@@ -26,14 +26,14 @@ from annotator.evaluation.significance.results import (
 
 @dataclass(frozen=True)
 class PairedT:
-    """Two runs on the same topics: the mean difference, and whether it may be chance."""
+    """Two runs on the same topics: the mean difference, and its paired t test."""
 
-    difference: Figure  # the mean over topics of the second's score less the first's
+    difference: Figure  # mean over topics of second minus first
     deviation: Figure  # standard deviation of the differences
-    interval: Interval  # of the mean difference, 95 %
-    statistic: Figure  # t, of as many degrees of freedom as there are topics but one
+    interval: Interval  # 95 % interval of the mean difference
+    statistic: Figure  # t, with one degree of freedom less than there are topics
     p: Figure  # two-sided
-    effect_size: Figure  # d_z: the mean difference in standard deviations of the differences (Cohen 1988)
+    effect_size: Figure  # d_z: the mean difference divided by the standard deviation of the differences (Cohen 1988)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class PairedTs:
     reasons: Reasons
 
     def of(self, pair: int) -> PairedT:
-        """Take one pair out."""
+        """Return one pair."""
         code, mean, deviation = int(self.reasons[pair]), float(self.difference[pair]), float(self.deviation[pair])
         few = Undefined.NO_TOPIC if not self.topics else Undefined.ONE_TOPIC
         half = 0.0 if code else float(special().stdtrit(self.topics - 1, 1 - ALPHA / 2)) * deviation / self.topics**0.5
@@ -150,42 +150,42 @@ def _too_few(topics: int) -> Undefined | None:
 
 
 FLIPS = 100_000
-MOST_CELLS = 1 << 20  # of flips and topics, or flips and pairs, at a time
-ROUNDING = 1e-12  # sums that differ by so small a part of all that is added are equal
+MOST_CELLS = 1 << 20  # flips by topics, or flips by pairs, at a time
+ROUNDING = 1e-12  # sums equal within this relative tolerance are ties
 
 
 @dataclass(frozen=True, eq=False)
 class SignFlips:
     """Ways to flip the signs of topics: all of them where they are no more than asked for, else a random choice."""
 
-    differences: Values  # shape: pairs, topics; of the topics on which any pair differs
+    differences: Values  # shape: pairs, topics; only topics on which some pair differs
     flips: int
     seed: int
     is_exact: bool
 
     @classmethod
     def of(cls, differences: Values, flips: int, seed: int) -> "SignFlips":
-        """Flip the differences, (pairs, topics); a topic on which no pair differs is the same either way."""
+        """Flip the signs of differences, (pairs, topics); topics without any difference are left out."""
         differing = differences[:, differences.any(axis=0)]
         is_exact = differing.shape[1] < flips.bit_length()  # 2 ** topics <= flips
         return cls(differing, 1 << differing.shape[1] if is_exact else flips, seed, is_exact)
 
     @property
     def observed(self) -> Values:
-        """Of each pair how far its differences add up, to which side whatever."""
+        """The absolute observed sum of each pair."""
         sums: Values = np.abs(self.differences.sum(axis=1))
         return sums
 
     @property
     def rounding(self) -> Values:
-        """Of each pair by how much a sum may be off."""
+        """The rounding tolerance of each pair's sum."""
         rounding: Values = ROUNDING * np.abs(self.differences).sum(axis=1)
         return rounding
 
     def sums(self) -> Iterator[Values]:
-        """Of flip after flip how far each pair's differences add up, in pieces, (flips, pairs).
+        """Yield the absolute sums of each pair under the flips, in chunks, (flips, pairs).
 
-        When exact, one of every two opposite flips, which add up alike.
+        When exact, only one of every two opposite flips, whose sums are equal.
         """
         pairs, topics = self.differences.shape
         step = max(MOST_CELLS // max(pairs, topics, 1), 1)
@@ -219,7 +219,7 @@ class SignFlips:
 
 
 def count_at_least(flips: SignFlips) -> Values:
-    """Count of each pair the flips that add up to at least as much as what was observed."""
+    """Count for each pair the flips with at least the observed sum."""
     least, counts = flips.observed - flips.rounding, np.zeros(len(flips.differences))
     for sums in flips.sums():
         counts += np.count_nonzero(sums >= least, axis=0)
@@ -228,20 +228,20 @@ def count_at_least(flips: SignFlips) -> Values:
 
 @dataclass(frozen=True)
 class Randomisation:
-    """The randomisation test: the two-sided p of the mean difference, and from how many flips of the signs."""
+    """The randomisation test: the two-sided p of the mean difference, and the number of flips."""
 
     p: Figure
     flips: int
-    is_exact: bool  # whether these are all there are; else they are random, and p may be off a little
+    is_exact: bool  # whether all possible flips were used; random flips make p approximate
     seed: int
 
 
 @dataclass(frozen=True)
 class TwoRuns:
-    """All tests of two runs; differences are the second's score less the first's."""
+    """All tests of two runs; differences are second minus first."""
 
-    topics: int  # on which both have a score
-    left_out: int  # the others
+    topics: int  # topics on which both have a score
+    left_out: int  # the other topics
     first_mean: Figure
     second_mean: Figure
     t: PairedT
@@ -253,7 +253,7 @@ class TwoRuns:
 def compare_two_runs(
     first: Values, second: Values, *, seed: int, flips: int = FLIPS, largest_tie: float = 0.0
 ) -> TwoRuns:
-    """Compare scores of the same topics, one an entry, NaN where there is none.
+    """Compare scores of the same topics, one a topic, NaN where missing.
 
     Of `flips` sign flips all are taken where there are no more, else so many at random. `largest_tie` is for the sign
     test: differences of at most so much count as none.

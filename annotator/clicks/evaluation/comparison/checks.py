@@ -1,4 +1,4 @@
-"""What makes a test of two variants worth reading: checks of its data, and how many users it needs."""
+"""Checks of the data of a test of two variants, and the number of users it needs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from annotator.clicks.evaluation.logs.page_views import PageViews
 from annotator.errors import Sentence
 from annotator.evaluation.significance.distributions import special
 
-ALARM_BELOW = 0.001  # p of a split that is not the expected one (Fabijan et al. 2019)
-ALARMING_SHARE = 0.01  # of users in both variants, of duplicates, of pages of bots
-PAGES_AN_HOUR = 100  # that nobody reads
+ALARM_BELOW = 0.001  # p of the test of the split below which the check fails (Fabijan et al. 2019)
+ALARMING_SHARE = 0.01  # shares of users in both variants, of duplicates, of pages of bots
+PAGES_AN_HOUR = 100  # pages in an hour, more than a person reads
 MICROSECONDS_OF_HOUR = 3_600_000_000
 
 
@@ -55,7 +55,7 @@ CHECK_TITLES: Mapping[CheckKind, Sentence] = {
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked at, and what was found."""
+    """One check and its result."""
 
     kind: CheckKind
     state: CheckState
@@ -64,9 +64,9 @@ class Check:
 
 @dataclass(frozen=True)
 class Expected:
-    """What checks hold the log against."""
+    """The values that checks compare the log with."""
 
-    first_share: float = 0.5  # of the users, that the first variant was to have
+    first_share: float = 0.5  # expected share of users in the first variant
     pages_an_hour: int = PAGES_AN_HOUR
     leaves_bots_out: bool = False
 
@@ -75,9 +75,9 @@ USUAL_EXPECTED = Expected()
 
 
 def split_p(first: int, second: int, first_share: float = 0.5) -> float:
-    """Test whether so many users are split as expected, by chi-square with one degree of freedom.
+    """Test whether users are split as expected, by chi-square with one degree of freedom; returns p.
 
-    `first_share` is between 0 and 1, and there is a user at least.
+    `first_share` is between 0 and 1, exclusive; there must be at least one user.
     """
     users = first + second
     expected = users * first_share
@@ -85,7 +85,7 @@ def split_p(first: int, second: int, first_share: float = 0.5) -> float:
 
 
 def check_split(users: tuple[int, int], expected: Expected, *, has_users: bool) -> Check:
-    """Look whether the variants got the users, or without users the pages, that they were to get."""
+    """Check the split of users, or in a log without users of pages, against the expected one."""
     first, second = users
     p = split_p(first, second, expected.first_share)
     share, wanted = _percent(first / (first + second)), _percent(expected.first_share)
@@ -122,7 +122,7 @@ def check_split(users: tuple[int, int], expected: Expected, *, has_users: bool) 
 
 
 def check_clicks(log: ClickLog, views: PageViews) -> Check:
-    """Look whether there are clicks in each variant at all."""
+    """Check that each variant has clicks."""
     has_clicks = [bool((views.clicks[views.variant == code] > 0).any()) for code in (0, 1)]
     if all(has_clicks):
         return Check(CheckKind.CLICKS, CheckState.FINE, Sentence("There are clicks in both variants."))
@@ -137,7 +137,7 @@ def check_clicks(log: ClickLog, views: PageViews) -> Check:
 
 
 def check_both_variants(log: ClickLog, views: PageViews) -> Check:
-    """Look for users who were shown pages of both variants, whom both then count."""
+    """Check for users who were shown pages of both variants; both count them."""
     kind = CheckKind.BOTH_VARIANTS
     if not log.users:
         return Check(kind, CheckState.UNKNOWN, Sentence("Not available: the log does not name users."))
@@ -155,7 +155,7 @@ def check_both_variants(log: ClickLog, views: PageViews) -> Check:
 
 
 def check_duplicates(log: ClickLog) -> Check:
-    """Look for duplicate events, of which one counts."""
+    """Check for duplicate events, of which one is counted."""
     duplicates, kind = log.dropped.get(Dropped.DUPLICATE, 0), CheckKind.DUPLICATES
     if not duplicates:
         return Check(kind, CheckState.FINE, Sentence("No event stands in the log twice."))
@@ -168,7 +168,7 @@ def check_duplicates(log: ClickLog) -> Check:
 
 
 def check_other_events(log: ClickLog, views: PageViews) -> Check:
-    """Look for what else does not count, such as a click on a result that was never shown."""
+    """Check for other events that are not counted, such as a click on a result that was never shown."""
     dropped = {str(reason): count for reason, count in log.dropped.items() if reason is not Dropped.DUPLICATE}
     outside = {str(reason): count for reason, count in views.outside.items()}
     count = sum(dropped.values()) + sum(outside.values())
@@ -184,7 +184,7 @@ def check_other_events(log: ClickLog, views: PageViews) -> Check:
 
 
 def check_bots(log: ClickLog, views: PageViews, bots: NDArray[np.int32], expected: Expected) -> Check:
-    """Say how many users see pages faster than people do; `bots` are their codes, and `views` has their pages."""
+    """Check for users who see pages faster than people do; `bots` are their codes, and `views` includes their pages."""
     kind = CheckKind.BOTS
     if not (log.users and log.has_times):
         sentence = Sentence("Not available: the log does not name users, or does not say when things happened.")
@@ -211,14 +211,14 @@ def check_bots(log: ClickLog, views: PageViews, bots: NDArray[np.int32], expecte
 
 
 def users_by_variant(views: PageViews) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The codes of the users who were shown pages of the variants 0 and 1, in order."""
+    """Return the sorted codes of the users who were shown pages of variant 0, and of variant 1."""
     known = views.user != NOT_SAID
     first, second = (np.flatnonzero(np.bincount(views.user[known & (views.variant == code)])) for code in (0, 1))
     return first, second
 
 
 def find_bots(log: ClickLog, views: PageViews, pages_an_hour: int = PAGES_AN_HOUR) -> NDArray[np.int32]:
-    """The codes of users who were shown more pages than that within an hour of the clock."""
+    """Return the codes of users who were shown more than `pages_an_hour` pages within one hour of the clock."""
     if not log.has_times:
         return np.zeros(0, np.int32)
     known = np.flatnonzero(views.user != NOT_SAID)
@@ -235,28 +235,28 @@ def _percent(share: float) -> str:
 
 # 2 (1.96 + 0.84)² is 15.7: an error of 5 % and a power of 80 % (van Belle 2008, "Lehr's rule").
 LEHR = 16
-USUAL_SHARE = 0.05  # of the mean of both variants' values, where no wanted difference is given
+USUAL_SHARE = 0.05  # of the mean of both variants' values, the difference to detect when none is given
 MOST_DAYS = 36_500
 
 
 @dataclass(frozen=True)
 class UsersNeeded:
-    """What it takes to find a difference by a measure; users are entries where a log does not name them."""
+    """The users needed to detect a difference by a measure; entries in a log without users."""
 
     measure: ClickMeasure
     wanted: float
     needed: int  # users of each variant
     have: int  # of the variant with fewer
-    days: int | None  # how many more, at the rate of new users so far; None without times, and beyond a hundred years
+    days: int | None  # at the rate of new users so far; None without times, and beyond a hundred years
 
 
 def users_needed(
     measure: ClickMeasure, counted: Counted, wanted: float | None, observed_days: float | None
 ) -> UsersNeeded | None:
-    """Count by 16 s² / d² users of each variant, s² being the spread of a user's share, the mean of both variants.
+    """Compute n = 16 s² / d² users of each variant; s² is the variance of a user's share, averaged over both variants.
 
-    That is 8 (p (1 - p) + q (1 - q)) / d² where every user has one page; which variant is the first does not matter.
-    None where the log shows no spread or no difference is to be found. `observed_days` is how long the log is.
+    That is 8 (p (1 - p) + q (1 - q)) / d² where every user has one page, whichever variant is first.
+    None for zero variance or zero difference. `observed_days` is the length of the log.
     """
     both = ratios(*sums_by_user(counted.variant.astype(np.int64), counted.unit, counted.value), 2)
     spread = float((both.variance * both.users).mean())
@@ -272,9 +272,9 @@ def users_needed(
 
 
 def check_enough(found: UsersNeeded | None, *, has_users: bool, is_significant: bool = False) -> Check:
-    """Say whether there are enough users for the wanted difference, and else how many more days it takes.
+    """Check whether there are enough users for the wanted difference; if not, give the additional days needed.
 
-    Where the difference that was found is significant, there were enough, however small the log.
+    A significant observed difference passes the check for any size of log.
     """
     kind = CheckKind.ENOUGH
     if is_significant:

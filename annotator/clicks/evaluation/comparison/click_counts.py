@@ -1,4 +1,4 @@
-"""Clicks counted by position and by query: what was shown and clicked, by variant."""
+"""Impressions and clicks counted by position and by query, for each variant."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,22 +18,22 @@ class PositionClicks:
 
     variant: str
     position: int
-    shown: int  # first pages that showed a result there
-    clicked: int  # first pages on which it was clicked, once or more
+    shown: int  # first pages with a result at this position
+    clicked: int  # first pages with a click at this position
 
     @property
     def rate(self) -> float | None:
-        """Clicked of shown; None where nothing was shown."""
+        """The share of impressions that were clicked; None without impressions."""
         return self.clicked / self.shown if self.shown else None
 
 
 def clicks_by_position(views: PageViews, variants: tuple[str, ...]) -> tuple[PositionClicks, ...]:
-    """Count the first pages by position, variant by variant, down to the last position that any of them has.
+    """Count the first pages by position for each variant, down to the last position that any of them has.
 
-    A page that is told of as a whole is taken to have shown a result at every position.
+    A page that is logged as a whole counts as showing a result at every position.
     """
     clicked = _pages_by_position(views, _once(views.clicked), len(variants))
-    shown = _pages_by_position(views, views.shown, len(variants))  # a view shows a position once
+    shown = _pages_by_position(views, views.shown, len(variants))  # count a position once a view
     deepest = int(np.flatnonzero((clicked + shown).any(axis=0)).max(initial=-1)) + 1
     shown += np.bincount(views.variant[views.is_first_page & (views.results == 0)], minlength=len(variants))[:, None]
     return tuple(
@@ -44,7 +44,7 @@ def clicks_by_position(views: PageViews, variants: tuple[str, ...]) -> tuple[Pos
 
 
 def _once(marks: Marks) -> Marks:
-    """Marks without repetitions of one position in a view."""
+    """Deduplicate the positions of each view."""
     _, first = np.unique((marks.view.astype(np.int64) << 32) + marks.position, return_index=True)
     return Marks(marks.view[first], marks.position[first], marks.docno[first])
 
@@ -62,23 +62,23 @@ MOST_DOCUMENTS = 10
 
 @dataclass(frozen=True)
 class QueryClicks:
-    """One query as one variant answered it; `views` are first pages that showed a top result, as CTR@1 counts them."""
+    """One query with one variant; `views` are first pages that showed a top result, as CTR@1 counts them."""
 
     query: str
     variant: str
     views: int
-    top_clicks: int  # of these views, on how many the top result was clicked
-    clicked: tuple[tuple[str, int], ...]  # docnos with their clicks on all pages, the ten with most, first
+    top_clicks: int  # of these views, those with a click on the top result
+    clicked: tuple[tuple[str, int], ...]  # docno and clicks on all pages, the ten most clicked
 
     @property
     def ctr_at_1(self) -> float | None:
-        """Clicked of shown; None where nothing was shown."""
+        """The share of views with a click on the top result; None without views."""
         return self.top_clicks / self.views if self.views else None
 
 
 @dataclass(frozen=True)
 class QueriesClicked:
-    """The queries that were shown most, each with a row of every variant, and how many more there are."""
+    """The most frequent queries, each with a row of every variant, and the number of queries left out."""
 
     rows: tuple[QueryClicks, ...]
     left_out: int
@@ -87,9 +87,9 @@ class QueriesClicked:
 def clicks_by_query(
     log: ClickLog, views: PageViews, is_wanted: Callable[[str], bool], most: int = MOST_QUERIES
 ) -> QueriesClicked:
-    """Tell queries apart: those that are wanted, then those shown most, `most` of both together or all that are wanted.
+    """Count by query: the wanted queries, then the most frequent, at most `most` in all or as many as are wanted.
 
-    Rows come query by query, those first that were shown most.
+    Rows are grouped by query, most frequent first.
     """
     said = views.query != NOT_SAID
     shown = np.bincount(views.query[said], minlength=len(log.queries))
@@ -113,7 +113,7 @@ def clicks_by_query(
 
 
 def _by_query(log: ClickLog, views: PageViews, counts: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Count views by query and variant, the shape of the result."""
+    """Count views, (queries, variants)."""
     variants = len(log.variants)
     cells = views.query[counts].astype(np.int64) * variants + views.variant[counts]
     return np.bincount(cells, minlength=len(log.queries) * variants).reshape(-1, variants)
@@ -122,7 +122,7 @@ def _by_query(log: ClickLog, views: PageViews, counts: NDArray[np.bool_]) -> NDA
 def _documents(
     log: ClickLog, views: PageViews, kept: NDArray[np.intp]
 ) -> dict[tuple[int, int], tuple[tuple[str, int], ...]]:
-    """By query and variant: what was clicked most, ties in order of docno."""
+    """The most clicked documents by (query, variant), ties by docno."""
     clicked = views.clicked
     known = (clicked.docno != NOT_SAID) & np.isin(views.query[clicked.view], kept)
     view, docno = clicked.view[known], clicked.docno[known]

@@ -1,4 +1,4 @@
-"""Two variants of a click log compared: all measures, their values day by day, and the one conclusion."""
+"""Comparison of two variants of a click log: all measures, their values by day, and the conclusion."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
@@ -61,9 +61,9 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class DayValue:
-    """A measure of a variant on one day of UTC; measures of users are of those who were first seen on it.
+    """A measure of a variant on one UTC day; measures of users are of those first seen on that day.
 
-    The 95 % interval is None where there is one user only, where all have the same value, and for a mean in a log
+    The 95 % interval is None with a single user, for zero variance, and for a mean in a log
     without users.
     """
 
@@ -77,7 +77,7 @@ class DayValue:
 
 
 def values_by_day(measure: ClickMeasure, counted: Counted, variants: tuple[str, ...]) -> list[DayValue]:
-    """Take a measure apart by day, the variants one after the other; days without an entry are left out."""
+    """Compute a measure by day, variant by variant; days without an entry are left out."""
     if (counted.day == NO_DAY).all():
         return []
     first_day = int(counted.day.min())
@@ -100,7 +100,7 @@ def values_by_day(measure: ClickMeasure, counted: Counted, variants: tuple[str, 
 def _bounds(value: float, half: float | None, *, is_share: bool) -> tuple[float | None, float | None]:
     if half is None:
         return None, None
-    low = max(value - half, 0.0)  # nothing that is measured is below 0
+    low = max(value - half, 0.0)  # no measure is below 0
     return low, min(value + half, 1.0) if is_share else value + half
 
 
@@ -108,9 +108,9 @@ Result = TypeVar("Result")
 
 
 def plain(value: object) -> Any:  # noqa: ANN401 - whatever JSON can say
-    """Take a result apart into dictionaries, lists, texts, numbers, booleans and None."""
+    """Serialise a result into dictionaries, lists, texts, numbers, booleans and None."""
     if isinstance(value, SentenceEnum):
-        return value.name  # its sentence may change
+        return value.name  # the wording of its sentence may change between versions
     if isinstance(value, Enum):
         return value.value
     if is_dataclass(value) and not isinstance(value, type):
@@ -123,7 +123,7 @@ def plain(value: object) -> Any:  # noqa: ANN401 - whatever JSON can say
 
 
 def rebuilt(kind: type[Result], value: Mapping[str, object]) -> Result:
-    """Rebuild a result from what `plain` made of it; `KeyError` or `ValueError` for what is none."""
+    """Rebuild a result from the value of `plain`; raises `KeyError` or `ValueError` when it is malformed."""
     built: Result = _built(kind, value)
     return built
 
@@ -150,10 +150,10 @@ MICROSECONDS_OF_DAY = 86_400_000_000
 
 @dataclass(frozen=True)
 class ComparisonWanted:
-    """How a log is to be compared; `variants` None are the two there are.
+    """How a log is to be compared; `variants` is None for a log that has exactly two.
 
-    `difference` is what would be worth finding in CTR@1, None for a twentieth of the mean of both. Rows of queries
-    for which `is_wanted` are kept however seldom they were asked.
+    `difference` is the difference in CTR@1 to detect, None for a twentieth of the mean of both. Rows of queries
+    for which `is_wanted` are kept however rare they are.
     """
 
     variants: tuple[str, str] | None = None
@@ -165,7 +165,7 @@ class ComparisonWanted:
     is_wanted: Callable[[str], bool] = lambda _query: False
 
     def check(self) -> None:
-        """Raise `InvalidValueError` for numbers that do not fit."""
+        """Raise `InvalidValueError` for numbers out of range."""
         if not 1 <= self.return_days <= MOST_RETURN_DAYS:
             raise InvalidValueError("Users may take 1 to %(most)d days to come back.", most=MOST_RETURN_DAYS)
         if not 0 < self.expected.first_share < 1:
@@ -181,35 +181,35 @@ USUAL_WANTED = ComparisonWanted()
 
 @dataclass(frozen=True)
 class VariantCounts:
-    """How much there is of a variant; users and sessions are None when the log does not say."""
+    """The counts of a variant; users and sessions are None when the log does not have them."""
 
     name: str
     users: int | None
     sessions: int | None
     events: int
     pages: int
-    results: int  # shown one by one
+    results: int  # results logged one by one
     clicks: int
     conversions: int
 
 
 @dataclass(frozen=True)
 class ClickComparison:
-    """The second variant against the first; differences are its value less the first's."""
+    """The comparison of two variants; differences are second minus first."""
 
     variants: tuple[VariantCounts, VariantCounts]
-    has_users: bool  # else a unit is an entry, such as a page
-    is_line_a_result: bool  # then a page is one result
+    has_users: bool  # whether units are users; else a unit is an entry, such as a page
+    is_line_a_result: bool  # whether a page is a single result
     begins: str | None  # ISO 8601 in UTC
     ends: str | None
     lines: int
-    other_events: int  # of other variants, and of none
-    dropped: Mapping[str, int]  # events that do not count, by reason
+    other_events: int  # events of other variants, and without variant
+    dropped: Mapping[str, int]  # excluded events, by reason
     return_days: int
-    seed: int | None  # of the bootstrap; None without one
+    seed: int | None  # draws of the bootstrap; None without one
     checks: tuple[Check, ...]
     measures: tuple[MeasureRow, ...]
-    days: tuple[DayValue, ...]  # by measure, variant and day
+    days: tuple[DayValue, ...]  # ordered by measure, variant and day
     positions: tuple[PositionClicks, ...]
     queries: tuple[QueryClicks, ...]
     queries_left_out: int
@@ -262,18 +262,18 @@ def compare_clicks(log: ClickLog, wanted: ComparisonWanted = USUAL_WANTED) -> Cl
 
 
 def to_json(comparison: ClickComparison) -> dict[str, object]:
-    """A comparison as a value that JSON can hold."""
+    """Serialise a comparison to a JSON value."""
     said: dict[str, object] = plain(comparison)
     return said
 
 
 def from_json(said: Mapping[str, object]) -> ClickComparison:
-    """Build a comparison from what `to_json` made of it."""
+    """Rebuild a comparison from the value of `to_json`."""
     return rebuilt(ClickComparison, said)
 
 
 def _people(every: ClickLog, expected: Expected) -> tuple[ClickLog, PageViews, Check]:
-    """The events that count and their pages, without those of bots where these are to be left out; and who is one."""
+    """Return the events that count and their pages, without those of bots if excluded, and the check for bots."""
     views = page_views(every)
     bots = find_bots(every, views, expected.pages_an_hour)
     check = check_bots(every, views, bots, expected)
@@ -303,7 +303,7 @@ def _checks(log: ClickLog, views: PageViews, expected: Expected) -> tuple[Check,
 
 
 def main_measure(rows: Sequence[MeasureRow]) -> ClickMeasure:
-    """What the conclusion is drawn by: CTR@1, or where the log has no positions the CTR of the first page."""
+    """Return the measure of the conclusion: CTR@1, or the CTR of the first page in a log without positions."""
     top = next(row for row in rows if row.measure is ClickMeasure.TOP_CTR)
     return ClickMeasure.FIRST_PAGE_CTR if top.first is None and top.second is None else ClickMeasure.TOP_CTR
 
@@ -316,7 +316,7 @@ def _enough(
     *,
     has_users: bool,
 ) -> Check:
-    """By the measure of the conclusion, which this check must not contradict."""
+    """Check the number of users by the measure of the conclusion, so that the two agree."""
     days = float(np.ptp(log.times)) / MICROSECONDS_OF_DAY if log.has_times else None
     measure = main_measure(rows)
     one = counted[measure]
@@ -358,12 +358,12 @@ def _span(log: ClickLog) -> tuple[str | None, str | None]:
     return begins.isoformat(timespec="seconds"), ends.isoformat(timespec="seconds")
 
 
-# With these wrong, users or clicks are missing, and a difference may come of that.
+# If one of these fails, users or clicks are missing, which may cause a difference.
 DECISIVE = (CheckKind.SPLIT, CheckKind.CLICKS)
 
 
 def conclusion(comparison: ClickComparison) -> Sentence:
-    """Say whether the variants differ by CTR@1, or where the log has no positions by the CTR of the first page."""
+    """Conclude whether the variants differ by CTR@1, or in a log without positions by the CTR of the first page."""
     alarming = next((one for one in comparison.checks if one.kind in DECISIVE and one.state is CheckState.ALARM), None)
     if alarming is not None:
         return Sentence(

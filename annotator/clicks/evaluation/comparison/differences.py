@@ -1,4 +1,4 @@
-"""The difference of two variants by one measure, and whether it may be chance: delta method or bootstrap over users."""
+"""The difference of two variants by one measure and its significance: delta method or bootstrap over users."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -11,21 +11,21 @@ from annotator.clicks.evaluation.comparison.measures import Counted, Undefined
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.significance.distributions import special
 
-WIDTH_95 = 1.959963984540054  # standard errors to either side that hold 95 %
+WIDTH_95 = 1.959963984540054  # 97.5 % normal quantile, for intervals of 95 %
 
 
 @dataclass(frozen=True, eq=False)
 class Ratios:
-    """Ratios of groups of users, arrays of shape (groups,)."""
+    """Ratio estimates by group of users, arrays of shape (groups,)."""
 
-    value: Values  # NaN of a group without anything
-    variance: Values  # of the value; NaN where there are not two users
+    value: Values  # NaN for an empty group
+    variance: Values  # of the ratio; NaN for fewer than two users
     users: NDArray[np.int64]
-    whole: Values  # the sum below the line
+    whole: Values  # sum of the denominator
 
 
 def ratios(group: NDArray[np.intp], part: Values, whole: Values, groups: int) -> Ratios:
-    """Divide the sums of `part` by those of `whole`, group by group; an entry is a user, of the group it names.
+    """Divide the sums of `part` by those of `whole`, group by group; each entry is one user of group `group`.
 
     The variance is that of the delta method, [s_c² + R² s_v² - 2 R s_cv] / (m v̄²) with m users (Deng, Knoblich and Lu
     2018): that of the mean of c - R v over v̄².
@@ -33,7 +33,7 @@ def ratios(group: NDArray[np.intp], part: Values, whole: Values, groups: int) ->
     users = np.bincount(group, minlength=groups)
     total = np.bincount(group, whole, minlength=groups).astype(np.float64)
     value = np.divide(np.bincount(group, part, minlength=groups), total, out=np.full(groups, np.nan), where=total > 0)
-    # The mean of c - R v is 0 in each group, so that its squares add up to its spread.
+    # c - R v has mean 0 in each group, so its sum of squares gives the variance.
     squares = np.bincount(group, (part - value[group] * whole) ** 2, minlength=groups)
     spread = np.divide(squares * users, users - 1, out=np.full(groups, np.nan), where=(users > 1) & (total > 0))
     return Ratios(value, np.divide(spread, total**2, out=np.full(groups, np.nan), where=total > 0), users, total)
@@ -42,7 +42,7 @@ def ratios(group: NDArray[np.intp], part: Values, whole: Values, groups: int) ->
 def sums_by_user(
     group: NDArray[np.int64], unit: NDArray[np.int64], value: Values
 ) -> tuple[NDArray[np.intp], Values, Values]:
-    """Add the values of each user up, apart in each group: the group of each, the sum, and how many there were."""
+    """Sum the values by user and group: the group of each user, the sum, and the number of values."""
     order = np.lexsort((unit, group))
     is_first = np.ones(order.size, np.bool_)
     is_first[1:] = (unit[order][1:] != unit[order][:-1]) | (group[order][1:] != group[order][:-1])
@@ -53,12 +53,12 @@ def sums_by_user(
 
 
 DRAWS = 1_000
-CHUNK = 4_000_000  # numbers drawn at a time, so that no memory is taken for all
+CHUNK = 4_000_000  # random numbers drawn at a time, which bounds memory
 
 
 @dataclass(frozen=True)
 class Resampling:
-    """What is drawn by: the seed, and the names of the two variants, so that each has draws of its own."""
+    """What the random draws depend on: the seed and the names of the two variants."""
 
     seed: int
     names: tuple[str, str]
@@ -67,7 +67,7 @@ class Resampling:
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """Differences of the resamples, shape (draws,); the second variant's ratio less the first's."""
+    """Differences of the resamples, shape (draws,): the second variant's ratio minus the first's."""
 
     differences: Values
 
@@ -78,20 +78,20 @@ class Drawn:
 
     @property
     def high(self) -> float:
-        """The upper bound of the interval."""
+        """The upper bound of the 95 % percentile interval."""
         return float(np.percentile(self.differences, 97.5))
 
     @property
     def p(self) -> float:
-        """How often, two-sided, a resample is on the other side of 0; with the observed as one more, so never 0."""
+        """The two-sided p: the share of resamples beyond 0, with the observed value as one more, so never 0."""
         below, above = (self.differences <= 0).sum(), (self.differences >= 0).sum()
         return min(1.0, 2 * (int(min(below, above)) + 1) / (self.differences.size + 1))
 
 
 def resample_difference(first: tuple[Values, Values], second: tuple[Values, Values], resampling: Resampling) -> Drawn:
-    """Draw users with replacement; of either variant the sums of each user, above and below the line.
+    """Resample users with replacement; each variant is given as the sums of each user, numerator and denominator.
 
-    The same users in another order, and the same variants the other way round, give the same draws.
+    The draws do not depend on the order of the users or of the two variants.
     """
     one, other = (
         _drawn_ratios(*arm, np.random.default_rng([resampling.seed, crc32(name.encode())]), resampling.draws)
@@ -101,8 +101,8 @@ def resample_difference(first: tuple[Values, Values], second: tuple[Values, Valu
 
 
 def _drawn_ratios(part: Values, whole: Values, random: np.random.Generator, draws: int) -> Values:
-    """Draw as many users as there are, of whom those with the same sums are one kind; shape (draws,)."""
-    kinds, counts = np.unique(part + 1j * whole, return_counts=True)  # pairs, as NumPy sorts them fastest
+    """Resample as many users as there are; users with equal sums form one kind. Shape: (draws,)."""
+    kinds, counts = np.unique(part + 1j * whole, return_counts=True)  # complex pairs, which NumPy sorts fastest
     step = max(1, CHUNK // counts.size)
     found = []
     for begin in range(0, draws, step):
@@ -111,11 +111,11 @@ def _drawn_ratios(part: Values, whole: Values, random: np.random.Generator, draw
     return np.concatenate(found)
 
 
-LEAST_SPREAD = 1e-12  # of a standard error; what is less comes of rounding
+LEAST_SPREAD = 1e-12  # a smaller standard error is rounding error
 
 
 class Method(StrEnum):
-    """How a difference was tested."""
+    """The test of a difference."""
 
     PROPORTIONS = "two-proportion z"
     DELTA = "delta method by user"
@@ -124,11 +124,11 @@ class Method(StrEnum):
 
 @dataclass(frozen=True)
 class Tested:
-    """The interval of a difference and its test; `reason` says why when there is neither."""
+    """The interval and the test of a difference; `reason` says why when both are missing."""
 
     low: float | None = None  # of the 95 % interval of the difference
     high: float | None = None
-    z: float | None = None  # which a bootstrap has not
+    z: float | None = None  # None for a bootstrap
     p: float | None = None  # two-sided
     method: Method | None = None
     reason: Undefined | None = None
@@ -136,7 +136,7 @@ class Tested:
 
 @dataclass(frozen=True)
 class Counts:
-    """Of how much a measure was taken: users, or where a log does not name them entries; and what it is a mean of."""
+    """The sample size of a measure: users, or entries in a log without users; and the number of values averaged."""
 
     first_units: int
     second_units: int
@@ -146,7 +146,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Difference:
-    """The second variant less the first; a value is None where there is none, and `tested.reason` then says why."""
+    """Second variant minus first; a value is None when undefined, and `tested.reason` then says why."""
 
     first: float | None
     second: float | None
@@ -156,9 +156,9 @@ class Difference:
 
 
 def difference_of(counted: Counted, resampling: Resampling | None = None) -> Difference:
-    """Compare the variants with the codes 0 and 1; with a `resampling`, by bootstrap where users are known.
+    """Compare the variants with codes 0 and 1; with `resampling`, by bootstrap if users are known.
 
-    Where every user has one entry that is in or out, this is the z test of two proportions; else the delta method.
+    If every user has one entry with value 0 or 1, this is the z test of two proportions, otherwise the delta method.
     """
     variant, part, whole = sums_by_user(counted.variant.astype(np.int64), counted.unit, counted.value)
     both = ratios(variant, part, whole, 2)
@@ -181,7 +181,7 @@ def difference_of(counted: Counted, resampling: Resampling | None = None) -> Dif
 
 
 def complement_of(found: Difference) -> Difference:
-    """Turn a difference of shares into that of what is left of 1, by the same test and the same draws."""
+    """Convert a difference of shares into that of their complements (1 - share), with the same test and draws."""
     first, second, difference = found.first, found.second, found.difference
     tested = found.tested
     return Difference(
@@ -199,7 +199,7 @@ def complement_of(found: Difference) -> Difference:
 
 
 def two_proportions(first_hits: int, first_entries: int, second_hits: int, second_entries: int) -> Tested:
-    """Test whether two shares differ by the pooled z test, with the interval of Wald, which is not pooled."""
+    """Test two shares by the pooled z test; the interval is Wald's, which is not pooled."""
     first, second = first_hits / first_entries, second_hits / second_entries
     pooled = (first_hits + second_hits) / (first_entries + second_entries)
     error = (pooled * (1 - pooled) * (1 / first_entries + 1 / second_entries)) ** 0.5

@@ -1,4 +1,4 @@
-"""The two variants that are compared, and a row for each measure: both values, and whether chance may do it."""
+"""The two compared variants and a row for each measure: both values, their difference and its test."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from annotator.errors import InvalidValueError, NotFoundError, Sentence
 from annotator.evaluation.significance.comparisons import holm
 
 ALPHA = 0.05
-# Without any click these are the same everywhere, and for one reason.
+# Without any click these have the same value in both variants, for the same reason.
 OF_CLICKS = frozenset(
     {
         ClickMeasure.TOP_CTR,
@@ -48,41 +48,41 @@ MEASURE_TITLES: Mapping[ClickMeasure, Sentence] = {
 
 @dataclass(frozen=True)
 class MeasureRow:
-    """A measure of both variants; a number is None where there is none, and `reason` then says why."""
+    """A measure of both variants; a number is None when undefined, and `reason` then says why."""
 
     measure: ClickMeasure
     first: float | None = None
     second: float | None = None
-    difference: float | None = None  # the second's less the first's
-    low: float | None = None  # of its 95 % interval
+    difference: float | None = None  # second minus first
+    low: float | None = None  # of the 95 % interval of the difference
     high: float | None = None
-    z: float | None = None  # which a bootstrap has not
+    z: float | None = None  # None for a bootstrap
     p: float | None = None  # two-sided
-    p_corrected: float | None = None  # by Holm, for the number of measures
+    p_corrected: float | None = None  # corrected for the number of measures by Holm's method
     method: Method | None = None
-    first_units: int = 0  # users, or where the log does not name them entries
+    first_units: int = 0  # users, or entries in a log without users
     second_units: int = 0
-    first_entries: int = 0  # pages, searches, ratings or users: what the value is a mean over
+    first_entries: int = 0  # the values averaged: pages, searches, ratings or users
     second_entries: int = 0
     reason: Undefined | None = None
 
     @property
     def relative(self) -> float | None:
-        """The difference as a share of the first's value; None where that is 0 or missing."""
+        """The difference relative to the first's value; None where that is 0 or missing."""
         return self.difference / self.first if self.difference is not None and self.first else None
 
     @property
     def is_significant(self) -> bool:
-        """Whether the variants differ at 5 %, corrected for the number of measures."""
+        """Whether the variants differ at the 5 % level, corrected for the number of measures."""
         return self.p_corrected is not None and self.p_corrected < ALPHA
 
 
 def measure_rows(
     counted: Mapping[ClickMeasure, Counted | Undefined], resampling: Resampling | None, *, has_clicks: bool
 ) -> tuple[MeasureRow, ...]:
-    """Compare the variants 0 and 1 by every measure, and correct for their number as Holm does.
+    """Compare the variants 0 and 1 by every measure, with Holm's correction for their number.
 
-    Abandonment is the first page's CTR the other way round: one test, which counts once.
+    Abandonment is 1 - CTR of the first page: the two share one test, which is counted once.
     """
     found = {
         measure: difference_of(one, resampling) if isinstance(one, Counted) else one for measure, one in counted.items()
@@ -129,10 +129,10 @@ PAIR = 2
 
 
 def choose_variants(log: ClickLog, wanted: tuple[str, str] | None) -> tuple[str, str]:
-    """The two that are wanted, or where nobody says the two there are, in order of their names.
+    """Return the requested two variants, or the only two of the log in order of their names.
 
-    Raises `InvalidValueError` for a log with a single variant or none, for a variant and itself, and where more than
-    two leave the choice open; `NotFoundError` for a variant that the log does not have.
+    Raises `InvalidValueError` for a log with fewer than two variants, for a variant compared with itself, and if the
+    log has more than two and none is requested; `NotFoundError` for a variant that the log does not have.
     """
     known = variants_of(log)
     if len(known) < PAIR:
@@ -152,7 +152,7 @@ def choose_variants(log: ClickLog, wanted: tuple[str, str] | None) -> tuple[str,
 
 
 def variants_of(log: ClickLog) -> list[str]:
-    """The names of the variants in order; `InvalidValueError` where the log names none."""
+    """Return the names of the variants in order; raises `InvalidValueError` when the log names none."""
     if not log.variants:
         raise InvalidValueError("The log does not say which variant an event is of.")
     return sorted(log.variants)
@@ -169,8 +169,8 @@ def _check(wanted: tuple[str, str], known: list[str]) -> None:
 
 
 def events_of(log: ClickLog, variants: tuple[str, ...]) -> ClickLog:
-    """The events of some variants, which have the codes from 0 on in this order."""
-    codes = np.full(len(log.variants) + 1, NOT_SAID, np.int32)  # the last place is of events without variant
+    """Select the events of some variants, recoded from 0 in this order."""
+    codes = np.full(len(log.variants) + 1, NOT_SAID, np.int32)  # the last entry is for events without variant
     for code, name in enumerate(variants):
         codes[log.variants.index(name)] = code
     variant = codes[log.variant]
@@ -178,13 +178,13 @@ def events_of(log: ClickLog, variants: tuple[str, ...]) -> ClickLog:
 
 
 def without_users(log: ClickLog, users: NDArray[np.int32]) -> ClickLog:
-    """The log without all events of these users; their codes stay what they were."""
+    """Return the log without the events of these users; the other codes do not change."""
     return _kept(log, ~np.isin(log.user, users))
 
 
 def _kept(log: ClickLog, keep: NDArray[np.bool_]) -> ClickLog:
     if keep.all():
-        return log  # a copy of a large log takes as much memory again
+        return log  # avoid a copy, which would double the memory of a large log
     return replace(
         log,
         times=log.times[keep] if log.has_times else log.times,

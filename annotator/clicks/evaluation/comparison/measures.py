@@ -1,4 +1,4 @@
-"""The measures of a click log: each a mean over entries such as views of pages, or the reason why there is none."""
+"""The measures of a click log: each a mean over entries such as page views, or the reason why it is undefined."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from annotator.evaluation.metrics.setting import Values
 
 
 class Undefined(SentenceEnum):
-    """Why there is no value, no interval or no test."""
+    """The reason why there is no value, no interval or no test."""
 
     NO_PAGES = Sentence(
         "Not available: each line of the log is a result by itself, so it does not say what a page was."
@@ -50,27 +50,25 @@ class Undefined(SentenceEnum):
 
 RETURN_DAYS = 7
 MICROSECONDS_OF_DAY = 86_400_000_000
-LONGEST_PAUSE = (
-    1_800_000_000  # microseconds, half an hour: after a longer one a visit is another (Catledge, Pitkow 1995)
-)
+LONGEST_PAUSE = 1_800_000_000  # microseconds: half an hour without a page ends a visit (Catledge, Pitkow 1995)
 
 
 @dataclass(frozen=True, eq=False)
 class Returns:
-    """Users of a variant who were observed long enough, by the view with which each began."""
+    """Users of a variant who were observed long enough, each with their first view."""
 
     first_view: NDArray[np.intp]
     came_back: NDArray[np.bool_]
 
 
 def returns(views: PageViews, end: int, days: int) -> Returns:
-    """Find who came back within so many days after the first view; `end` is when the log ends, in its microseconds.
+    """Find the users who came back within `days` after their first view; `end` is the end of the log in microseconds.
 
-    Another visit is another session, or where sessions are not known what follows half an hour without a page. Users
-    who began less than so many days before the end are left out: what they did later is not known.
+    A new visit is a new session, or without sessions a view after half an hour without a page. Users whose first view
+    is less than `days` before the end of the log are left out, as they were not observed long enough.
     """
     known = np.flatnonzero(views.user != NOT_SAID)
-    order = known[np.lexsort((views.variant[known], views.user[known]))]  # stable: of each user by time
+    order = known[np.lexsort((views.variant[known], views.user[known]))]  # stable: sort by user, then by time
     user, variant, time = views.user[order], views.variant[order], views.time[order]
     is_first = np.ones(order.size, np.bool_)
     is_first[1:] = (user[1:] != user[:-1]) | (variant[1:] != variant[:-1])
@@ -84,7 +82,7 @@ def returns(views: PageViews, end: int, days: int) -> Returns:
 
 
 def _is_another_visit(session: NDArray[np.int32], time: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether a view is of another visit than the one before it, views of each user by time."""
+    """Whether a view begins another visit than the view before it; views are sorted by user and time."""
     is_another = np.zeros(session.size, np.bool_)
     known = (session[1:] != NOT_SAID) & (session[:-1] != NOT_SAID)
     is_another[1:] = np.where(known, session[1:] != session[:-1], time[1:] - time[:-1] > LONGEST_PAUSE)
@@ -95,7 +93,7 @@ NO_DAY = -1
 
 
 class ClickMeasure(StrEnum):
-    """What is measured; in order of how they are shown."""
+    """The measures, in the order of display."""
 
     TOP_CTR = "CTR@1"
     FIRST_PAGE_CTR = "first_page_CTR"
@@ -112,23 +110,23 @@ class ClickMeasure(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """A measure entry by entry, arrays of shape (entries,): its value is the mean of the entries' values.
+    """A measure entry by entry, arrays of shape (entries,); its value is the mean over entries.
 
-    An entry is a page view, a search, a rating, or a user. Entries of one unit, which is a user, are not independent;
-    where the log does not say whose an entry is, it is a unit by itself.
+    An entry is a page view, a search, a rating, or a user. Entries of one unit (a user) are not independent;
+    in a log without users each entry is its own unit.
     """
 
     variant: Codes
     unit: NDArray[np.int64]
-    day: NDArray[np.int64]  # of UTC since the beginning of 1970; `NO_DAY` throughout when the log has no times
+    day: NDArray[np.int64]  # days since 1970 in UTC; `NO_DAY` throughout when the log has no times
     value: Values
-    is_share: bool  # whether each entry is in or out: 1 or 0
+    is_share: bool  # whether each value is 0 or 1
     has_users: bool
 
 
 @dataclass(frozen=True)
 class Source:
-    """What measures are taken of: the log, its pages, and within how many days a user is to come back."""
+    """The input of measures: the log, its pages, and the days within which a user is to come back."""
 
     log: ClickLog
     views: PageViews
@@ -136,7 +134,7 @@ class Source:
 
 
 def count_entries(measure: ClickMeasure, source: Source) -> Counted | Undefined:
-    """Take a measure entry by entry, or say why the log does not say enough."""
+    """Compute a measure entry by entry, or return the reason why the log does not support it."""
     counted = COUNTERS[measure](source)
     if isinstance(counted, Counted) and not counted.value.size:
         return Undefined.NO_ENTRY
@@ -144,7 +142,7 @@ def count_entries(measure: ClickMeasure, source: Source) -> Counted | Undefined:
 
 
 def _top_ctr(source: Source) -> Counted | Undefined:
-    """Pages on which the top result was clicked, of the first pages that showed one."""
+    """Pages with a click on the top result, of the first pages that showed one."""
     if not _says_positions(source):
         return Undefined.NO_POSITIONS
     views = source.views
@@ -162,7 +160,7 @@ def _abandonment(source: Source) -> Counted | Undefined:
 
 
 def _clicks_a_page(source: Source) -> Counted | Undefined:
-    """Clicks on all pages, on each document as often as it was clicked."""
+    """Clicks per page, over all pages; repeated clicks on a document count each time."""
     if source.log.is_line_a_result:
         return Undefined.NO_PAGES
     clicks = source.views.clicks.astype(np.float64)
@@ -170,7 +168,7 @@ def _clicks_a_page(source: Source) -> Counted | Undefined:
 
 
 def _reciprocal_rank(source: Source) -> Counted | Undefined:
-    """One over the position of the first click of a first page; 0 of a page without clicks."""
+    """One over the position of the first click on a first page; 0 for a page without clicks."""
     if source.log.is_line_a_result:
         return Undefined.NO_PAGES
     if not _says_positions(source):
@@ -188,7 +186,7 @@ def _satisfied(source: Source) -> Counted | Undefined:
 
 
 def _seconds_to_click(source: Source) -> Counted | Undefined:
-    """Seconds from when a page was shown to its first click, of pages with one."""
+    """Seconds from the display of a page to its first click, for pages with one."""
     if source.log.is_line_a_result:
         return Undefined.NO_PAGES
     if not source.log.has_times:
@@ -205,7 +203,7 @@ def _reformulation(source: Source) -> Counted | Undefined:
         return Undefined.NO_QUERIES
     views = source.views
     said = np.flatnonzero((views.session != NOT_SAID) & (views.query != NOT_SAID))
-    order = said[np.lexsort((views.session[said], views.variant[said]))]  # stable: in each session by time
+    order = said[np.lexsort((views.session[said], views.variant[said]))]  # stable: sort by session, then by time
     goes_on = np.zeros(order.size, np.bool_)
     goes_on[:-1] = (views.session[order][1:] == views.session[order][:-1]) & (
         views.variant[order][1:] == views.variant[order][:-1]
@@ -220,7 +218,7 @@ def _reformulation(source: Source) -> Counted | Undefined:
 
 
 def _return(source: Source) -> Counted | Undefined:
-    """Users who searched again on another visit within so many days, of those who were observed so long."""
+    """Users who searched again in another visit within `days`, of those observed for that long."""
     if not source.log.users:
         return Undefined.NO_USERS
     if not source.log.has_times:
@@ -284,7 +282,7 @@ def _of_views(source: Source, is_entry: Flags, value: Values, *, is_share: bool 
 
 
 def _counted(log: ClickLog, whose: tuple[Codes, Codes, NDArray[np.int64]], value: Values, *, is_share: bool) -> Counted:
-    """Entries of the variant, the user and the time of each; where nobody is known, an entry is a unit by itself."""
+    """Build entries with variant, user and time; without users, each entry is its own unit."""
     variant, user, times = whose
     unit = np.where(user == NOT_SAID, log.users + np.arange(user.size), user)
     day = times // MICROSECONDS_OF_DAY if times.size else np.full(user.size, NO_DAY)

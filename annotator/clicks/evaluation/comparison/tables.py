@@ -54,12 +54,12 @@ HEADINGS: Mapping[ComparisonTable, tuple[str, ...]] = {
 
 
 def table_of(comparison: ClickComparison, part: ComparisonTable) -> Table:
-    """Headings and rows of a part; differences are the second variant's value less the first's."""
+    """Headings and rows of a part; differences are second variant minus first."""
     return HEADINGS[part], list(ROWS[part](comparison))
 
 
 def position_table(positions: Sequence[PositionClicks]) -> Table:
-    """Headings and rows of positions alone."""
+    """Headings and rows of the table of clicks by position."""
     return HEADINGS[ComparisonTable.POSITIONS], [
         [one.variant, one.position, one.shown, one.clicked, one.rate] for one in positions
     ]
@@ -121,14 +121,14 @@ ROWS: Mapping[ComparisonTable, Callable[[ClickComparison], Iterator[list[Cell]]]
 
 
 PAIRS = "pairs"
-# Δ is above 0 where the first is preferred, as Chapelle et al. (TOIS 2012) have it.
+# Δ > 0 if the first is preferred, as in Chapelle et al. (TOIS 2012).
 WINS = ("first", "second", "wins_first", "wins_second", "ties", "delta_of_first")
 Rows = Callable[[InterleavingResult], Iterator[list[Cell]]]
 REASON_HEADINGS = ("reason", "count")
 
 
 def finding_table(found: LogFindings, name: str) -> Table | None:
-    """Headings and rows of the table of that name, in full precision; None where such a log has no such table."""
+    """Headings and rows of the table of that name, in full precision; None if this kind of log has no such table."""
     if found.comparison is not None:
         return table_of(found.comparison, ComparisonTable(name)) if name in list(ComparisonTable) else None
     if found.interleaving is None:
@@ -163,7 +163,7 @@ def _query_findings(found: InterleavingResult) -> Iterator[list[Cell]]:
 
 
 def _dropped_findings(found: InterleavingResult, left_out: Mapping[str, int]) -> Iterator[list[Cell]]:
-    """Clicks that count for no run, then events that count for nothing."""
+    """Yield rows of clicks credited to no run, then of events that are not counted."""
     for uncounted, clicks in found.uncounted.items():
         yield [uncounted.value, clicks]
     for reason, events in left_out.items():
@@ -181,5 +181,5 @@ OF_LISTS: Mapping[str, tuple[tuple[str, ...], Rows]] = {
     ),
     ComparisonTable.QUERIES.value: (("query", *WINS), _query_findings),
 }
-# Of a log of either kind.
+# Tables of logs of both kinds.
 FINDING_TABLES = tuple(dict.fromkeys([*map(str, ComparisonTable), *OF_LISTS]))

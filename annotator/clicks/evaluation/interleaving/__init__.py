@@ -1,1 +1,1 @@
-"""Making and scoring of interleaved lists."""
+"""Creation of interleaved lists and scoring of their clicks."""

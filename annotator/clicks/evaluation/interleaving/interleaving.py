@@ -1,4 +1,4 @@
-"""Ranked lists interleaved, by teams or balanced: the lists to show of several runs, topic by topic, and their file."""
+"""Interleaving of ranked lists, by team draft or balanced: the lists to show for each topic, and their file format."""
 
 import io
 import re
@@ -19,37 +19,37 @@ NO_TEAM = -1
 
 @dataclass(frozen=True)
 class MixedList:
-    """One list to show, best first; `teams` has for each document the place of the run whose pick it is, or none."""
+    """One list to show, best first; `teams` has for each document the index of the run that picked it, or `NO_TEAM`."""
 
     docnos: tuple[str, ...]
     teams: tuple[int, ...]
 
 
-# Of each round who picks first, second and so on; shape: rounds, runs.
+# For each round the order in which runs pick, (rounds, runs).
 Orders = NDArray[np.intp]
 
 
 def draw_orders(rounds: int, runs: int, chance: np.random.Generator) -> Orders:
-    """Draw an order for each round, every order as likely."""
+    """Draw a random permutation of the runs for each round, uniformly."""
     return np.argsort(chance.random((rounds, runs)), axis=1, kind="stable")
 
 
 def turned(orders: Orders, places: int) -> Orders:
-    """Let each run have the turns of the run that is so many places after it: of two and by one, the other's.
+    """Rotate the turns by `places` runs: each run takes the turns of the run that many places later.
 
-    In as many lists as there are runs, turned by 0, 1 and so on, every run has every turn once. Where runs are the
-    same their picks are then the same too, whatever was drawn.
+    Over as many lists as runs, rotated by 0, 1 and so on, each run has each turn once. Identical runs
+    then also have identical picks, whatever was drawn.
     """
     return np.mod(orders + places, orders.shape[1])
 
 
 def team_draft(rankings: Sequence[Sequence[str]], depth: int, orders: Orders) -> MixedList:
-    """Let ranked lists pick in rounds, in the order of each, every one its best document that is left.
+    """Let ranked lists pick in rounds, each in its turn its best document that is not yet picked.
 
     It takes as many orders as documents at the most. Of two lists this is team-draft interleaving (Radlinski, Kurup and
     Joachims, CIKM 2008), of more team-draft multileaving (Schuth et al., CIKM 2014). Once a list has nothing left to
-    pick, the round and what follows it are shown but are nobody's picks: the longer list would win by its places in
-    the list alone, whatever stands in them.
+    pick, this round and all later documents are shown without a team; otherwise the longer list would win by its
+    length alone.
     """
     picks: dict[str, int] = {}
     all_picked = True
@@ -63,7 +63,7 @@ def team_draft(rankings: Sequence[Sequence[str]], depth: int, orders: Orders) ->
 
 
 def _round(rankings: Sequence[Sequence[str]], before: Mapping[str, int], order: Sequence[int]) -> dict[str, int]:
-    """Who picks what in one round; those that have nothing left pick nothing."""
+    """Return the picks {docno: index of the run} of one round; runs with nothing left to pick are absent."""
     picks: dict[str, int] = {}
     for team in order:
         best = next((docno for docno in rankings[team] if docno not in before and docno not in picks), None)
@@ -72,8 +72,8 @@ def _round(rankings: Sequence[Sequence[str]], before: Mapping[str, int], order: 
     return picks
 
 
-NOT_RANKED = 0  # of a document that a run does not have
-NOBODY = "-"  # in the file, of both
+NOT_RANKED = 0  # rank of a document that a run does not have
+NOBODY = "-"  # both as written in the file
 COLUMNS = ("topic", "list", "position", "docno")
 TEAM = "team"
 FEWEST_RUNS = 2
@@ -81,7 +81,7 @@ WHOLE_NUMBER = re.compile("[1-9][0-9]{0,8}")
 
 
 class Method(StrEnum):
-    """How ranked lists are interleaved."""
+    """The method of interleaving."""
 
     TEAM_DRAFT = "team-draft"
     BALANCED = "balanced"
@@ -93,13 +93,13 @@ class Placed:
 
     docno: str
     position: int  # from 1
-    team: int  # the place of the run whose pick it is, or `NO_TEAM`, as all are of a balanced list
-    ranks: tuple[int, ...]  # in the runs, from 1, or `NOT_RANKED`
+    team: int  # index of the run that picked it; `NO_TEAM` throughout a balanced list
+    ranks: tuple[int, ...]  # rank in each run, from 1, or `NOT_RANKED`
 
 
 @dataclass(frozen=True)
 class InterleavedLists:
-    """Lists to show, by topic and number (from 1), and the tags of the runs that they are made of."""
+    """Lists to show, by topic and number (from 1), and the tags of the interleaved runs."""
 
     method: Method
     runs: tuple[str, ...]
@@ -107,14 +107,14 @@ class InterleavedLists:
 
 
 def format_lists(made: InterleavedLists, note: str) -> bytes:
-    """Write the file of lists, with a note on how they were made in its first line."""
+    """Write the file of lists, with a note on its creation in the first line."""
     return "".join(_lines(made, note)).encode()
 
 
 def parse_lists(name: str, text: bytes, problems: Problems) -> InterleavedLists | None:
     """Read the file of lists, or return None and note every problem with its line.
 
-    Tab-separated, `text` as `unpack` returns it. Lines that begin with `#` and blank lines count for nothing; the first
+    Tab-separated, `text` as `unpack` returns it. Blank lines and lines that begin with `#` are skipped; the first
     other line is the heading: topic, list, position, docno, then `team` in lists of team-draft, then the tag of every
     run. Under a tag stands the rank that the run gave the document.
     """
@@ -134,7 +134,7 @@ def parse_lists(name: str, text: bytes, problems: Problems) -> InterleavedLists 
 
 
 def refusal_of_tags(tags: Sequence[str]) -> Sentence | None:
-    """Say why runs of these tags cannot be told apart in a file of lists, if so."""
+    """Return why runs with these tags cannot be distinguished in a file of lists, or None."""
     for tag in tags:
         if tag in {NOBODY, TEAM}:
             return Sentence(
@@ -165,7 +165,7 @@ def _data_lines(text: bytes) -> Iterator[tuple[int, list[str]]]:
 
 
 class _Reader:
-    """Reads line after line of a file of lists and keeps what is good."""
+    """Parses a file of lists line by line and collects the valid lines."""
 
     def __init__(self, name: str, problems: Problems, heading: Sequence[str]) -> None:
         self.name, self.problems, self.heading = name, problems, heading
@@ -174,10 +174,10 @@ class _Reader:
         self.runs = tuple(heading[len(COLUMNS) + has_teams :])
         self.lists: dict[tuple[str, int], list[Placed]] = {}
         self._places = {tag: place for place, tag in enumerate(self.runs)} | {NOBODY: NO_TEAM}
-        self._seen: set[tuple[str, int, object]] = set()  # documents and positions of lists
+        self._seen: set[tuple[str, int, object]] = set()  # documents by list, and positions by list
 
     def check_heading(self, line: int | None) -> bool:
-        """Note what is wrong with the heading; True when nothing is."""
+        """Note the problems of the heading; True when it has none."""
         if tuple(self.heading[: len(COLUMNS)]) != COLUMNS or len(self.runs) < FEWEST_RUNS:
             self.problems.add(
                 self.name,
@@ -200,7 +200,7 @@ class _Reader:
         return False
 
     def take(self, line: int, cells: Sequence[str]) -> None:
-        """Keep what a line says, or note what is wrong with it."""
+        """Add a line, or note its problems."""
         if len(cells) != len(self.heading):
             self.problems.add(
                 self.name,
@@ -269,18 +269,18 @@ class _Reader:
         return True
 
 
-OF_BALANCED = 2  # so many runs
-MOST_LINES = 3_000_000  # of a file of lists, which is held in memory
+OF_BALANCED = 2  # number of runs
+MOST_LINES = 3_000_000  # maximum number of lines of a file, which is held in memory
 
-# By topic, docnos best first.
+# {topic: docnos, best first}
 RankedTopics = Mapping[str, Sequence[str]]
 
 
 def balanced(first: Sequence[str], second: Sequence[str], depth: int, *, first_leads: bool) -> MixedList:
-    """Merge two ranked lists so that every top of the list shown holds as much of one's top as of the other's.
+    """Merge two ranked lists so that every prefix of the result has as much of the top of one as of the other.
 
-    The list that leads gives the better place where both are as far (Joachims 2002; Radlinski, Kurup and Joachims,
-    CIKM 2008). Nobody picks: clicks are told by the ranks that the two gave the documents.
+    The leading list takes the higher position when both are equally far (Joachims 2002; Radlinski, Kurup and Joachims,
+    CIKM 2008). There are no teams: clicks are credited by the ranks of the documents in the two runs.
     """
     merged: dict[str, None] = {}
     done = [0, 0]
@@ -289,7 +289,7 @@ def balanced(first: Sequence[str], second: Sequence[str], depth: int, *, first_l
         leads = 0 if done[0] < done[1] or (done[0] == done[1] and first_leads) else 1
         merged[rankings[leads][done[leads]]] = None
         done[leads] += 1
-    # Where a list has ended there is nothing to compare; the other fills the page.
+    # Beyond the end of a list there is nothing to compare; the other fills the page.
     for ranking, rank in zip(rankings, done, strict=True):
         merged |= dict.fromkeys(ranking[rank:])
     docnos = tuple(islice(merged, depth))
@@ -299,11 +299,11 @@ def balanced(first: Sequence[str], second: Sequence[str], depth: int, *, first_l
 def interleave(
     runs: Mapping[str, RankedTopics], method: Method, *, depth: int, lists: int, seed: int
 ) -> InterleavedLists:
-    """Make so many lists for each topic that all runs have, so that different users get different tosses of the coin.
+    """Create `lists` lists for each topic that all runs share, so that users see different random draws.
 
-    In every two lists of two runs, or three of three, each run has each turn once: the tosses of few lists would else
-    prefer one of them, however many users there are. The lists of a topic depend on its ranked lists and the seed
-    alone: the first are the same when more are asked for, or other topics are there. Raises `InvalidValueError` when
+    In every two lists of two runs, or three of three, each run has each turn once: otherwise a small number of lists
+    would favour one run, for any number of users. The lists of a topic depend only on its ranked lists and the
+    seed: more lists or other topics do not change the first ones. Raises `InvalidValueError` when
     the runs have no topic in common, for balanced interleaving of more than two, and for too many lines.
     """
     if method is Method.BALANCED and len(runs) != OF_BALANCED:
@@ -331,7 +331,7 @@ def interleave(
 
 
 def shared_topics(runs: Mapping[str, RankedTopics]) -> list[str]:
-    """Name the topics that all runs have, in the order in which people expect them."""
+    """Return the topics that all runs have, in natural order."""
     return sorted(set.intersection(*(set(topics) for topics in runs.values())), key=natural_order)
 
 
@@ -348,10 +348,10 @@ def _lists_of(
 
 
 def _ranks(rankings: Sequence[Sequence[str]], method: Method) -> list[dict[str, int]]:
-    """Where each run has its documents.
+    """Return {docno: rank} for each run.
 
-    Balanced lists are told by ranks, so there the runs count as far as the shorter one goes: the longer would win by
-    its length.
+    For balanced lists, which are credited by rank, both runs are cut to the length of the shorter one; otherwise the
+    longer one would win by its length.
     """
     end = min(map(len, rankings)) if method is Method.BALANCED else None
     return [{docno: rank for rank, docno in enumerate(ranking[:end], start=1)} for ranking in rankings]
@@ -360,7 +360,7 @@ def _ranks(rankings: Sequence[Sequence[str]], method: Method) -> list[dict[str, 
 def _mixed(
     rankings: Sequence[Sequence[str]], method: Method, depth: int, chance: np.random.Generator
 ) -> Iterator[MixedList]:
-    """List after list without end; as many as there are runs are of the same tosses, turned from one to the next."""
+    """Yield lists without end; as many consecutive lists as runs share their draws, rotated from one to the next."""
     while True:
         orders = draw_orders(depth, len(rankings), chance)
         for places in range(len(rankings)):
@@ -373,6 +373,6 @@ def _mixed(
 
 
 def _chance(seed: int, topic: str) -> np.random.Generator:
-    """What a topic's lists are drawn by; the zero byte keeps seed 1 of topic 23 apart from seed 12 of topic 3."""
+    """Seed the random generator of a topic; the zero byte separates seed 1 of topic 23 from seed 12 of topic 3."""
     digest = blake2b(f"{seed}\0{topic}".encode(), digest_size=16).digest()
     return np.random.default_rng(int.from_bytes(digest, "big"))

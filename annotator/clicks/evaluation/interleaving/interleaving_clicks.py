@@ -1,4 +1,4 @@
-"""Which run gets the credit for a click on a list that was made of several runs."""
+"""Credit assignment: which run is credited for a click on an interleaved list."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ Keys = NDArray[np.int64]
 
 
 class ListedDocuments:
-    """The lists that a log may speak of; `teams`, `positions` and `ranks` have an entry for each of their documents.
+    """The lists that a log can refer to; `teams`, `positions` and `ranks` have an entry for each of their documents.
 
     `ranks` has shape: documents, runs.
     """
 
     def __init__(self, log: ClickLog, lists: InterleavedLists) -> None:
-        """Take the lists whose topic and number the log has as query and variant, and those documents that it has."""
+        """Take the lists whose topic and number occur in the log as query and variant, with the documents it has."""
         queries, numbers, docnos = (
             {name: code for code, name in enumerate(names)} for names in (log.queries, log.variants, log.docnos)
         )
@@ -51,12 +51,12 @@ class ListedDocuments:
         self.ranks = np.array([one.ranks for _, _, one in placed], np.int64).reshape(-1, len(lists.runs))
 
     def has_list(self, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Tell of each of these events of the log whether it is on one of the lists."""
+        """Whether each of these events of the log is on one of the lists."""
         on_list: NDArray[np.bool_] = self._lists_of(rows) != NOT_SAID
         return on_list
 
     def places(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Find the entry of each event's document in its list; `NOT_SAID` when there is none."""
+        """Find the entry of each event's document in its list; `NOT_SAID` if the list does not have it."""
         log = self._log
         return _find(self._documents, _joined(self._lists_of(rows), log.docno[rows], len(log.docnos)))
 
@@ -70,13 +70,13 @@ def _whole(numbers: Sequence[int]) -> Keys:
 
 
 def _joined(firsts: NDArray[np.integer], seconds: NDArray[np.integer], count: int) -> Keys:
-    """Give pairs of codes one number each; there are `count` seconds, and either may be `NOT_SAID`."""
+    """Combine pairs of codes into one number each; `count` is the number of second codes, either may be `NOT_SAID`."""
     keys: Keys = firsts.astype(np.int64) * (count + 1) + seconds + 1
     return keys
 
 
 def _find(keys: Keys, wanted: Keys) -> NDArray[np.intp]:
-    """Find each in keys that are sorted; `NOT_SAID` where it is not among them."""
+    """Find the index of each wanted key in sorted keys; `NOT_SAID` if absent."""
     if not keys.size:
         return np.full(wanted.size, NOT_SAID)
     places = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
@@ -90,23 +90,23 @@ Places = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class ListClicks:
-    """Clicks, one an entry of `rows` and `of_list`, and the lists with clicks, one an entry of `query` and `unit`.
+    """Clicks, arrays `rows` and `of_list`, and the lists with clicks, arrays `query` and `unit`.
 
-    A list is what one session saw for one query, or without sessions one user. A result that was clicked again on its
-    list has one click.
+    A list is what one session saw for one query, or without sessions one user. Repeated clicks on a result of a
+    list are counted once.
     """
 
-    rows: NDArray[np.intp]  # which events of the log they are
-    of_list: Places  # from 0
+    rows: NDArray[np.intp]  # indices of the events in the log
+    of_list: Places  # index of the list, from 0
     query: Codes
-    unit: Places  # equal for lists of one user, or without users of one session
-    shown: int | None  # lists in all, with those without a click; None when the log has no impressions
+    unit: Places  # equal for lists of one user, or of one session without users
+    shown: int | None  # number of lists, including those without a click; None when the log has no impressions
     nobody: int  # clicks without user and session, whose list is unknown
-    repeated: int  # clicks again on the same result
+    repeated: int  # repeated clicks on the same result
 
 
 def list_clicks(log: ClickLog, *, variant_is_list: bool) -> ListClicks:
-    """Tell lists apart by session and query, and where variants are the numbers of lists, by these as well."""
+    """Group clicks into lists by session and query, and by variant if variants are the numbers of lists."""
     who = _codes_or(log.session, log.user, log.sessions)
     is_click, is_known = log.event == Event.CLICK, who != NOT_SAID
     shown = _count_shown(log, who, variant_is_list=variant_is_list)
@@ -127,7 +127,7 @@ def list_clicks(log: ClickLog, *, variant_is_list: bool) -> ListClicks:
 
 
 def _codes_or(codes: Codes, others: Codes, past: int) -> Places:
-    """Take the other code where the first is missing, offset past all codes of the first kind."""
+    """Use the other code where the first is missing, offset past all codes of the first kind."""
     taken = codes.astype(np.int64)
     is_other = (codes == NOT_SAID) & (others != NOT_SAID)
     taken[is_other] = others[is_other].astype(np.int64) + past
@@ -135,14 +135,14 @@ def _codes_or(codes: Codes, others: Codes, past: int) -> Places:
 
 
 def _keys(log: ClickLog, who: Places, events: NDArray[np.intp], *, variant_is_list: bool) -> Places:
-    """Numbers that are equal for events of one list; every factor is one more than its codes, which begin at -1."""
+    """Compute one key for each list from its events; every factor is one more than its codes, which begin at -1."""
     keys = who[events]
     keys *= len(log.queries) + 1
     keys += log.query[events] + 1
     if variant_is_list:
         lists = len(log.variants) + 1
         if int(keys.max(initial=0)) >= MOST_KEY // lists:
-            # Renumbered, which takes memory but keeps them within 64 bits.
+            # Renumber, at the cost of memory, so that keys stay within 64 bits.
             _, keys = np.unique(keys, return_inverse=True)
         keys *= lists
         keys += log.variant[events] + 1
@@ -150,35 +150,35 @@ def _keys(log: ClickLog, who: Places, events: NDArray[np.intp], *, variant_is_li
 
 
 def _count_shown(log: ClickLog, who: Places, *, variant_is_list: bool) -> int | None:
-    """How many lists have an impression or a click; None when nothing has an impression."""
+    """Count the lists with an impression or a click; None when the log has no impressions."""
     if not (log.event == Event.IMPRESSION).any():
         return None
     seen = np.flatnonzero((log.event <= Event.CLICK) & (who != NOT_SAID))
     keys = _keys(log, who, seen, variant_is_list=variant_is_list)
-    keys.sort()  # in place, as a log may have many millions
+    keys.sort()  # in place, as a log may have millions of events
     return int(np.count_nonzero(keys[1:] != keys[:-1])) + bool(keys.size)
 
 
 def _first_on_result(log: ClickLog, clicks: NDArray[np.intp], of_list: Places) -> NDArray[np.intp]:
-    """Which clicks are the first on their result: the same document, or where none is named the same position.
+    """Return the first click on each result: the same document, or without document the same position.
 
-    A click that names neither is one of its own.
+    A click with neither is a result of its own.
     """
     docno, position = log.docno[clicks].astype(np.int64), log.position[clicks].astype(np.int64)
     result = np.where(docno != NOT_SAID, docno * 2, position * 2 + 1)
-    order = np.lexsort((result, of_list))  # stable: ties keep the order of events
+    order = np.lexsort((result, of_list))  # stable: ties keep the order of the events
     repeats = np.zeros(clicks.size, np.bool_)
     repeats[order[1:]] = (np.diff(of_list[order]) == 0) & (np.diff(result[order]) == 0)
     return np.flatnonzero(~repeats | ((docno == NOT_SAID) & (position == NOT_SAID)))
 
 
-MOST_RUNS = 20  # of an experiment; more variants than these are something else, such as numbers of lists
+MOST_RUNS = 20  # maximum number of runs; more variants are something else, such as numbers of lists
 
 Flags = NDArray[np.bool_]
 
 
 class Uncounted(StrEnum):
-    """Why a click counts for no run."""
+    """The reason why a click is credited to no run."""
 
     NOBODY = "without a user or a session"
     REPEATED = "again on the same result"
@@ -189,24 +189,24 @@ class Uncounted(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class CreditedLists:
-    """The lists on which some run has the credit for a click, one an entry."""
+    """The lists on which some run is credited with a click, one list an entry."""
 
     runs: tuple[str, ...]
-    credit: NDArray[np.int64]  # clicks; shape: lists, runs
+    credit: NDArray[np.int64]  # credited clicks; shape: lists, runs
     query: Codes
-    unit: Places  # equal for lists of one user, or without users of one session
-    rows: NDArray[np.intp]  # the clicks on all lists, the first on each result: which events of the log they are
-    method: Method | None  # None where the log itself says whose each click is
-    shown: int | None  # lists in all, with those without a click that counts; None when the log has no impressions
-    uncounted: Mapping[Uncounted, int]  # clicks; reasons without any are left out
+    unit: Places  # equal for lists of one user, or of one session without users
+    rows: NDArray[np.intp]  # indices in the log of the clicks on all lists, the first on each result
+    method: Method | None  # None if the variant in the log is the team
+    shown: int | None  # number of lists, including those without a credited click; None when the log has no impressions
+    uncounted: Mapping[Uncounted, int]  # number of clicks by reason; reasons without any are left out
 
 
 def credited_by_variant(log: ClickLog, variants: Sequence[str] = ()) -> CreditedLists:
-    """Give each click to the variant on its line, which is the run whose pick the document was.
+    """Credit each click to the variant on its line, the run that picked the document.
 
-    Of all variants that results have, or of those named, in their order; what is of another counts for no run. Raises
+    The runs are all variants of results, or the given ones, in their order; clicks of others are not credited. Raises
     `NotFoundError` for one that the log does not have, and `InvalidValueError` when there are fewer than two or more
-    than 20, no clicks, or nothing that says on which list a click was.
+    than 20, no clicks, or no columns that identify the list of a click.
     """
     found = _clicks_of(log, variant_is_list=False)
     runs = tuple(variants) or _variants_of_results(log)
@@ -218,19 +218,19 @@ def credited_by_variant(log: ClickLog, variants: Sequence[str] = ()) -> Credited
                 known=", ".join(sorted(log.variants, key=natural_order)[:MOST_RUNS]),
             )
     _check_number(runs)
-    team = np.full(len(log.variants) + 1, NO_TEAM)  # one more at the end, where NOT_SAID looks
+    team = np.full(len(log.variants) + 1, NO_TEAM)  # one more at the end, the entry that NOT_SAID (-1) indexes
     team[[log.variants.index(run) for run in runs]] = np.arange(len(runs))
     teams = team[log.variant[found.rows]]
     return _credited(runs, found, teams[:, np.newaxis] == np.arange(len(runs)), None, {})
 
 
 def credited_by_lists(log: ClickLog, lists: InterleavedLists) -> CreditedLists:
-    """Give each click to the runs that the file of lists names: the query is the topic, the variant the list's number.
+    """Credit each click by the file of lists: the query is the topic, the variant the number of the list.
 
-    By teams, to the run whose pick the document was. In balanced lists to each run that has the document among its
+    With teams, to the run that picked the document. In balanced lists, to each run that has the document among its
     first k, where k is the better of the two ranks of the lowest document clicked (Joachims 2002; Radlinski, Kurup and
-    Joachims, CIKM 2008). Raises `InvalidValueError` when there is no click, nothing that says on which list a click
-    was, or no click on any list of the file.
+    Joachims, CIKM 2008). Raises `InvalidValueError` when there is no click, no columns that identify the list of a
+    click, or no click on any list of the file.
     """
     found = _clicks_of(log, variant_is_list=True)
     listed = ListedDocuments(log, lists)
@@ -273,7 +273,7 @@ def _clicks_of(log: ClickLog, *, variant_is_list: bool) -> ListClicks:
 
 
 def _variants_of_results(log: ClickLog) -> tuple[str, ...]:
-    """Name the variants of results and clicks, not those that only whole pages have."""
+    """Return the variants of results and clicks, without those that only whole pages have."""
     is_result = (log.docno != NOT_SAID) | (log.position != NOT_SAID) | (log.event == Event.CLICK)
     codes = np.unique(log.variant[is_result])
     return tuple(sorted((log.variants[code] for code in codes[codes != NOT_SAID]), key=natural_order))
@@ -295,21 +295,21 @@ def _check_number(runs: Sequence[str]) -> None:
 
 
 def _balanced_credit(listed: ListedDocuments, places: NDArray[np.intp], of_list: Places) -> Flags:
-    """Which runs each click counts for, shape: clicks, 2; documents without a rank count for none and set no k."""
+    """The runs credited for each click, (clicks, 2); documents without a rank are credited to none and do not set k."""
     ranks = listed.ranks[places].astype(np.float64)
     ranks[ranks == 0] = np.inf
     best = ranks.min(axis=1)
     deepest = np.full(int(of_list.max(initial=-1)) + 1, 0.0)
     order = np.argsort(listed.positions[places], kind="stable")
     order = order[np.isfinite(best[order])]
-    deepest[of_list[order]] = best[order]  # the last of a list stays, which is its lowest
+    deepest[of_list[order]] = best[order]  # NumPy keeps the last of a list, which is its lowest
     return ranks <= deepest[of_list][:, np.newaxis]
 
 
 def _credited(
     runs: tuple[str, ...], found: ListClicks, of_runs: Flags, method: Method | None, reasons: Mapping[Uncounted, int]
 ) -> CreditedLists:
-    """Count the credit of each list, and leave out lists on which no run has any."""
+    """Count the credit by list, and leave out lists without any."""
     clicks, places = np.nonzero(of_runs)
     cells = np.bincount(found.of_list[clicks] * len(runs) + places, minlength=found.query.size * len(runs))
     credit = cells.reshape(-1, len(runs))

@@ -1,4 +1,4 @@
-"""Which run users prefer by the clicks on interleaved lists: wins, ties, Δ, chance; as a value for JSON."""
+"""Scores of interleaved lists: wins, ties, Δ and significance of every two runs; conversion to and from JSON."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -23,7 +23,7 @@ from annotator.evaluation.significance.comparisons import holm
 from annotator.evaluation.significance.distributions import special
 
 ALPHA = 0.05
-# Stated wherever balanced interleaving is chosen or was used.
+# Shown wherever balanced interleaving is chosen or was used.
 BALANCED_BIAS = Sentence(
     "Balanced interleaving has a known bias: where one run has the documents of the other moved up by one (a b c d and "
     "b c d a), users who click at random prefer it (Chapelle et al. 2012). Team draft does not have this bias."
@@ -31,7 +31,7 @@ BALANCED_BIAS = Sentence(
 
 
 class ListTest(StrEnum):
-    """How p was found. Lists of one user are not independent, so users with several lists are the units of a t test."""
+    """How p was computed; a t test over users if users have several lists, as lists of one user are not independent."""
 
     T_OVER_USERS = "t test over users"
     T_OVER_SESSIONS = "t test over sessions, users unknown"
@@ -40,12 +40,12 @@ class ListTest(StrEnum):
 
     @property
     def is_by_user(self) -> bool:
-        """Whether users are known, without whom no result is called significant."""
+        """Whether the unit is a user; otherwise no result is called significant."""
         return self in {ListTest.T_OVER_USERS, ListTest.BINOMIAL}
 
 
 class NotTested(SentenceEnum):
-    """Why there is no Δ, no interval or no p."""
+    """The reason why there is no Δ, no interval or no p."""
 
     NO_LIST = Sentence("Not available: no list had a click that counts for a run.")
     ALL_TIED = Sentence("Not tested: neither run won a list, so there is nothing to test.")
@@ -61,7 +61,7 @@ class NotTested(SentenceEnum):
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """Δ when users are resampled: the 95 % interval of percentiles, the two-sided p, and p by Holm over all pairs."""
+    """Bootstrap over users: 95 % percentile interval of Δ, two-sided p, and p by Holm over all pairs."""
 
     low: float
     high: float
@@ -71,11 +71,11 @@ class Bootstrap:
 
 @dataclass(frozen=True)
 class PairScore:
-    """Two runs: on how many lists each had more of the clicks, and on how many they had as many.
+    """Two runs: the lists won by each (more of the clicks) and the tied lists.
 
     `delta` is Δ = (wins of the first + ties / 2) / lists - 1/2, from -1/2 to 1/2, above 0 where the first is preferred.
     `user_delta` is the mean of the users' own Δ, to which the 95 % interval belongs; `p`, two-sided, is by `test`, and
-    `p_holm` is corrected for all pairs. What is None has a reason.
+    `p_holm` is corrected for all pairs. For every None there is a reason.
     """
 
     first: str
@@ -87,25 +87,25 @@ class PairScore:
     user_delta: float | None
     low: float | None
     high: float | None
-    test: ListTest | None  # None of a result that an earlier version kept
+    test: ListTest | None  # None in a result stored by an earlier version
     p: float | None
     p_holm: float | None
-    bootstrap: Bootstrap | None  # when it was asked for
-    no_interval: NotTested | None  # why there is none, and no bootstrap either
+    bootstrap: Bootstrap | None  # if requested
+    no_interval: NotTested | None  # why both are missing
     no_p: NotTested | None
 
     @property
     def is_significant(self) -> bool:
-        """Whether the two differ at 5 %, all pairs considered, by a test that has a user as its unit."""
+        """Whether the two differ at the 5 % level, corrected for all pairs, by a test with users as units."""
         is_by_user = self.test is not None and self.test.is_by_user
         return is_by_user and self.p_holm is not None and self.p_holm < ALPHA
 
 
 @dataclass(frozen=True)
 class QueryScore:
-    """Scores of the lists of one query; `query` is None where the log has none.
+    """Scores of the lists of one query; `query` is None if the log has no queries.
 
-    `clicked` are the docnos with most clicks on any of its lists, most first; empty in a result of an earlier version.
+    `clicked` are the most clicked docnos of its lists, most first; empty in a result of an earlier version.
     """
 
     query: str | None
@@ -120,24 +120,24 @@ class QueryScore:
 
 @dataclass(frozen=True)
 class InterleavingResult:
-    """All of it; pairs in the order of the runs, queries with the most lists first."""
+    """The result of all runs; pairs in the order of the runs, queries by number of lists, descending."""
 
     runs: tuple[str, ...]
-    clicks: tuple[int, ...]  # that count, of each run
-    method: Method | None  # None where the log itself says whose each click is
-    shown: int | None  # lists in all; None when the log has no impressions
-    lists: int  # with a click that counts; Δ is of these alone
-    units: int  # users, or where the log names none sessions, that have such a list
+    clicks: tuple[int, ...]  # credited clicks, by run
+    method: Method | None  # None if the variant in the log is the team
+    shown: int | None  # number of lists; None when the log has no impressions
+    lists: int  # lists with a credited click, the only ones in Δ
+    units: int  # users, or without users sessions, with such a list
     has_users: bool
-    seed: int | None  # of the bootstrap
-    uncounted: Mapping[Uncounted, int]  # clicks that count for no run, by reason
+    seed: int | None  # seed of the bootstrap
+    uncounted: Mapping[Uncounted, int]  # clicks credited to no run, by reason
     pairs: tuple[PairScore, ...]
-    queries: tuple[QueryScore, ...]  # of the queries with the most lists
+    queries: tuple[QueryScore, ...]  # the queries with the most lists
     queries_in_all: int
 
 
 def to_json(result: InterleavingResult) -> dict[str, Any]:
-    """Give the result as JSON has it; reasons by their names."""
+    """Serialise the result to a JSON object; reasons by their names."""
     return {
         **asdict(result),
         "uncounted": {reason.value: count for reason, count in result.uncounted.items()},
@@ -148,7 +148,7 @@ def to_json(result: InterleavingResult) -> dict[str, Any]:
 
 
 def from_json(stored: Mapping[str, Any]) -> InterleavingResult:
-    """Read what `to_json` gave."""
+    """Rebuild a result from the value of `to_json`."""
     method = stored["method"]
     return InterleavingResult(
         **{
@@ -182,7 +182,7 @@ def _pair_from_json(stored: Mapping[str, Any]) -> PairScore:
     )
 
 
-# What a result that was kept before tests were by user does not say.
+# Defaults for results that were stored before tests were by user.
 EARLIER = {
     **dict.fromkeys(("user_delta", "low", "high", "test", "p", "p_holm")),
     **dict.fromkeys(("no_interval", "no_p"), NotTested.KEPT_EARLIER.name),
@@ -198,21 +198,21 @@ def _reason(name: str | None) -> NotTested | None:
 
 
 DRAWS = 10_000
-MOST_CELLS = 1 << 20  # numbers drawn at a time
-MOST_QUERY_ROWS = 10_000  # that a result keeps
-ROUNDING = 1e-12  # of a standard error; what is less comes of rounding
+MOST_CELLS = 1 << 20  # random numbers drawn at a time
+MOST_QUERY_ROWS = 10_000  # maximum number of queries in a result
+ROUNDING = 1e-12  # a smaller standard error is rounding error
 MOST_DELTA = 0.5
 
-# Of each list who won it: 1 the first, -1 the second, 0 neither; and whose it is, from 0.
+# For each list its winner (1 the first, -1 the second, 0 a tie) and its unit, from 0.
 Outcomes = NDArray[np.int64]
 Units = NDArray[np.int64]
 
 
 def score_interleaving(log: ClickLog, credited: CreditedLists, *, seed: int | None = None) -> InterleavingResult:
-    """Score every two runs by the lists that have a click that counts for some run; with a seed, by bootstrap as well.
+    """Score every two runs by the lists with a credited click; with a seed, by bootstrap also.
 
-    Of two runs one wins a list when more of the clicks on it are its own (Chapelle et al., TOIS 2012), also where there
-    were more than two (Schuth et al., CIKM 2014). A list without such a click says nothing and is no tie.
+    The run with more of the clicks wins a list (Chapelle et al., TOIS 2012), also with more than two
+    runs (Schuth et al., CIKM 2014). A list without a credited click is excluded; it is no tie.
     """
     runs = credited.runs
     _, unit = np.unique(credited.unit, return_inverse=True)
@@ -242,7 +242,7 @@ def score_interleaving(log: ClickLog, credited: CreditedLists, *, seed: int | No
 
 @dataclass(frozen=True)
 class _OverUnits:
-    """The mean of the units' own Δ, how far chance may have moved it, and why there is no such number."""
+    """The mean of the units' own Δ and its standard error, or the reason why it is undefined."""
 
     mean: float | None
     error: float  # standard error
@@ -251,7 +251,7 @@ class _OverUnits:
 
     @property
     def bounds(self) -> tuple[float, float] | tuple[None, None]:
-        """The 95 % interval, which does not go beyond what Δ can be."""
+        """The 95 % interval, limited to the range of Δ."""
         if self.mean is None or self.reason is not None:
             return None, None
         half = float(special().stdtrit(self.units - 1, 1 - ALPHA / 2)) * self.error
@@ -259,7 +259,7 @@ class _OverUnits:
 
     @property
     def p(self) -> float | None:
-        """Two-sided, of the hypothesis that the mean is 0."""
+        """The two-sided p of the hypothesis that the mean is 0."""
         if self.mean is None or self.reason is not None:
             return None
         return float(2 * special().stdtr(self.units - 1, -abs(self.mean) / self.error))
@@ -268,12 +268,12 @@ class _OverUnits:
 def score_pair(
     first: str, second: str, outcome: Outcomes, unit: Units, seed: int | None = None, *, has_users: bool = True
 ) -> PairScore:
-    """Score two runs by the outcome of each list and whose list it is, both of shape (lists,); p is not corrected.
+    """Score two runs by the outcome and the unit of each list, both (lists,); p is not corrected.
 
-    Where a unit, a user, has several lists, the test is the t test of the units' own Δ, which holds its level also for
+    If a unit (a user) has several lists, the test is the t test of the units' own Δ, which holds its level also for
     few users and for users who differ much in taste and in number of lists (Ibragimov and Müller 2010, "t-Statistic
-    Based Correlation and Heterogeneity Robust Inference"). The exact binomial takes each list for independent, which
-    is right where each unit has one.
+    Correlation and Heterogeneity Robust Inference"). The exact binomial takes lists as independent, which
+    is right if each unit has one.
     """
     won, lost, ties = _counts(outcome)
     part: Values = np.bincount(unit, outcome / 2).astype(np.float64)
@@ -309,12 +309,12 @@ def _test(*, is_one_each: bool, has_users: bool) -> ListTest:
 
 
 def _binomial_p(won: int, lost: int) -> float | None:
-    """The exact two-sided p of the wins, without ties."""
+    """The exact two-sided binomial p of the wins, ties excluded."""
     return min(1.0, 2 * float(special().bdtr(min(won, lost), won + lost, 1 / 2))) if won + lost else None
 
 
 def _over_units(deltas: Values) -> _OverUnits:
-    """Average the units' own Δ; sums are exact, so that neither the order of units nor that of runs changes a digit."""
+    """Average the units' own Δ by exact sums, so that the order of units or runs does not change a digit."""
     units = deltas.size
     if not units:
         return _OverUnits(None, 0.0, units, NotTested.NO_LIST)
@@ -332,16 +332,16 @@ def _counts(outcome: Outcomes) -> tuple[int, int, int]:
 
 
 def _bootstrap(first: str, second: str, part: Values, whole: Values, seed: int) -> Bootstrap:
-    """Resample users; two runs the other way round have the same draws with the other sign."""
+    """Resample users; swapped runs have the same draws with opposite sign."""
     turn = 1 if first <= second else -1
     drawn = Drawn(turn * _drawn_ratios(turn * part, whole, np.random.default_rng(seed)))
     return Bootstrap(drawn.low, drawn.high, drawn.p, drawn.p)
 
 
 def _drawn_ratios(part: Values, whole: Values, chance: np.random.Generator, draws: int = DRAWS) -> Values:
-    """Divide the sums over as many users as there are, drawn with replacement; shape: draws.
+    """Divide the sums over as many users as there are, drawn with replacement. Shape: (draws,).
 
-    Users with the same sums are one kind, so that a draw is of how many there are of each kind. The order of the users
+    Users with equal sums form one kind, and a draw is the count of each kind. The order of the users
     does not matter.
     """
     kinds, counts = np.unique(np.column_stack([part, whole]), axis=0, return_counts=True)
@@ -356,7 +356,7 @@ def _drawn_ratios(part: Values, whole: Values, chance: np.random.Generator, draw
 
 
 def _corrected(scores: Sequence[PairScore]) -> tuple[PairScore, ...]:
-    """Raise the p values of all pairs by Holm, those of the bootstrap apart."""
+    """Apply Holm's correction to the p values of all pairs, separately for the bootstrap."""
     tested = holm(np.array([np.nan if one.p is None else one.p for one in scores]))
     drawn = holm(np.array([np.nan if one.bootstrap is None else one.bootstrap.p for one in scores]))
     return tuple(
@@ -372,7 +372,7 @@ def _corrected(scores: Sequence[PairScore]) -> tuple[PairScore, ...]:
 def _query_scores(
     log: ClickLog, credited: CreditedLists, names: Sequence[tuple[str, str]], outcomes: Sequence[Outcomes]
 ) -> Iterator[QueryScore]:
-    """Score every two runs query by query, those queries that have the most lists."""
+    """Score every two runs by query, for the queries with the most lists."""
     codes, place, lists = np.unique(credited.query, return_inverse=True, return_counts=True)
     texts = {int(code): None if code == NOT_SAID else log.queries[code] for code in codes}
     most = np.argsort(-lists, kind="stable")[: max(1, MOST_QUERY_ROWS // len(names))].tolist()
@@ -388,7 +388,7 @@ def _query_scores(
 
 
 def _clicked_documents(log: ClickLog, clicks: NDArray[np.intp]) -> dict[int, tuple[tuple[str, int], ...]]:
-    """By query, the docnos with most clicks, ties in order of docno; clicks that name no document are left out."""
+    """The most clicked docnos by query, ties by docno; clicks without a document are left out."""
     named = clicks[log.docno[clicks] != NOT_SAID]
     keys, counts = np.unique(np.stack([log.query[named], log.docno[named]]), axis=1, return_counts=True)
     found: dict[int, list[tuple[str, int]]] = {}

@@ -1,1 +1,1 @@
-"""Clicks beside judgements."""
+"""Comparison of clicks with judgements."""

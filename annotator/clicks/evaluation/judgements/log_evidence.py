@@ -1,4 +1,4 @@
-"""The evidence of a studied click log about its variants, in one form for comparisons and interleavings."""
+"""The evidence of an analysed click log about its variants, in one form for comparisons and interleavings."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,21 +11,21 @@ from annotator.clicks.evaluation.comparison.measures import ClickMeasure
 from annotator.clicks.evaluation.interleaving.interleaving_scores import InterleavingResult, PairScore, QueryScore
 from annotator.clicks.evaluation.judgements.together import Difference, folded, topics_of_queries
 
-MOST_DOCUMENTS = 10  # shown of a query
+MOST_DOCUMENTS = 10  # maximum number of clicked documents of a query
 
 
 class What(StrEnum):
-    """The measure by which users prefer a variant."""
+    """The measure of users' preference."""
 
     CTR_AT_1 = "CTR@1"
-    DELTA = "Δ"  # wins of an interleaving, from -0.5 to 0.5
+    DELTA = "Δ"  # Δ of an interleaving, from -0.5 to 0.5
 
 
 @dataclass(frozen=True)
 class VariantEffect:
-    """What one log says of two of its variants; the difference is the second's value less the first's.
+    """The effect between two variants in one log; the difference is second minus first.
 
-    `values` are CTR@1 of each, None where nothing was shown; of an interleaving there are none.
+    `values` are CTR@1 of each, None without impressions; an interleaving has none.
     """
 
     what: What
@@ -36,9 +36,9 @@ class VariantEffect:
 
 @dataclass(frozen=True)
 class AskedQuery:
-    """What users did for a query with the first and the second variant: hits of views, and clicks by docno.
+    """What users did for a query with the first and the second variant: views, hits of the views, and clicks by docno.
 
-    Hits are clicks on the top result, or of an interleaving lists that were won, ties half.
+    Hits are clicks on the top result; for an interleaving, lists won, ties counting half.
     """
 
     query: str
@@ -48,25 +48,25 @@ class AskedQuery:
 
     @property
     def shares(self) -> tuple[float, float]:
-        """Hits of the views of each variant; 0 of one that showed nothing."""
+        """The hits per view of each variant; 0 without views."""
         first, second = (hits / max(views, 1) for hits, views in zip(self.hits, self.views, strict=True))
         return first, second
 
     def most_clicked(self) -> list[tuple[str, int]]:
-        """Docnos with their clicks, most first."""
+        """Docnos with their clicks, most clicked first."""
         return sorted(self.clicks.items(), key=lambda one: (-one[1], one[0]))[:MOST_DOCUMENTS]
 
 
 @dataclass(frozen=True)
 class LogEvidence:
-    """What a log says: how often each variant was shown, of every two what users prefer, and the queries of two."""
+    """The evidence of a log: impressions of each variant, the effect between every two, and queries of one pair."""
 
     views: Mapping[str, int]
     effects: tuple[VariantEffect, ...]
-    queries: tuple[AskedQuery, ...]  # of the variants of the first of `effects`
+    queries: tuple[AskedQuery, ...]  # the first and second are the variants of `effects[0]`
 
     def of_variant(self, variant: str) -> tuple[float | None, float | None]:
-        """CTR@1 of a variant, and how much it was preferred to the other one if there is just one."""
+        """Return CTR@1 of a variant, and its Δ against the other variant if there is exactly one."""
         clicked = next((dict(zip(one.variants, one.values, strict=True)).get(variant) for one in self.effects), None)
         preferred = [one for one in self.effects if one.what is What.DELTA]
         if len(preferred) != 1 or preferred[0].difference.value is None or variant not in preferred[0].variants:
@@ -76,7 +76,7 @@ class LogEvidence:
 
 
 def evidence_of_comparison(found: ClickComparison) -> LogEvidence:
-    """The evidence of a comparison of two variants: CTR@1."""
+    """Build the evidence of a comparison of two variants: CTR@1."""
     row = found.row(ClickMeasure.TOP_CTR)
     effect = VariantEffect(
         What.CTR_AT_1, found.names, _difference(row.difference, row.low, row.high), (row.first, row.second)
@@ -85,9 +85,9 @@ def evidence_of_comparison(found: ClickComparison) -> LogEvidence:
 
 
 def evidence_of_interleaving(found: InterleavingResult) -> LogEvidence:
-    """The evidence of an interleaving: Δ of every two variants, positive when the second is preferred.
+    """Build the evidence of an interleaving: Δ of every two variants, positive when the second is preferred.
 
-    Without users there is no interval, as lists of one user would be taken for independent.
+    Without users there is no interval, as lists of one user are not independent.
     """
     effects = [VariantEffect(What.DELTA, (one.first, one.second), _preference(one).turned) for one in found.pairs]
     asked = [one for one in found.queries if effects and (one.first, one.second) == effects[0].variants]
@@ -109,7 +109,7 @@ def _difference(value: float | None, low: float | None, high: float | None) -> D
 
 
 def _queries_of_variants(found: ClickComparison) -> Iterator[AskedQuery]:
-    """The rows of each query joined; each of the two variants has one."""
+    """Yield each query with the rows of its two variants joined."""
     rows: dict[str, dict[str, QueryClicks]] = {}
     for row in found.queries:
         rows.setdefault(row.query, {})[row.variant] = row
@@ -126,7 +126,7 @@ def _query_of_lists(one: QueryScore, query: str) -> AskedQuery:
 
 
 def by_topic(queries: Sequence[AskedQuery], titles: Mapping[str, str]) -> dict[str, AskedQuery]:
-    """Join the queries of one topic; queries of no topic are left out. `titles` are {number: title}."""
+    """Merge the queries of each topic; queries that match no topic are left out. `titles` are {number: title}."""
     numbers = topics_of_queries(titles)
     found: dict[str, AskedQuery] = {}
     for one in queries:

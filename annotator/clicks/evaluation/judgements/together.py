@@ -1,4 +1,4 @@
-"""Clicks beside judgements: whether users and judges prefer the same run, and the queries on which they differ most."""
+"""Comparison of clicks with judgements: whether users and judges prefer the same run, and the queries on which not."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,18 +10,18 @@ from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.significance.results import Undefined, shared_topics
 from annotator.evaluation.significance.two_runs import paired_t
 
-# Of a query that each variant showed less often, what was clicked is mostly chance.
+# With fewer views of a variant, the clicks on a query are mostly chance.
 LEAST_VIEWS = 10
 MOST_QUERIES = 10
 
 
 class Says(StrEnum):
-    """What a difference with its interval says of two runs."""
+    """The direction of a difference between two runs, given its interval."""
 
     FIRST = "first"  # the first is better
     SECOND = "second"
-    UNSURE = "unsure"  # it may be chance
-    NOTHING = "nothing"  # there is no difference to speak of, or no interval of it
+    UNSURE = "unsure"  # not significant
+    NOTHING = "nothing"  # no difference, or no interval of it
 
 
 class Verdict(StrEnum):
@@ -29,23 +29,23 @@ class Verdict(StrEnum):
 
     AGREE = "agree"
     OPPOSE = "oppose"
-    CLICKS_OPPOSE = "clicks oppose"  # the clicks of one experiment those of another
-    ONLY_JUDGED = "only judged"  # by clicks it may be chance
-    ONLY_CLICKS = "only clicks"  # by judgements it may be chance
-    UNSURE = "unsure"  # neither shows a difference beyond chance
+    CLICKS_OPPOSE = "clicks oppose"  # the clicks of one experiment contradict those of another
+    ONLY_JUDGED = "only judged"  # clicks are not significant
+    ONLY_CLICKS = "only clicks"  # judgements are not significant
+    UNSURE = "unsure"  # neither is significant
     UNKNOWN = "unknown"  # one of the two is missing
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The second's value less the first's, with its 95 % interval; None where there is none."""
+    """Second minus first, with its 95 % interval; None where undefined."""
 
     value: float | None = None
     bounds: tuple[float, float] | None = None
 
     @property
     def says(self) -> Says:
-        """Which of the two is better, when the interval leaves 0 out."""
+        """Return the better run if the interval excludes 0."""
         if self.value is None or self.bounds is None:
             return Says.NOTHING
         low, high = self.bounds
@@ -55,16 +55,16 @@ class Difference:
 
     @property
     def turned(self) -> "Difference":
-        """The first's value less the second's."""
+        """First minus second."""
         value = None if self.value is None else -self.value
         return Difference(value, None if self.bounds is None else (-self.bounds[1], -self.bounds[0]))
 
 
 @dataclass(frozen=True)
 class QueryBeside:
-    """One topic that users asked for, by what the first and the second variant came to, with users and with judges.
+    """A topic that users searched for, with the values of the first and the second variant by clicks and by judgements.
 
-    `shares` are CTR@1 of each, or of an interleaving the shares of the lists that each won, ties half.
+    `shares` are CTR@1 of each; for an interleaving, the shares of lists that each won, ties counting half.
     """
 
     topic: str
@@ -74,25 +74,25 @@ class QueryBeside:
 
     @property
     def online(self) -> float:
-        """How much more users liked the second, by the shares."""
+        """The difference of the shares, second minus first."""
         return self.shares[1] - self.shares[0]
 
     @property
     def offline(self) -> float:
-        """How much better the second is by the judgements."""
+        """The difference of the measure, second minus first."""
         return self.judged[1] - self.judged[0]
 
     @property
     def apart(self) -> float:
-        """How far clicks and judgements differ on which run is better: 0 they agree, 2 is the most."""
+        """The distance between the differences by clicks and by judgements: 0 if they agree, at most 2."""
         return abs(self.online - self.offline)
 
 
 def judged_difference(first: Sequence[float], second: Sequence[float]) -> Difference:
-    """Compare two runs by their values on the same topics, one an entry, NaN where there is none; by the paired t test.
+    """Compare two runs by the paired t test; values are one a topic, NaN where missing.
 
-    Runs that are the same on every topic differ by 0 for certain; where all topics differ by the same amount, or there
-    is only one, there is no interval.
+    Runs that are equal on every topic differ by exactly 0; with one topic, or the same difference on all topics,
+    there is no interval.
     """
     shared = shared_topics(np.array([first, second], np.float64))
     found = paired_t((shared.scores[1] - shared.scores[0])[np.newaxis], shared.least_spread).of(0)
@@ -102,7 +102,7 @@ def judged_difference(first: Sequence[float], second: Sequence[float]) -> Differ
 
 
 def verdict(judged: Difference, clicks: Iterable[Difference]) -> Verdict:
-    """Hold what judges say of two runs against what clicks say of them, by one experiment or several."""
+    """Compare the difference by judgements with the differences by clicks, of one experiment or several."""
     offline = judged.says
     told = {one.says for one in clicks} - {Says.NOTHING}
     if offline is Says.NOTHING or not told:
@@ -118,18 +118,18 @@ def verdict(judged: Difference, clicks: Iterable[Difference]) -> Verdict:
 
 
 def most_apart(queries: Sequence[QueryBeside], most: int = MOST_QUERIES) -> list[QueryBeside]:
-    """The queries on which clicks and judgements differ most, in descending order.
+    """Return the `most` queries on which clicks and judgements differ most, in descending order.
 
-    What one of the variants showed less than `LEAST_VIEWS` times is left out, and so is what does not differ at all.
+    Queries with fewer than `LEAST_VIEWS` views of a variant are left out, and those without any difference.
     """
     seen = [one for one in queries if min(one.views) >= LEAST_VIEWS and one.apart > 0]
     return sorted(seen, key=lambda one: (-one.apart, natural_order(one.topic)))[:most]
 
 
 def topics_of_queries(titles: Mapping[str, str]) -> dict[str, str]:
-    """What users may ask for → the number of the topic it is, from {number: title}: the number itself, or the title.
+    """Map query strings to topic numbers, from {number: title}: a topic's own number, or its title.
 
-    A title that two topics share names neither. Look queries up as `folded` has them.
+    A title shared by two topics maps to neither. Keys are normalised by `folded`.
     """
     of_title: dict[str, set[str]] = {}
     for number, title in titles.items():
@@ -139,5 +139,5 @@ def topics_of_queries(titles: Mapping[str, str]) -> dict[str, str]:
 
 
 def folded(query: str) -> str:
-    """A query without what nobody means by it: capitals, and blanks more than one."""
+    """Normalise a query: casefold, and collapse whitespace."""
     return " ".join(query.casefold().split())

@@ -1,4 +1,4 @@
-"""The report of clicks beside judgements, and its tables as files have them."""
+"""The report that compares clicks with judgements, and its tables for files."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -33,19 +33,19 @@ JUDGED = "judged"  # the key of the judgements among the logs of a pair
 
 
 class Standing(StrEnum):
-    """What is known of a clicked document for the topic, with its grade when it is judged."""
+    """The state of a clicked document for the topic; judged documents also have a grade."""
 
     JUDGED = "judged"
-    POOLED = "pooled"  # and not judged
+    POOLED = "pooled"  # in the pool, not judged
     NOT_POOLED = "not pooled"
-    UNKNOWN = "unknown"  # no run has it, and there is no text of it
+    UNKNOWN = "unknown"  # in no run, and without text
 
 
 @dataclass(frozen=True)
 class VariantBeside:
-    """A variant of a log with the run it represents, if any; values are None where there is none.
+    """A variant of a log with the run it is linked to, if any; values are None where missing.
 
-    `delta` is how much more often than not it won against the other variant of an interleaving, from -0.5 to 0.5.
+    `delta` is Δ against the other variant of an interleaving, from -0.5 to 0.5, above 0 if this one is preferred.
     """
 
     log: str
@@ -59,7 +59,7 @@ class VariantBeside:
 
 @dataclass(frozen=True)
 class ClicksOfPair:
-    """What one log says of two runs: the second's value less the first's."""
+    """The difference between two runs in one log: second minus first."""
 
     log: str
     what: What
@@ -68,7 +68,7 @@ class ClicksOfPair:
 
 @dataclass(frozen=True)
 class PairBeside:
-    """Two runs that users were shown; differences are the second's value less the first's."""
+    """Two runs that users were shown; differences are second minus first."""
 
     first: str
     second: str
@@ -78,12 +78,12 @@ class PairBeside:
 
     @property
     def judges_prefer(self) -> str | None:
-        """The better run by the judgements, None where that may be chance."""
+        """The better run by the judgements, None if not significant."""
         return self._named(self.judged)
 
     @property
     def users_prefer(self) -> str | None:
-        """The better run by the first of the logs that show one."""
+        """The better run by the first log with a significant difference."""
         return next((name for one in self.clicks if (name := self._named(one.difference)) is not None), None)
 
     def _named(self, difference: Difference) -> str | None:
@@ -92,11 +92,11 @@ class PairBeside:
 
 @dataclass(frozen=True)
 class SeenDocument:
-    """A document that users clicked for a query, or that one of the two runs has at the top."""
+    """A document that users clicked for a query, or that is at the top of one of the two runs."""
 
     docno: str
     clicks: int
-    ranks: tuple[int | None, int | None]  # in the first run and in the second, from 1, where it is at the top
+    ranks: tuple[int | None, int | None]  # rank in the first run and in the second, from 1, if at the top
     standing: Standing
     grade: int | None = None
 
@@ -112,22 +112,22 @@ class QueryApart:
 
 @dataclass(frozen=True)
 class TogetherReport:
-    """All of it; without a log that has two variants with a run each there are no queries, and `asked` is None."""
+    """The report; without a log of two variants linked to runs, `asked` is None and there are no queries."""
 
     measure: str
     state: QrelsState
     variants: tuple[VariantBeside, ...]
     pairs: tuple[PairBeside, ...]
-    logs: tuple[str, ...]  # with queries
+    logs: tuple[str, ...]  # names of the logs with queries
     asked: str | None
-    what: What | None  # by what that log says what users prefer
-    runs: tuple[str, str] | None  # of that log, the first and the second
+    what: What | None  # the measure of users' preference in that log
+    runs: tuple[str, str] | None  # the first and the second run of that log
     queries: tuple[QueryApart, ...]
-    notices: tuple[Sentence, ...] = ()  # where the pool is a sample
+    notices: tuple[Sentence, ...] = ()  # the sample, if the pool is one
 
     @property
     def to_pool(self) -> tuple[tuple[str, str], ...]:
-        """Topic and docno of the documents of these queries that nobody has pooled."""
+        """Topic and docno of the documents of these queries that are not in the pool."""
         return tuple(
             (query.beside.topic, one.docno)
             for query in self.queries

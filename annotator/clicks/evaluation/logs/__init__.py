@@ -1,1 +1,1 @@
-"""Reading and studying of click logs."""
+"""Reading and analysis of click logs."""

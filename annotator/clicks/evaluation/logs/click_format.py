@@ -1,4 +1,4 @@
-"""Reads click logs: many lines at once where nothing is unusual, line by line where something may be wrong."""
+"""Reader of click logs: vectorised for ordinary lines, line by line where something may be wrong."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -24,16 +24,16 @@ from annotator.errors import FileRefusedError, Problems, Sentence
 from annotator.evaluation.formats.table_tokens import UnusualError
 
 MICROSECONDS = 1_000_000
-PARTS = 16  # of a stretch in which something is unusual
+PARTS = 16  # into which a chunk with an unusual line is split
 
 
 class FileReader:
-    """Reads a file; the coding is that of the whole log, and what is wrong with single lines is noted."""
+    """Reads one file; the coding is shared by all files of the log, and problems of single lines are noted."""
 
     def __init__(
         self, source: CsvSource | JsonSource, mapping: LogMapping, coding: Coding, bad_lines: Problems
     ) -> None:
-        self.lines = 0  # of data
+        self.lines = 0  # lines of data
         self.good_lines = 0
         self._source = source
         self._mapping = mapping
@@ -45,12 +45,12 @@ class FileReader:
         self._present_fields: set[str] = set()
 
     def rows(self, chunk: bytes) -> Iterator[Rows]:
-        """Yield what whole lines say."""
+        """Yield the rows of whole lines."""
         at_once = self._at_once(chunk)
         if at_once is not None:
             yield self._kept(at_once)
             return
-        # What is unusual is seldom everywhere.
+        # Unusual lines are usually few.
         for part in _parts(chunk):
             rows = self._at_once(part)
             if rows is None:
@@ -59,7 +59,7 @@ class FileReader:
                 yield self._kept(rows)
 
     def note_unsaid(self, problems: Problems) -> None:
-        """Note columns that were named to be read but are empty on every line: the name may be wrong."""
+        """Note mapped columns that are empty on every line: the name may be wrong."""
         for field, column in self._mapping.columns.items():
             if field not in self._present_fields:
                 problems.add(
@@ -98,7 +98,7 @@ class FileReader:
             yield line, record
 
     def _kept(self, rows: Rows) -> Rows:
-        """Leave out what is wrong only beside other lines, and give the variant that the file has as a whole."""
+        """Leave out rows that conflict with other lines, and set the variant if the file has one as a whole."""
         rows = self._without_clock_set_back(rows)
         self.good_lines += int(np.count_nonzero(np.diff(rows.line, prepend=0)))
         if not self._mapping.variant_from_name:
@@ -120,7 +120,7 @@ class FileReader:
 
 
 def _parts(chunk: bytes) -> Iterator[bytes]:
-    """Divide whole lines into some parts of about one length."""
+    """Split whole lines into parts of about equal length."""
     least, begin = len(chunk) // PARTS, 0
     while begin < len(chunk):
         end = chunk.find(b"\n", begin + least) + 1 or len(chunk)
@@ -161,8 +161,8 @@ def read_click_log_into(
 ) -> ClickLog | None:
     """Do as `read_click_log`, but note every bad line and return None instead of raising.
 
-    Where the mapping drops bad lines they are noted too, and counted in the log that is returned. What is wrong with a
-    file as a whole is never passed over. `unpacked_limit` is in bytes for each file.
+    If the mapping drops bad lines they are noted also, and counted in the returned log. Problems of a
+    file as a whole are never ignored. `unpacked_limit` is in bytes for each file.
     """
     reading = _Reading(mapping)
     for file in files:
@@ -184,12 +184,12 @@ def read_click_log_into(
 
 
 class _Reading:
-    """What was read from the files so far."""
+    """The data read from the files so far."""
 
     def __init__(self, mapping: LogMapping) -> None:
         self.coding = Coding()
         self.collected = Collected()
-        self.problems = Problems()  # of whole files
+        self.problems = Problems()  # problems of whole files
         self.bad_lines = Problems()
         self.lines = 0
         self.good_lines = 0

@@ -1,4 +1,4 @@
-"""How a click log that was written for something else is to be read: other names, other shapes, fewer columns."""
+"""Mapping of a log in another format: other column names, other event names, other shapes, fewer columns."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,10 +8,10 @@ from pathlib import PurePath
 from annotator.clicks.evaluation.logs.click_log import Event
 from annotator.errors import InvalidValueError
 
-# What a line may say, under the names that the format gives its columns.
+# The columns of a line, by the names of the format.
 TIME, USER, SESSION, QUERY, VARIANT = "time", "user", "session", "query", "variant"
 PAGE, POSITION, DOCNO, EVENT, VALUE = "page", "position", "docno", "event", "value"
-CLICK = "click"  # of a log whose lines are results that were shown, 1 where somebody clicked
+CLICK = "click"  # the column of a log of impressions that is 1 for a click
 FIELDS = (TIME, USER, SESSION, QUERY, VARIANT, PAGE, POSITION, DOCNO, EVENT, VALUE)
 EVENTS: Mapping[str, Event] = {event.name.lower(): event for event in Event}
 FORMAT_ENDING = re.compile(r"\.(csv|tsv|txt|log|jsonl|ndjson|json)$", re.IGNORECASE)
@@ -20,16 +20,16 @@ PACKED_ENDING = re.compile(r"\.gz$", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class LogMapping:
-    """What is other than in the format; nothing unless given."""
+    """The differences of a log from the format; none by default."""
 
-    columns: Mapping[str, str] = field(default_factory=dict)  # by what the format calls a column, what the log does
-    events: Mapping[str, str] = field(default_factory=dict)  # by what the log calls an event, what the format does
-    click_column: str | None = None  # a line is a result that was shown, this column 1 where it was clicked, else 0
-    variant_from_name: bool = False  # the variant is the file's name, without folder, .gz, and .csv or the like
-    drops_bad_lines: bool = False  # lines that cannot be read are counted and left out, and the log not refused
+    columns: Mapping[str, str] = field(default_factory=dict)  # {column of the format: column of the log}
+    events: Mapping[str, str] = field(default_factory=dict)  # {event of the log: event of the format}
+    click_column: str | None = None  # each line is an impression, and this column is 1 if it was clicked, else 0
+    variant_from_name: bool = False  # the variant is the file name without folder, .gz, and .csv or the like
+    drops_bad_lines: bool = False  # bad lines are counted and left out, and the log is not refused
 
     def fields(self) -> Mapping[str, str]:
-        """What is looked for in a log: by the name in the format, the name there."""
+        """The columns to read: {name in the format: name in the log}."""
         names = {name: self.columns.get(name, name) for name in FIELDS}
         if self.variant_from_name:
             del names[VARIANT]
@@ -39,7 +39,7 @@ class LogMapping:
         return names
 
     def event_names(self) -> Mapping[str, Event]:
-        """The code of each event, by the log's name of it."""
+        """The code of each event, by the name in the log."""
         return {**EVENTS, **{name: EVENTS[event] for name, event in self.events.items()}}
 
 
@@ -54,10 +54,10 @@ def parse_mapping(
     variant_from_name: bool = False,
     drops_bad_lines: bool = False,
 ) -> LogMapping:
-    """Read a mapping from what people write: columns as `user=visitor_id`, events as `impression=view`.
+    """Parse a mapping: columns such as `user=visitor_id`, events such as `impression=view`.
 
-    Raises `InvalidValueError` for what is no such pair, for an unknown column or event, for one that is given twice,
-    and for what contradicts the rest.
+    Raises `InvalidValueError` for a malformed pair, for an unknown column or event, for a duplicate,
+    and for options that contradict each other.
     """
     by_column = _columns(columns)
     if variant_from_name and VARIANT in by_column:
@@ -68,7 +68,7 @@ def parse_mapping(
 
 
 def variant_of_name(name: str) -> str:
-    """The name of a file without folder, `.gz`, and `.csv` or the like: `logs/new.csv.gz` is of the variant `new`."""
+    """Return the file name without folder, `.gz`, and `.csv` or the like: `logs/new.csv.gz` has the variant `new`."""
     return FORMAT_ENDING.sub("", PACKED_ENDING.sub("", PurePath(name).name))
 
 
@@ -86,7 +86,7 @@ def _columns(pairs: Sequence[str]) -> Mapping[str, str]:
 
 
 def _event_names(pairs: Sequence[str]) -> Mapping[str, str]:
-    """By what the log calls an event, what the format does: several of the log's may be one of the format's."""
+    """Map event names of the log to those of the format; several may map to the same one."""
     for event, _ in _pairs(pairs):
         if event not in EVENTS:
             raise InvalidValueError(

@@ -1,4 +1,4 @@
-"""A log from its rows: ordered by time, without duplicates, and without clicks on what was never shown."""
+"""Assembles a log from its rows: sorted by time, without duplicates and clicks on results that were never shown."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,14 +11,14 @@ from annotator.clicks.evaluation.logs.log_rows import Coding, Collected
 from annotator.evaluation.formats.table_tokens import LAST_FACTOR, WORD_FACTOR, Hashes
 
 Columns = Mapping[str, NDArray[Any]]
-BLOCK = 1 << 20  # events that are looked at together, so that what is made of them needs little memory
+BLOCK = 1 << 20  # events processed at a time, which bounds memory
 SHIFT = np.uint64(29)
 
 
 def duplicates(columns: Columns) -> NDArray[np.bool_]:
-    """Tell which events are the same as an earlier one in everything the log says.
+    """Return which events equal an earlier one in all columns.
 
-    Only where it says when, and who by user or session: elsewhere two people may have done the same.
+    Only events with a time and a user or session: otherwise two people may have done the same.
     """
     is_duplicate = np.zeros(columns["event"].size, np.bool_)
     says_who = (columns["user"] != NOT_SAID) | (columns["session"] != NOT_SAID)
@@ -26,17 +26,17 @@ def duplicates(columns: Columns) -> NDArray[np.bool_]:
         return is_duplicate
     rows = _of_one_hash(_hashes(columns))
     later, earlier = rows[1:], rows[:-1]
-    # A hash proposes, the columns decide.
+    # Equal hashes are candidates, which are compared by column.
     is_same = says_who[later]
     for column in columns.values():
-        bits = column.view(np.int64) if column.dtype == np.float64 else column  # one NaN is not another
+        bits = column.view(np.int64) if column.dtype == np.float64 else column  # NaN is not equal to NaN
         is_same &= bits[later] == bits[earlier]
     is_duplicate[later[is_same]] = True
     return is_duplicate
 
 
 def blocks_of(count: int) -> Iterator[slice]:
-    """Divide so many events."""
+    """Yield slices of `BLOCK` events."""
     return (slice(begin, begin + BLOCK) for begin in range(0, count, BLOCK))
 
 
@@ -80,11 +80,11 @@ NEEDS_IMPRESSION: Mapping[Event, Dropped] = {
 
 
 def never_shown(columns: Columns) -> Flags:
-    """Tell which clicks and dwells are on a result that the log nowhere says to have been shown to that user.
+    """Return which clicks and dwells are on a result without an impression for that user.
 
-    A result is told by its document, or by its position where either line names none; an impression with neither is of
-    a whole page of results. It must be of the same user, session and query. In a log without impressions nothing can
-    be told.
+    A result is identified by its document, or by its position if either line has no document; an impression with
+    neither is of a whole page. It must have the same user, session and query. A log without impressions
+    has no such clicks.
     """
     event = columns["event"]
     needs = np.flatnonzero((event == Event.CLICK) | (event == Event.DWELL))
@@ -99,14 +99,14 @@ def never_shown(columns: Columns) -> Flags:
 
 
 class _Sought:
-    """Keys that are looked for, and whether they have been seen."""
+    """Sorted keys to look up, and whether each was found."""
 
     def __init__(self, keys: Keys) -> None:
         self._ordered = np.sort(keys)
         self._is_seen = np.zeros(keys.size, np.bool_)
 
     def places(self, keys: Keys) -> Places:
-        """The index of each key in the sorted keys; meaningless for keys that are not among them."""
+        """Return the index of each key in the sorted keys; meaningless for absent keys."""
         return np.minimum(np.searchsorted(self._ordered, keys), self._ordered.size - 1)
 
     def are_looked_for(self, keys: Keys) -> Flags:
@@ -122,7 +122,7 @@ class _Sought:
 
 
 class _Clicked:
-    """What clicks and dwells are on, and whether it was shown."""
+    """The keys of clicks and dwells by document and by position, marked when an impression matches."""
 
     def __init__(self, columns: Columns, needs: Places) -> None:
         self._context = _contexts(columns, needs)
@@ -132,11 +132,11 @@ class _Clicked:
         place = self._anything.places(self._context)
         self._document, self._position = _joined(place, docno), _joined(place, position)
         self._documents = _Sought(self._document)
-        # At a position, any result; and those without a document.
+        # By position: any result; and results without a document.
         self._positions, self._unnamed = _Sought(self._position), _Sought(self._position)
 
     def show(self, columns: Columns, shown: Places) -> None:
-        """Note what the log has as shown."""
+        """Mark the results of these impressions as shown."""
         context = _contexts(columns, shown)
         is_near = self._anything.are_looked_for(context)
         context, shown = context[is_near], shown[is_near]
@@ -150,7 +150,7 @@ class _Clicked:
         self._unnamed.see(_joined(place, position)[has_position & ~names_document])
 
     def was_shown(self) -> Flags:
-        """Tell of each click or dwell whether what it is on was shown."""
+        """Return whether the result of each click or dwell was shown."""
         at_position = np.where(
             self._asks_document, self._unnamed.were_seen(self._position), self._positions.were_seen(self._position)
         )
@@ -162,14 +162,14 @@ class _Clicked:
 
 
 def _contexts(columns: Columns, rows: Places) -> Keys:
-    """One number for user, session and query; a session is of one user."""
+    """Combine user, session and query into one key; a session belongs to one user."""
     session, user = columns["session"][rows].astype(np.int64), columns["user"][rows].astype(np.int64)
     who = np.where(session == NOT_SAID, 2 * user + 2, 2 * session + 3)
     return _joined(who, columns["query"][rows])
 
 
 def _joined(first: Keys, code: NDArray[np.int32]) -> Keys:
-    """One number for two, of which the second is a code."""
+    """Combine two numbers, of which the second is a code, into one key."""
     return (first << CODE_BITS) | (code.astype(np.int64) + 1)
 
 
@@ -178,7 +178,7 @@ CODED = ("user", "session", "query", "variant", "docno")
 
 
 def assembled(collected: Collected, coding: Coding, *, bad_lines: int, lines: int, is_line_a_result: bool) -> ClickLog:
-    """Make the log of all rows; there must be one."""
+    """Build the log from all rows; there must be at least one."""
     columns = collected.columns()
     _order(columns)
     dropped = {Dropped.BAD_LINE: bad_lines, **_drop(columns, is_line_a_result=is_line_a_result)}
@@ -205,7 +205,7 @@ def assembled(collected: Collected, coding: Coding, *, bad_lines: int, lines: in
 
 
 def _order(columns: dict[str, Array]) -> None:
-    """Sort by time; most logs are sorted, and then nothing is moved."""
+    """Sort by time; already sorted logs, the most frequent case, are not copied."""
     times = columns["times"]
     if np.any(times[1:] < times[:-1]):
         order = np.argsort(times, kind="stable").astype(np.int32)
@@ -214,7 +214,7 @@ def _order(columns: dict[str, Array]) -> None:
 
 
 def _drop(columns: dict[str, Array], *, is_line_a_result: bool) -> Mapping[Dropped, int]:
-    """Leave out what does not count, and say how much of it there was."""
+    """Drop events that are not counted, and return their number by reason."""
     is_duplicate = duplicates(columns)
     dropped = {Dropped.DUPLICATE: int(np.count_nonzero(is_duplicate))}
     _leave_out(columns, is_duplicate)
@@ -243,9 +243,9 @@ def _named(columns: dict[str, Array], field: str, names: tuple[str, ...]) -> tup
 
 
 def _used(columns: dict[str, Array], field: str, count: int) -> NDArray[np.intp]:
-    """Return the codes that a column still has, renumbered from 0 where some are gone."""
+    """Return the codes that a column still has, renumbered from 0 if some were dropped."""
     codes = columns[field]
-    is_used = np.zeros(count + 1, np.bool_)  # one more for `NOT_SAID`, which is the last
+    is_used = np.zeros(count + 1, np.bool_)  # one more for `NOT_SAID`, the last index
     is_used[codes] = True
     used = np.flatnonzero(is_used[:-1])
     if used.size < count:

@@ -1,4 +1,4 @@
-"""Reads a log line by line, which defines the format, or many lines at once: exactly the same, or nothing."""
+"""Reads a log line by line, which defines the format, or vectorised: the same result, or `UnusualError`."""
 
 import math
 import re
@@ -47,9 +47,9 @@ NAMED = (USER, SESSION, DOCNO, VARIANT)
 
 
 def rows_of(columns: Columns, lines: NDArray[np.int64], coding: Coding, events: Mapping[str, Event]) -> Rows:
-    """Read the columns of these lines; `coding` is changed only when all of them can be read.
+    """Read the columns of these lines; `coding` changes only if all of them are valid.
 
-    Raises `UnusualError` when anything is wrong or only rare. The variant is what the column says, if there is one.
+    Raises `UnusualError` when a line is wrong or merely unusual. The variant is that of the column, if there is one.
     """
     times, has_zones = _times(columns.get(TIME), coding)
     event, is_clicked = _events(columns, lines.size, events)
@@ -90,7 +90,7 @@ def _times(column: Column | None, coding: Coding) -> tuple[NDArray[np.int64], bo
 def _events(
     columns: Columns, count: int, events: Mapping[str, Event]
 ) -> tuple[NDArray[np.int8], NDArray[np.bool_] | None]:
-    """Read which event each line is; or whether it was clicked, where lines are results that were shown."""
+    """Read the event of each line, or whether it was clicked if lines are impressions."""
     if CLICK in columns:
         column = columns[CLICK]
         clicks = column.data[column.starts]
@@ -118,7 +118,7 @@ def _are(words: Words, name: bytes) -> NDArray[np.bool_]:
 
 
 def _values(column: Column | None, event: NDArray[np.int8]) -> NDArray[np.float64]:
-    """Read what dwells and ratings must have."""
+    """Read the values that dwells and ratings must have."""
     values = np.full(event.size, np.nan)
     rows = np.flatnonzero((event == Event.DWELL) | (event == Event.RATING))
     if rows.size:
@@ -142,7 +142,7 @@ def _places(column: Column | None, count: int) -> Codes:
 
 
 def _check_docnos(words: Words) -> None:
-    """Raise `UnusualError` for one that is not one word."""
+    """Raise `UnusualError` for a docno that is not one word."""
     differing = words ^ BLANKS
     has_blank = (differing - LOWEST_BITS) & ~differing & HIGHEST_BITS
     if has_blank.any():
@@ -181,7 +181,7 @@ NO_TEXT = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 
 @dataclass
 class _Line:
-    """What a good line says."""
+    """The values of a valid line."""
 
     number: int
     record: Record
@@ -193,7 +193,7 @@ class _Line:
 
 
 class LineReader:
-    """Reads the records of a file; the coding is that of the whole log."""
+    """Reads the records of a file; the coding is shared by all files of the log."""
 
     def __init__(self, name: str, coding: Coding, events: Mapping[str, Event], problems: Problems) -> None:
         self._name = name
@@ -202,7 +202,7 @@ class LineReader:
         self._problems = problems
 
     def rows(self, records: Iterable[tuple[int, Record]]) -> Rows | None:
-        """Return what the good lines say, None when there is none, and note what is wrong with the others."""
+        """Return the valid lines, None without any, and note the problems of the others."""
         lines = [line for number, record in records if (line := self._line(number, record)) is not None]
         return _rows_of(lines, self._coding) if lines else None
 
@@ -286,7 +286,7 @@ class LineReader:
             self._note(line, "A dwell of %(value)s seconds is less than none.", value=_shown(text))
 
     def _take_time(self, line: _Line, *, is_good: bool) -> None:
-        """Read the time; whether there are times and zones, the first good line says for all."""
+        """Read the time; the first valid line decides whether times and zones are required."""
         text = line.record.get(TIME, "")
         coding = self._coding
         if bool(text) != (bool(text) if coding.has_times is None else coding.has_times):

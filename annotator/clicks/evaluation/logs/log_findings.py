@@ -1,4 +1,4 @@
-"""What a log holds and what is kept of a studied one; and whether findings from an archive have that form."""
+"""The stored results of an analysed log, validation of results from an archive, and the facts of a log."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
@@ -26,7 +26,7 @@ from annotator.errors import Sentence
 
 
 class LogKind(StrEnum):
-    """What users were shown: one variant each, or lists made of several."""
+    """The kind of experiment: one variant each, or lists interleaved from several."""
 
     COMPARISON = "comparison"
     INTERLEAVING = "interleaving"
@@ -34,15 +34,15 @@ class LogKind(StrEnum):
 
 @dataclass(frozen=True)
 class LogFindings:
-    """What a log came to; there is one of the two."""
+    """The results for a log: a comparison or an interleaving."""
 
     comparison: ClickComparison | None = None
     interleaving: InterleavingResult | None = None
-    left_out: Mapping[str, int] = field(default_factory=dict)  # events of an interleaving that do not count, by reason
+    left_out: Mapping[str, int] = field(default_factory=dict)  # uncounted events of an interleaving, by reason
 
     @property
     def kind(self) -> LogKind:
-        """Which of the two it is."""
+        """The kind of the results."""
         return LogKind.INTERLEAVING if self.comparison is None else LogKind.COMPARISON
 
     @property
@@ -54,21 +54,21 @@ class LogFindings:
 
     @property
     def evidence(self) -> LogEvidence:
-        """The evidence that is shown beside judgements."""
+        """The evidence that is compared with judgements."""
         if self.comparison is not None:
             return evidence_of_comparison(self.comparison)
         return LogEvidence({}, (), ()) if self.interleaving is None else evidence_of_interleaving(self.interleaving)
 
     @property
     def dropped(self) -> int:
-        """How many events, or clicks of an interleaving, do not count."""
+        """The number of events, or clicks of an interleaving, that are not counted."""
         if self.comparison is not None:
             return sum(self.comparison.dropped.values()) + self.comparison.other_events
         uncounted = 0 if self.interleaving is None else sum(self.interleaving.uncounted.values())
         return uncounted + sum(self.left_out.values())
 
     def only_of_topics(self, titles: Mapping[str, str]) -> "LogFindings":
-        """Leave out the queries that are no topic, of {number: title}: what users typed is nobody else's to read."""
+        """Keep only the queries that match a topic of {number: title}, as other query strings are private."""
         known = topics_of_queries(titles)
         of_variants, of_lists = self.comparison, self.interleaving
         if of_variants is not None:
@@ -82,7 +82,7 @@ class LogFindings:
         return LogFindings(of_variants, of_lists, self.left_out)
 
     def to_json(self) -> dict[str, Any]:
-        """The findings as a value that JSON can hold."""
+        """Serialise the findings to a JSON value."""
         return {
             "comparison": None if self.comparison is None else comparison.to_json(self.comparison),
             "interleaving": None if self.interleaving is None else interleaving_scores.to_json(self.interleaving),
@@ -91,7 +91,7 @@ class LogFindings:
 
 
 def findings_from_json(said: Mapping[str, Any]) -> LogFindings:
-    """Rebuild findings from the value that `to_json` returned."""
+    """Rebuild findings from the value of `to_json`."""
     of_variants, of_lists = said["comparison"], said["interleaving"]
     return LogFindings(
         None if of_variants is None else comparison.from_json(of_variants),
@@ -112,14 +112,14 @@ def are_findings(options: Mapping[str, Any], said: Mapping[str, Any]) -> bool:
 
 
 def _fits(kind: Any, value: Any) -> bool:  # noqa: ANN401 - types and values are known at run time alone
-    """Tell whether a value is of its field's kind, and so is all that is in it."""
+    """Whether a value, with all its members, has the type of its field."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin is UnionType:
         return any(_fits(one, value) for one in inner)
     if origin is not None:
         return _all_fit(origin, inner, value)
     if isinstance(value, Sentence):
-        return isinstance(str(value), str)  # raises where the words ask for what is not there
+        return isinstance(str(value), str)  # raises for a template with values that are missing
     if is_dataclass(kind):
         hints = get_type_hints(kind)
         is_own = isinstance(value, kind)  # type: ignore[arg-type]  # a class
@@ -144,10 +144,10 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class VariantFacts:
-    """How much of a log is of one variant; None is of what names none."""
+    """The events of one variant in a log; the name is None for events without a variant."""
 
     variant: str | None
-    users: int  # that were in it, perhaps among others
+    users: int  # with this variant, perhaps with others too
     sessions: int
     events: Mapping[str, int]  # by the name of the event
 
@@ -162,16 +162,16 @@ class LogFacts:
     sessions: int
     queries: int
     documents: int
-    first: datetime | None  # None when the log does not say when
+    first: datetime | None  # None when the log has no times
     last: datetime | None
     variants: tuple[VariantFacts, ...]
     dropped: Mapping[Dropped, int]
     unsaid: tuple[str, ...]  # columns of the format that are empty on every line
-    notices: tuple[Sentence, ...]  # what cannot be computed because of it
+    notices: tuple[Sentence, ...]  # the analyses that are not possible because of it
 
 
 def facts_of(log: ClickLog) -> LogFacts:
-    """Count what a log holds; it must have an event, as every log that was read has."""
+    """Count the contents of a log; it must have an event, as every log that was read has."""
     variants = tuple(_of_variant(log, code) for code in range(NOT_SAID, len(log.variants)))
     with_events = tuple(one for one in variants if one.variant is not None or any(one.events.values()))
     return LogFacts(
@@ -202,7 +202,7 @@ def _of_variant(log: ClickLog, code: int) -> VariantFacts:
 
 
 def _distinct(codes: Codes, count: int) -> int:
-    is_there = np.zeros(count + 1, np.bool_)  # one more for `NOT_SAID`, which is the last
+    is_there = np.zeros(count + 1, np.bool_)  # one more for `NOT_SAID`, the last index
     is_there[codes] = True
     return int(np.count_nonzero(is_there[:-1]))
 

@@ -1,4 +1,4 @@
-"""The rows of a log while it is read: codes of users, documents and queries, clocks of sessions, events as arrays."""
+"""The rows of a log during reading: codes of users, documents and queries, clocks of sessions, events as arrays."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
@@ -17,9 +17,9 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Columns of `ClickLog`, and of each event the line it is on, counted from 1 in its file."""
+    """Columns of `ClickLog`, and the line number of each event in its file, from 1."""
 
-    times: NDArray[np.int64]  # empty when the log does not say
+    times: NDArray[np.int64]  # empty when the log has no times
     user: Codes
     session: Codes
     query: Codes
@@ -32,12 +32,12 @@ class Rows:
     line: NDArray[np.int64]
 
     def with_each(self, change: Callable[[Array], Array]) -> "Rows":
-        """Change every column alike; without times there are none to change."""
+        """Apply `change` to every column; without times the empty column stays."""
         changed = {one.name: change(column) for one in fields(self) if (column := getattr(self, one.name)).size}
         return replace(self, **changed)
 
     def kept(self, which: NDArray[np.bool_]) -> "Rows":
-        """Leave out the others."""
+        """Select rows."""
         return self.with_each(lambda column: column[which])
 
 
@@ -47,7 +47,7 @@ FIRST_ROOM = 1 << 16  # events
 
 
 def with_clicks(rows: Rows, is_clicked: NDArray[np.bool_]) -> Rows:
-    """Make lines that are each a result that was shown into impressions, with a click right after where there was."""
+    """Turn lines that are impressions into events, with a click right after each clicked one."""
     doubled = rows.with_each(lambda column: np.repeat(column, 1 + is_clicked))
     event = np.full(doubled.line.size, Event.IMPRESSION, np.int8)
     event[np.flatnonzero(is_clicked) + np.cumsum(is_clicked)[is_clicked]] = Event.CLICK
@@ -55,24 +55,24 @@ def with_clicks(rows: Rows, is_clicked: NDArray[np.bool_]) -> Rows:
 
 
 class Collected:
-    """All rows so far, column by column, each in one array with room behind: room costs no memory until it is used."""
+    """All rows so far, by column, in arrays with spare capacity, which takes no memory until it is used."""
 
     def __init__(self) -> None:
         self.count = 0
         self._columns: dict[str, Array] = {}
 
     def take(self, stretches: Iterable[Rows]) -> None:
-        """Add rows; on what line they are is known by then, and needed no more."""
+        """Append rows, without their line numbers, which are no longer needed."""
         for rows in stretches:
             end = self.count + rows.line.size
             for name in COLUMNS:
                 column: Array = getattr(rows, name)
-                if column.size:  # all but the times of a log that has none
+                if column.size:  # all but times in a log without times
                     self._with_room(name, column.dtype, end)[self.count : end] = column
             self.count = end
 
     def columns(self) -> dict[str, Array]:
-        """Return the columns by name, and know nothing of them any more."""
+        """Return the columns by name, and release them."""
         columns = {name: self._columns.pop(name, NO_TIMES)[: self.count] for name in COLUMNS}
         self.count = 0
         return columns
@@ -87,13 +87,13 @@ class Collected:
         return column
 
 
-MOST_NAME_BYTES = MAX_IDENTIFIER_BYTES  # of a user, a session, a document, a variant
-MOST_TEXT_BYTES = 1000  # of a query
+MOST_NAME_BYTES = MAX_IDENTIFIER_BYTES  # maximum bytes of a user, a session, a document, a variant
+MOST_TEXT_BYTES = 1000  # maximum bytes of a query
 SHIFT = np.uint64(32)
 
 
 def words_up_to(most_bytes: int, data: Bytes, starts: Offsets, ends: Offsets) -> Words:
-    """Gather tokens as `table_tokens.words_of` does, of any length up to this one; there must be so much room behind.
+    """Gather tokens as `table_tokens.words_of` does, up to this length; the data need that much padding.
 
     Raises `UnusualError` for a longer one.
     """
@@ -109,7 +109,7 @@ def words_up_to(most_bytes: int, data: Bytes, starts: Offsets, ends: Offsets) ->
 
 
 class Names:
-    """Codes for many different names of moderate length, such as users or documents."""
+    """Assigns codes to many different short names, such as users or documents."""
 
     def __init__(self) -> None:
         self._numbers = DocnoNumbers()
@@ -120,7 +120,7 @@ class Names:
         return self._numbers.count
 
     def codes_of(self, words: Words) -> Codes:
-        """Return the codes of names, shape (names, words); of the empty name it is `NOT_SAID`."""
+        """Return the codes of names, shape (names, words); `NOT_SAID` for the empty name."""
         is_present = words[:, 0] != 0
         if is_present.all():
             return self._numbers.numbers_of(words)
@@ -130,12 +130,12 @@ class Names:
         return codes
 
     def texts(self) -> tuple[str, ...]:
-        """Return the names in the order of their codes; none may have a blank inside."""
+        """Return the names in the order of their codes; they must not contain blanks."""
         return tuple(self._numbers.docnos_of(np.arange(self.count, dtype=np.int32)))
 
 
 class Pairs:
-    """Codes for pairs of codes, as of a user and what one of her sessions is called."""
+    """Assigns codes to pairs of codes, such as a user and the name of a session."""
 
     def __init__(self) -> None:
         self._numbers = DocnoNumbers()
@@ -146,26 +146,26 @@ class Pairs:
         return self._numbers.count
 
     def codes_of(self, firsts: Codes, seconds: Codes) -> Codes:
-        """Return the codes of pairs; `NOT_SAID` where the second is missing, whatever the first."""
+        """Return the codes of pairs; `NOT_SAID` where the second is missing."""
         codes = np.full(firsts.size, NOT_SAID, np.int32)
         rows = np.flatnonzero(seconds != NOT_SAID)
         if rows.size:
-            # One more than each, as no word may be zero.
+            # One more than each code, as no word may be zero.
             high, low = ((half[rows].astype(np.int64) + 2).view(np.uint64) for half in (firsts, seconds))
             codes[rows] = self._numbers.numbers_of(((high << SHIFT) | low)[:, np.newaxis])
         return codes
 
 
 class Texts:
-    """Codes for texts that repeat often, such as queries, kept as they are."""
+    """Assigns codes to texts that repeat often, such as queries."""
 
     def __init__(self) -> None:
         self._codes: dict[bytes, int] = {b"": NOT_SAID}
 
     def codes_of(self, words: Words) -> Codes:
-        """Return the codes of texts, shape (texts, words); of the empty text it is `NOT_SAID`.
+        """Return the codes of texts, shape (texts, words); `NOT_SAID` for the empty text.
 
-        Raises `UnusualError` when two texts have one hash, which `code_of` can tell apart.
+        Raises `UnusualError` for a hash collision, which `code_of` resolves.
         """
         first, inverse = _distinct(words)
         texts = words[first].view(f"S{words.shape[1] * WORD_BYTES}").ravel().tolist()
@@ -182,12 +182,12 @@ class Texts:
 
 
 def _distinct(words: Words) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return where each text comes first, and of each row which of these it is; a hash proposes, the words decide."""
+    """Return the first index of each distinct text, and for each row the number of its text; hashes are verified."""
     hashes = hashes_of(words)
     _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
     if not np.array_equal(words[first[inverse]], words):
         raise UnusualError
-    order = np.argsort(first)  # texts are numbered as they come, not as they hash
+    order = np.argsort(first)  # number texts by first occurrence, not by hash
     places = np.empty_like(order)
     places[order] = np.arange(order.size)
     return first[order], places[inverse]
@@ -198,15 +198,15 @@ LONG_AGO = np.iinfo(np.int64).min
 
 @dataclass
 class Coding:
-    """One for all files of a log."""
+    """The codes shared by all files of a log."""
 
     users: Names = field(default_factory=Names)
-    session_names: Names = field(default_factory=Names)  # those of different users may be called alike
+    session_names: Names = field(default_factory=Names)  # sessions of different users may share a name
     sessions: Pairs = field(default_factory=Pairs)
     queries: Texts = field(default_factory=Texts)
     variants: Texts = field(default_factory=Texts)
     docnos: Names = field(default_factory=Names)
-    has_times: bool | None = None  # None until the first line, as also the next
+    has_times: bool | None = None  # None until the first line; also the next
     has_zones: bool | None = None
 
 
@@ -217,7 +217,7 @@ class Clocks:
         self._last = np.full(1, LONG_AGO, np.int64)
 
     def set_back(self, rows: Rows) -> NDArray[np.int64]:
-        """By how many microseconds each event is before the one above it of the same session; 0 where it is not."""
+        """Return by how many microseconds each event precedes the one above it in its session; 0 if it does not."""
         back = np.zeros(rows.line.size, np.int64)
         if not rows.times.size or not (rows.session != NOT_SAID).any():
             return back

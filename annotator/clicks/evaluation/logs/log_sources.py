@@ -1,4 +1,4 @@
-"""Reads a log piece by piece, gzip undone on the way: comma-separated with a heading, or JSON Lines."""
+"""Reads a log in chunks, decompressing gzip: comma-separated with a heading, or JSON Lines."""
 
 import csv
 import io
@@ -18,16 +18,16 @@ from annotator.evaluation.formats.table_tokens import UnusualError
 from annotator.evaluation.formats.unpacking import UTF8_MARK, note_no_text, noting_damage
 from annotator.files import GZIP_MAGIC, gunzipped
 
-BLANKS = " \t"  # around a field, to which they do not belong
+BLANKS = " \t"  # blanks around a field, which are stripped
 
-# By what the format calls it; empty where the line does not say, and without what the log does not have.
+# {column of the format: value}; empty for a missing value, without columns that the log does not have.
 Record = Mapping[str, str]
 
 
 def csv_records(
     name: str, chunk: bytes, first_line: int, heading: Heading, problems: Problems
 ) -> Iterator[tuple[int, Record]]:
-    """Yield number and fields of each comma-separated line that is not blank, and note what is wrong with others."""
+    """Yield number and fields of each comma-separated line that is not blank, and note the problems of other lines."""
     for line, text in _lines(name, chunk, first_line, problems):
         try:
             fields = next(csv.reader([text], delimiter=heading.separator, strict=True))
@@ -43,14 +43,14 @@ def csv_records(
 def json_records(
     name: str, chunk: bytes, first_line: int, keys: Mapping[str, str], problems: Problems
 ) -> Iterator[tuple[int, Record]]:
-    """Yield number and values of each line that is a JSON object, and note what is wrong with others."""
+    """Yield number and values of each line that is a JSON object, and note the problems of other lines."""
     for line, text in _lines(name, chunk, first_line, problems):
         try:
             record = json.loads(text)
         except json.JSONDecodeError as error:
             problems.add(name, line, "The line is not valid JSON: look at column %(column)d.", column=error.colno)
             continue
-        except (ValueError, RecursionError):  # a number of thousands of digits, brackets nested thousands deep
+        except (ValueError, RecursionError):  # numbers of thousands of digits, brackets nested thousands deep
             problems.add(name, line, "The line is JSON nested too deep, or with too long a number.")
             continue
         if not isinstance(record, dict):
@@ -65,7 +65,7 @@ def json_records(
 
 
 def note_width(problems: Problems, name: str, line: int, fields: int, columns: int) -> None:
-    """Note that a line has not as many fields as the heading."""
+    """Note that the number of fields on a line differs from the heading."""
     problems.add(
         name,
         line,
@@ -92,7 +92,7 @@ def _lines(name: str, chunk: bytes, first_line: int, problems: Problems) -> Iter
 
 
 def _value_text(value: object) -> str | None:
-    """A value as text, a truth as 1 or 0; None when it is neither text nor a number."""
+    """Return a value as text, booleans as 1 or 0; None when it is neither text nor a number."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -108,7 +108,7 @@ MOST_SHOWN = 500
 
 @dataclass(frozen=True)
 class CsvSource:
-    """Comma-separated; commas, semicolons or tabs, as the heading shows."""
+    """A comma-separated log; commas, semicolons or tabs, as in the heading."""
 
     name: str
     heading: Heading
@@ -125,10 +125,10 @@ class CsvSource:
 
 @dataclass(frozen=True)
 class JsonSource:
-    """An object a line."""
+    """A log with one JSON object a line."""
 
     name: str
-    keys: Mapping[str, str]  # by what the format calls them
+    keys: Mapping[str, str]  # {column of the format: key}
     first_line = 1
 
     def columns(self, chunk: bytes) -> Columns:
@@ -143,12 +143,12 @@ class JsonSource:
 def source_of(
     name: str, chunk: bytes, mapping: LogMapping, problems: Problems
 ) -> tuple[CsvSource | JsonSource, bytes] | None:
-    """Tell the shape of a log by its first stretch, and return it with what of that stretch are lines of data.
+    """Detect the format of a log by its first chunk; return the source and the lines of data of that chunk.
 
-    None when it is no log, which is noted.
+    None, with a problem noted, when it is no log.
     """
     if not chunk:
-        return None  # which has been noted
+        return None  # its problem has been noted
     beginning = chunk.lstrip()[:1]
     if beginning == b"{":
         return JsonSource(name, mapping.fields()), chunk
@@ -188,20 +188,20 @@ def _heading(name: str, line: str, mapping: LogMapping, problems: Problems) -> H
 
 
 def _shown(columns: str) -> str:
-    """A heading shortened so that it can be shown and stored: a file that is no log may have anything."""
+    """Shorten a heading to be shown and stored: a file that is no log may contain anything."""
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in columns[:MOST_SHOWN])
 
 
 CHUNK_BYTES = 1 << 20
 
-# By the name that people know it by: where its bytes are.
+# The displayed name, and where the bytes are.
 Source = Path | bytes | BinaryIO
 LogFile = tuple[str, Source]
 Advance = Callable[[int], None]
 
 
 def size_of(file: LogFile) -> int:
-    """How many bytes there are to read; 0 of what is no plain file, or none at all."""
+    """The number of bytes to read; 0 for a file that is not plain or does not exist."""
     _, source = file
     if isinstance(source, bytes):
         return len(source)
@@ -211,10 +211,10 @@ def size_of(file: LogFile) -> int:
 def chunks_of_log(
     file: LogFile, problems: Problems, advance: Advance, unpacked_limit: int | None = None
 ) -> Iterator[bytes]:
-    """Yield the text in pieces that end with a line, the last one's end added where it lacks; without byte order mark.
+    """Yield the text in chunks that end with a line, a missing last line end added, without byte order mark.
 
-    `advance` is told of bytes of the file as they are read. What is wrong with the file as a whole is noted, and then
-    nothing more is yielded.
+    `advance` is called with the numbers of bytes read. Problems of the file as a whole are noted and end the
+    iteration.
     """
     name, source = file
     with noting_damage(problems, name, unpacked_limit or 0):

@@ -1,4 +1,4 @@
-"""A click log from its files to what is found in it, whichever of the two kinds it is."""
+"""Analysis of a click log from its files to the results, for comparisons and interleavings."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -24,9 +24,9 @@ HASHED_AT_ONCE = 1 << 20
 
 @dataclass(frozen=True)
 class LogRequest:
-    """How a log is to be read and studied; without variants the two there are, and of an interleaving all.
+    """How to read and analyse a log; no variants means the only two, or all of an interleaving.
 
-    `lists` is the name and the content of a file that says whose the documents of interleaved lists were.
+    `lists` is the name and the content of a file of interleaved lists, with the team of each document.
     """
 
     name: str
@@ -34,12 +34,12 @@ class LogRequest:
     mapping: LogMapping = USUAL_MAPPING
     wanted: ComparisonWanted = USUAL_WANTED
     lists: tuple[str, bytes] | None = None
-    unpacked_limit: int | None = None  # bytes of each file
+    unpacked_limit: int | None = None  # of each file, in bytes
 
 
 @dataclass(frozen=True, eq=False)
 class StudiedLog:
-    """What a log came to, and how it was read; its options are what JSON has."""
+    """The results for a log and how it was read; `options` is a JSON value."""
 
     name: str
     checksum: str
@@ -51,10 +51,10 @@ class StudiedLog:
 def study_log(
     files: Sequence[LogFile], request: LogRequest, titles: Mapping[str, str], *, advance: Advance = lambda _bytes: None
 ) -> StudiedLog:
-    """Read files as one log and find out what it says; of queries only those that are topics, of {number: title}.
+    """Read files as one log and analyse it; only queries that match a topic of {number: title} are kept.
 
-    `advance` is told of bytes as they are read. Raises `FileRefusedError` with every bad line, `InvalidValueError` for
-    files that have to be read twice and cannot be, and what `compare_clicks` and `score_interleaving` raise.
+    `advance` is called with the numbers of bytes read. Raises `FileRefusedError` with every bad line,
+    `InvalidValueError` for files that must be read twice and cannot be, and what the two analyses raise.
     """
     checksum = _checksum(files)
     log = read_click_log(files, request.mapping, advance=advance, unpacked_limit=request.unpacked_limit)
@@ -87,7 +87,7 @@ def _read_lists(name: str, content: bytes) -> InterleavedLists:
 
 
 def _checksum(files: Sequence[LogFile]) -> str:
-    """The SHA-256 of the bytes of the files, one after the other."""
+    """The SHA-256 of the concatenated files."""
     checksum = hashlib.sha256()
     for name, source in files:
         match source:

@@ -1,4 +1,4 @@
-"""The columns and times of a stretch of a log, many lines at once, where nothing is unusual."""
+"""Vectorised reading of the columns and times of a chunk of a log, for ordinary lines."""
 
 import json
 import re
@@ -15,19 +15,19 @@ from annotator.evaluation.formats.table_lines import MAX_LINE_BYTES
 from annotator.evaluation.formats.table_tokens import FRONT, NEWLINE, SPACE, Bytes, Offsets, UnusualError
 from annotator.evaluation.runs.run_scores import scores_of
 
-BACK = b"\n" * (MOST_TEXT_BYTES + 8)  # a window of any width may begin at the last field
+BACK = b"\n" * (MOST_TEXT_BYTES + 8)  # padding: a window of any width may begin at the last field
 QUOTE_BYTES = b'"'
 QUOTE = QUOTE_BYTES[0]
 TAB = "\t"
-BETWEEN = b"-31415.92653589793e-42"  # no number that a log would have
+BETWEEN = b"-31415.92653589793e-42"  # a number that no log has
 BETWEEN_LINES = f",{BETWEEN.decode()},"
 MAX_UTF8_BYTES = 4  # of a character
-CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]")  # but tab and newline, which part fields and lines
+CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]")  # other than tab and newline, which separate fields and lines
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """What each line says of one thing: `data[starts:ends]`, nothing where they are equal."""
+    """One column of the lines: `data[starts:ends]`, empty where they are equal."""
 
     data: Bytes
     starts: Offsets
@@ -35,22 +35,22 @@ class Column:
 
     @property
     def is_present(self) -> NDArray[np.bool_]:
-        """Tell of each line whether it says anything."""
+        """Whether each line has a value."""
         said: NDArray[np.bool_] = self.ends > self.starts
         return said
 
     def of_rows(self, rows: NDArray[np.intp]) -> "Column":
-        """The column restricted to some lines."""
+        """Select lines."""
         return Column(self.data, self.starts[rows], self.ends[rows])
 
 
-# By what the format calls it; without what the log does not have.
+# By the column of the format; without columns that the log does not have.
 Columns = Mapping[str, Column]
 
 
 @dataclass(frozen=True)
 class Heading:
-    """The index of each field of a comma-separated log, from 0, by the format's name of it."""
+    """{column of the format: index from 0} in a comma-separated log."""
 
     separator: str
     places: Mapping[str, int]
@@ -60,7 +60,7 @@ class Heading:
 def csv_columns(chunk: bytes, heading: Heading) -> Columns:
     """Find the fields of whole lines.
 
-    Raises `UnusualError` for lines of other widths, blank lines, blanks around fields, quotes within them, what is no
+    Raises `UnusualError` for lines of another width, blank lines, blanks around fields, quotes within them, invalid
     UTF-8, and control characters.
     """
     chunk = _with_plain_ends(chunk)
@@ -89,7 +89,7 @@ def csv_columns(chunk: bytes, heading: Heading) -> Columns:
 
 
 def json_columns(chunk: bytes, keys: Mapping[str, str]) -> Columns:
-    """Find the values of these keys; raises `UnusualError` for what is no object a line of texts and whole numbers."""
+    """Find the values of these keys; raises `UnusualError` unless each line is an object of texts and whole numbers."""
     chunk = _with_plain_ends(chunk)
     _check_characters(chunk, but=TAB)
     records = _json_records(chunk)
@@ -97,7 +97,7 @@ def json_columns(chunk: bytes, keys: Mapping[str, str]) -> Columns:
 
 
 def _json_records(chunk: bytes) -> Sequence[Mapping[str, object]]:
-    """Parse all lines by one call, between them a number that is nowhere in them: so none can be a part of another."""
+    """Parse all lines by one call, separated by a number that occurs in none of them, so that lines cannot merge."""
     try:
         lines = chunk.decode().split("\n")[:-1]
         parsed = [] if BETWEEN in chunk else json.loads(f"[{BETWEEN_LINES.join(lines)}]")
@@ -128,7 +128,7 @@ def _json_column(values: Sequence[object]) -> Column:
 
 
 def _texts(values: Sequence[object]) -> Sequence[str]:
-    """Write all values as texts, nothing for none; nearly always they are all of one kind."""
+    """Convert all values to texts, None to an empty one; nearly always they have one type."""
     kinds = set(map(type, values))
     if kinds == {str}:
         return values  # type: ignore[return-value]  # all of them are
@@ -138,7 +138,7 @@ def _texts(values: Sequence[object]) -> Sequence[str]:
 
 
 def _number_text(value: object) -> str:
-    """Write a number as JSON does; a truth is 1 or 0."""
+    """Write a number as JSON does; booleans as 1 or 0."""
     if type(value) is bool:
         return str(int(value))
     if type(value) in {int, float}:
@@ -178,7 +178,7 @@ def _without_quotes(data: Bytes, starts: Offsets, ends: Offsets, quotes: int) ->
 
 
 def _check_blanks(column: Column) -> None:
-    """Raise `UnusualError` for a field with a blank before or behind, which does not belong to it."""
+    """Raise `UnusualError` for a field with leading or trailing blanks, which are to be stripped."""
     said = column.is_present
     first, last = column.data[column.starts], column.data[column.ends - 1]
     if np.any(((first <= SPACE) | (last <= SPACE)) & said):
@@ -204,14 +204,14 @@ Times = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Moment:
-    """A time in microseconds since 1970; without a zone it is taken for one in UTC."""
+    """A time in microseconds since 1970; without a zone it is taken as UTC."""
 
     microseconds: int
     has_zone: bool
 
 
 def read_time(text: bytes) -> Moment | None:
-    """Read a time of the years 1970 to 2199; None when it is none. Seconds since 1970 have a zone, which is UTC."""
+    """Parse a time of the years 1970 to 2199; None if malformed. Seconds since 1970 have a zone, UTC."""
     found = ISO_TIME.fullmatch(text)
     if found is not None:
         return _iso_moment(found)
@@ -236,9 +236,9 @@ def _iso_moment(found: re.Match[bytes]) -> Moment | None:
 
 
 def times_of(data: Bytes, starts: Offsets, ends: Offsets) -> tuple[Times, bool]:
-    """Read one time a token, and tell whether they have zones; there must be a token, and none may be empty.
+    """Parse one time a token, and return whether they have zones; tokens must not be empty, and there must be one.
 
-    Raises `UnusualError` when one is none, when some have zones and others not, and for rare ways to write one.
+    Raises `UnusualError` for a malformed time, for mixed zones, and for rare notations.
     """
     is_iso = data[starts + YEAR_BYTES] == MINUS
     if not is_iso.any():
@@ -265,7 +265,7 @@ def _bytes_of(data: Bytes, starts: Offsets, length: int) -> Bytes:
 
 
 def _iso_times(rows: Bytes) -> tuple[Times, bool]:
-    """Read times of one length, written in the way of the first."""
+    """Parse times of equal length, in the notation of the first."""
     layout = ISO_TIME.fullmatch(rows[0].tobytes())
     if layout is None:
         raise UnusualError
@@ -293,7 +293,7 @@ def _number_groups(layout: re.Match[bytes]) -> Iterator[int]:
 
 
 def _check_signs(rows: Bytes, layout: re.Match[bytes]) -> None:
-    """Raise `UnusualError` when the signs between the numbers are not the first one's; of a zone + and - are alike."""
+    """Raise `UnusualError` when separators differ from those of the first time; + and - of a zone are equivalent."""
     for place, byte in enumerate(layout[0]):
         if chr(byte).isdigit():
             continue
@@ -306,8 +306,8 @@ def _check_signs(rows: Bytes, layout: re.Match[bytes]) -> None:
 
 
 def _number(rows: Bytes, start: int, end: int) -> Times:
-    """Read digits, at most nine."""
-    digits = rows[:, start:end] - ZERO  # a byte below "0" wraps round to a large number
+    """Parse at most nine digits."""
+    digits = rows[:, start:end] - ZERO  # a byte below "0" wraps around to a large number
     if digits.max() > NINE:
         raise UnusualError
     number = np.zeros(len(rows), np.int64)
@@ -317,7 +317,7 @@ def _number(rows: Bytes, start: int, end: int) -> Times:
 
 
 def _days(year: Times, month: Times, day: Times) -> Times:
-    """Count days since 1970; raises `UnusualError` for a day that is in no calendar."""
+    """Count days since 1970; raises `UnusualError` for an invalid date."""
     if year.min() < FIRST_YEAR or year.max() > LAST_YEAR or month.min() < 1 or month.max() > 12:  # noqa: PLR2004
         raise UnusualError
     months = (year - FIRST_YEAR) * 12 + month - 1
@@ -328,6 +328,6 @@ def _days(year: Times, month: Times, day: Times) -> Times:
 
 
 def _first_days(months: Times) -> Times:
-    """Days from the beginning of 1970 to that of months counted from there."""
+    """Return the days from 1970 to the first of each month, months counted from January 1970."""
     days: Times = months.view("<M8[M]").astype("M8[D]").astype(np.int64)
     return days

@@ -1,4 +1,4 @@
-"""Pages of results as they were shown, put together from the events of a click log, and what was done on each."""
+"""Pages of results as they were shown, reconstructed from the events of a click log, and the clicks on each."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Events = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Marks:
-    """Places on pages, an entry each: of which view, at which position, which document; `NOT_SAID` where unknown."""
+    """Positions on pages, one an entry: its view, position and document; `NOT_SAID` where unknown."""
 
     view: NDArray[np.int32]
     position: Codes
@@ -22,24 +22,24 @@ class Marks:
 
 
 def marks_of(log: ClickLog, view: NDArray[np.int32], events: Events) -> Marks:
-    """The places of events as the log has them; `view` has the view of each event of the log."""
+    """Return the marks of events as logged; `view` has the view of each event of the log."""
     return Marks(view[events], log.position[events], log.docno[events])
 
 
 def completed(clicked: Marks, shown: Marks) -> Marks:
-    """Fill in the position of a document, or the document at a position, as the same view showed it."""
+    """Fill in the position of a document, or the document at a position, from the results shown by the same view."""
     position = _looked_up(clicked.position, (clicked.view, clicked.docno), (shown.view, shown.docno), shown.position)
     docno = _looked_up(clicked.docno, (clicked.view, position), (shown.view, shown.position), shown.docno)
     return Marks(clicked.view, position, docno)
 
 
 def _looked_up(said: Codes, wanted: tuple[Codes, Codes], known: tuple[Codes, Codes], values: Codes) -> Codes:
-    """The value of each entry, or where it has none the value under the same key."""
+    """Return the value of each entry, a missing one looked up by its key."""
     lacks = np.flatnonzero((said == NOT_SAID) & (wanted[1] != NOT_SAID))
     if not (lacks.size and known[0].size):
         return said
     is_sought = np.zeros(max(int(wanted[0].max()), int(known[0].max())) + 1, np.bool_)
-    is_sought[wanted[0][lacks]] = True  # of the views, so that not all that was shown is gone through
+    is_sought[wanted[0][lacks]] = True  # restrict to the wanted views, so that not all impressions are searched
     tells = np.flatnonzero(is_sought[known[0]] & (values != NOT_SAID) & (known[1] != NOT_SAID))
     if not tells.size:
         return said
@@ -61,11 +61,11 @@ LONG_DWELL = 30.0  # seconds
 
 
 def satisfied_clicks(log: ClickLog, view: NDArray[np.int32], clicks: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Tell of each click, given by its event, whether it satisfied: shape (clicks,).
+    """Return which clicks, given by their events, were satisfied; shape (clicks,).
 
-    Somebody stayed with the document for 30 seconds or more, or clicked on nothing else for the rest of the session
-    (Fox et al. 2005). `view` has the view of each event of the log, `NOT_SAID` of none; a dwell is of the click on the
-    same document, or where one of the two does not say at the same position, in the same view.
+    The dwell time was 30 seconds or more, or it was the last click of the session (Fox et al. 2005). `view`
+    has the view of each event of the log, `NOT_SAID` for none; a dwell belongs to the click on
+    the same document in the same view, or if either has no document at the same position.
     """
     satisfied: NDArray[np.bool_] = _is_last_of_session(log, clicks) | _has_long_dwell(log, view, clicks)
     return satisfied
@@ -73,8 +73,8 @@ def satisfied_clicks(log: ClickLog, view: NDArray[np.int32], clicks: NDArray[np.
 
 def _is_last_of_session(log: ClickLog, clicks: NDArray[np.intp]) -> NDArray[np.bool_]:
     last = np.full(log.sessions + 1, NOT_SAID, np.intp)
-    last[log.session[clicks]] = clicks  # of several values for one place NumPy keeps the last
-    last[NOT_SAID] = NOT_SAID  # where events go that are of no session
+    last[log.session[clicks]] = clicks  # NumPy keeps the last of several values at one index
+    last[NOT_SAID] = NOT_SAID  # the index of events without session
     is_last: NDArray[np.bool_] = last[log.session[clicks]] == clicks
     return is_last
 
@@ -106,7 +106,7 @@ MICROSECONDS = 1e6  # of a second
 
 
 class Outside(StrEnum):
-    """What belongs to no page that was shown, and so to no measure of pages."""
+    """Events outside any shown page, which no measure of pages counts."""
 
     CLICK = "click on no page shown"
     DWELL = "dwell on no page shown"
@@ -116,9 +116,9 @@ class Outside(StrEnum):
 class PageViews:
     """Views in order of time, every array of shape (views,); codes as in the log.
 
-    A view begins with an impression at a position that its page has already shown (of a document, where the log does
-    not say positions), or with one that has neither, which stands for a whole page. Where nobody says who saw what for
-    which query, or where each line is a result by itself, each impression is a view.
+    A view begins with an impression at a position that its page has already shown (of a document, in a log without
+    positions), or with one that has neither, which is a whole page. If user, session or query are
+    unknown, or each line is a result by itself, each impression is a view.
     """
 
     variant: Codes
@@ -126,27 +126,27 @@ class PageViews:
     session: Codes
     query: Codes
     page: Codes
-    time: NDArray[np.int64]  # when it began; empty when the log does not say
-    results: NDArray[np.int64]  # shown one by one; 0 for a page that is logged as a whole
+    time: NDArray[np.int64]  # start time; empty when the log has no times
+    results: NDArray[np.int64]  # results shown one by one; 0 for a page that is logged as a whole
     has_top: Flags  # whether the result at position 1 was shown
     clicks: NDArray[np.int64]
-    top_clicks: NDArray[np.int64]  # on the result at position 1
-    first_click: Codes  # position of the first click; 0 of none
-    seconds_to_first: NDArray[np.float64]  # NaN without a click, and without times
-    is_satisfied: Flags  # whether a click was satisfied
+    top_clicks: NDArray[np.int64]  # clicks on the result at position 1
+    first_click: Codes  # position of the first click; 0 without
+    seconds_to_first: NDArray[np.float64]  # seconds to the first click; NaN without a click, and without times
+    is_satisfied: Flags  # whether some click was satisfied
     shown: Marks
     clicked: Marks
-    outside: Mapping[Outside, int]  # how many events; reasons without any are left out
+    outside: Mapping[Outside, int]  # number of events; reasons without any are left out
 
     @property
     def is_first_page(self) -> Flags:
-        """Tell of each view whether it is of the first page; one that does not say is."""
+        """Whether each view is of a first page; a view without page number counts as one."""
         first: Flags = self.page <= 1
         return first
 
 
 def page_views(log: ClickLog) -> PageViews:
-    """Put the pages together; what happened on a page belongs to the latest view of it."""
+    """Reconstruct the pages; an action belongs to the latest view of its page."""
     view, begins = _views(log)
     is_whole = (log.position == NOT_SAID) & (log.docno == NOT_SAID)
     clicks = np.flatnonzero((log.event == Event.CLICK) & (view != NOT_SAID))
@@ -168,7 +168,7 @@ def page_views(log: ClickLog) -> PageViews:
         has_top=_count(view[tops], count) > 0,
         clicks=_count(view[clicks], count),
         top_clicks=_count(view[clicks[clicked.position == 1]], count),
-        first_click=np.append(clicked.position, np.int32(0))[first],  # the last place is of no click
+        first_click=np.append(clicked.position, np.int32(0))[first],  # the last entry is for views without click
         seconds_to_first=_seconds_to_first(log, begins, clicks, first),
         is_satisfied=_count(view[satisfied], count) > 0,
         shown=shown_marks,
@@ -178,9 +178,9 @@ def page_views(log: ClickLog) -> PageViews:
 
 
 def _views(log: ClickLog) -> tuple[Codes, Codes]:
-    """The view of each event, `NOT_SAID` of none, and the event with which each view begins."""
+    """Return the view of each event, `NOT_SAID` for none, and the event that begins each view."""
     order, is_new_page = _pages(log)
-    place = np.cumsum(is_new_page, dtype=np.int32)  # of the page, in the order of pages
+    place = np.cumsum(is_new_page, dtype=np.int32)  # by page, in the order of pages
     shown = np.flatnonzero(log.event[order] == Event.IMPRESSION).astype(np.int32)
     is_start = np.zeros(order.size, np.bool_)
     is_start[shown[_first_of_views(place[shown], log, order[shown])]] = True
@@ -188,7 +188,7 @@ def _views(log: ClickLog) -> tuple[Codes, Codes]:
     number = np.cumsum(is_start, dtype=np.int32) - np.int32(1)
     has_view = number >= 0
     has_view[has_view] = place[starts[number[has_view]]] == place[has_view]
-    # Numbered by time, where they were numbered page by page.
+    # Renumber the views by time; so far they are numbered by page.
     begins = order[starts]
     by_time = np.argsort(begins)
     rank = np.empty(begins.size, np.int32)
@@ -199,18 +199,18 @@ def _views(log: ClickLog) -> tuple[Codes, Codes]:
 
 
 def _pages(log: ClickLog) -> tuple[Codes, Flags]:
-    """Events page by page, in each by time, and where in that order another page begins."""
+    """Return events sorted by page and time, and where in that order another page begins."""
     if log.is_line_a_result:
         order = np.arange(log.event.size, dtype=np.int32)
         return order, log.event == Event.IMPRESSION
     who = np.where(log.session == NOT_SAID, log.user + np.int32(log.sessions + 1), log.session)
     keys = (_known_pages(log, who), log.variant, log.query, who)
-    order = np.lexsort(keys).astype(np.int32)  # half the memory, which matters for ten million events
+    order = np.lexsort(keys).astype(np.int32)  # int32 halves the memory, which matters for ten million events
     return order, _is_another(order, keys)
 
 
 def _known_pages(log: ClickLog, who: Codes) -> Codes:
-    """The page of each event; what does not say happened on the page that was shown last."""
+    """Return the page of each event; an event without page number is on the page shown last."""
     is_unsaid = (log.page == NOT_SAID) & (log.event != Event.IMPRESSION)
     if not is_unsaid.any() or (log.page == NOT_SAID).all():
         return log.page
@@ -226,7 +226,7 @@ def _known_pages(log: ClickLog, who: Codes) -> Codes:
 
 
 def _is_another(order: Places | Codes, keys: Iterable[Keys | Codes]) -> Flags:
-    """Where an event differs from the one before it in any of the keys; the first one does."""
+    """Return where an event differs from the one before it in any key; True for the first one."""
     is_another = np.zeros(order.size, np.bool_)
     is_another[:1] = True
     for key in keys:
@@ -236,7 +236,7 @@ def _is_another(order: Places | Codes, keys: Iterable[Keys | Codes]) -> Flags:
 
 
 def _results(log: ClickLog, shown: Codes) -> Keys | Codes:
-    """What an impression showed: its position, or its document where the log has no position."""
+    """Return what each impression showed: its position, or its document in a log without positions."""
     position = log.position[shown]
     if (position != NOT_SAID).all():
         return position
@@ -244,7 +244,7 @@ def _results(log: ClickLog, shown: Codes) -> Keys | Codes:
 
 
 def _is_alone(log: ClickLog, shown: Codes) -> Flags:
-    """Whether an impression is a view whatever came before it."""
+    """Whether an impression is a view by itself."""
     if log.is_line_a_result:
         return np.ones(shown.size, np.bool_)
     is_anonymous = (log.user[shown] == NOT_SAID) & (log.session[shown] == NOT_SAID) & (log.query[shown] == NOT_SAID)
@@ -254,7 +254,7 @@ def _is_alone(log: ClickLog, shown: Codes) -> Flags:
 
 
 def _first_of_views(place: Codes, log: ClickLog, shown: Codes) -> Places:
-    """Which impressions begin a view; impressions page by page, of which `place` has the number, in each by time.
+    """Return which impressions begin a view; impressions are sorted by page, numbered `place`, and time.
 
     The view that begins at s ends before the first impression whose result was last shown at s or after.
     """
@@ -266,7 +266,7 @@ def _first_of_views(place: Codes, log: ClickLog, shown: Codes) -> Places:
     starts = [np.flatnonzero(forced)]
     latest[starts[0]] = starts[0] - 1
     latest = np.maximum.accumulate(latest)
-    # All stretches at once: as many steps as the page seen most often was seen.
+    # All pages at once: the number of steps is the largest number of views of a page.
     while starts[-1].size:
         step = np.searchsorted(latest, starts[-1])
         is_inside = step < place.size
@@ -276,7 +276,7 @@ def _first_of_views(place: Codes, log: ClickLog, shown: Codes) -> Places:
 
 
 def _last_shown(stretch: Codes, result: Keys | Codes) -> Codes:
-    """Where the result of each impression was last shown in the same stretch; `NOT_SAID` where it was not."""
+    """Return the previous impression of the same result within a stretch; `NOT_SAID` if there is none."""
     order = np.lexsort((result, stretch)).astype(np.int32)
     is_again = ~_is_another(order, (stretch, result))
     before = np.full(stretch.size, NOT_SAID, np.int32)
@@ -289,9 +289,9 @@ def _count(view: NDArray[np.int32], views: int) -> NDArray[np.int64]:
 
 
 def _first(view: NDArray[np.int32], views: int) -> Places:
-    """The place of the first entry of each view; `NOT_SAID` of a view that has none."""
+    """Return the index of the first entry of each view; `NOT_SAID` for a view without entries."""
     first = np.full(views, NOT_SAID, np.intp)
-    first[view[::-1]] = np.arange(view.size)[::-1]  # of several values for one place NumPy keeps the last
+    first[view[::-1]] = np.arange(view.size)[::-1]  # NumPy keeps the last of several values at one index
     return first
 
 
