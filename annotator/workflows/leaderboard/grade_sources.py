@@ -1,7 +1,7 @@
 """The grades that runs are scored against: settled by a policy, one judge's, a kept qrels version, or a file."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -12,7 +12,7 @@ from annotator.errors import Problems, Sentence
 from annotator.evaluation.formats.unpacking import unpack_into
 from annotator.evaluation.leaderboard.graded_runs import graded_topics, notices_of_file
 from annotator.evaluation.leaderboard.leaderboard_notices import ignored_beside_version
-from annotator.evaluation.leaderboard.round_scope import RoundScope
+from annotator.evaluation.leaderboard.round_scope import JudgedBefore, RoundScope
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.setting import Compat
 from annotator.evaluation.qrels.consensus import ONE_JUDGE, judge_of
@@ -28,7 +28,7 @@ from annotator.storage.documents.documents import docnos_of, document_ids
 from annotator.storage.leaderboard.scored_state import ScoredState, docnos_in_topics, items_judged_since
 from annotator.storage.people.accounts import find_user
 from annotator.storage.pools.pools import DrawnSample, drawn_sample, strata_of
-from annotator.storage.qrels.current_grades import opinions
+from annotator.storage.qrels.current_grades import OpinionRow, opinions
 from annotator.storage.qrels.qrels_versions import (
     facts_of_round,
     grades_of_version,
@@ -80,6 +80,10 @@ class GradeSource(ABC):
     notices: tuple[Sentence, ...] = ()
     sample: DrawnSample | None = None  # used by estimates, beside the grades
 
+    def within(self, scope: RoundScope | None) -> "GradeSource":  # noqa: ARG002 - kept grades have no judges
+        """The source for a round, which itself takes grades out of the settled topics."""
+        return self
+
     @abstractmethod
     def settle(self, session: Session, stale: Collection[int], earlier: Marked) -> dict[int, GradedTopic]:
         """The grades of the stale topics, computed from their earlier grades where that saves work."""
@@ -110,6 +114,11 @@ class JudgesGrades(GradeSource):
 
     rules: Rules
     state: ScoredState
+    taken_out: JudgedBefore = field(default_factory=dict)  # judged before a residual round
+
+    def within(self, scope: RoundScope | None) -> GradeSource:
+        """The source without the judges and disputes of what a residual round takes out."""
+        return self if scope is None else replace(self, taken_out=scope.judged)
 
     def settle(self, session: Session, stale: Collection[int], earlier: Marked) -> dict[int, GradedTopic]:
         """Settle the stale topics; of topics with only new judgements, just the documents of these."""
@@ -117,12 +126,19 @@ class JudgesGrades(GradeSource):
         graded = self._add_new_judgements(session, earlier)
         others = iter([topic for topic in stale if topic not in graded])
         while some := list(islice(others, TOPICS_AT_ONCE)):
-            judged = opinions(session, state.collection_id, machines=self.rules.counts_machines, topics=some)
+            judged = self._left(
+                opinions(session, state.collection_id, machines=self.rules.counts_machines, topics=some)
+            )
             whole = settled_topics(judged, self.rules, some)
             named = _by_name(session, {id_: one.grades for id_, one in whole.items()}, state, state.sample, earlier)
             for id_, one in named.items():
                 graded[id_] = replace(one, judges=whole[id_].judges, disputed=whole[id_].disputed)
         return graded
+
+    def _left(self, judged: Sequence[OpinionRow]) -> Sequence[OpinionRow]:
+        if not self.taken_out:
+            return judged
+        return [one for one in judged if one.document_id not in self.taken_out.get(one.topic_id, ())]
 
     def _add_new_judgements(self, session: Session, earlier: Marked) -> dict[int, GradedTopic]:
         state = self.state
@@ -132,7 +148,7 @@ class JudgesGrades(GradeSource):
         of_items = {item: document for items in judged_since.values() for item, document in items.items()}
         if not of_items:
             return {}
-        judged = opinions(session, state.collection_id, machines=self.rules.counts_machines, items=of_items)
+        judged = self._left(opinions(session, state.collection_id, machines=self.rules.counts_machines, items=of_items))
         changed = settled_topics(judged, self.rules, judged_since)
         docnos = docnos_of(session, set(of_items.values()))
         return {
@@ -146,15 +162,15 @@ class JudgesGrades(GradeSource):
 def _grades_of_judges(
     session: Session, collection: CollectionRow, state: ScoredState, grades: GradesFrom
 ) -> JudgesGrades:
-    policy = grades.policy or collection.consensus_policy if grades.judge is None else ONE_JUDGE + grades.judge
+    policy = (grades.policy or collection.consensus_policy) if grades.judge is None else ONE_JUDGE + grades.judge
     judge = judge_of(policy)
-    if judge is not None:
-        find_user(session, judge)
+    # The name of an erased account may be given to another.
+    judge_id = None if judge is None else find_user(session, judge).id
     rules = rules_of(collection, policy)
     return JudgesGrades(
         name=grades.judge or "live",
         policy=policy if grades.judge is None else None,
-        key=(rules, state.machines, state.sample),
+        key=(rules, judge_id, state.machines, state.sample),
         marks=state.topics,
         sample=state.sample,
         rules=rules,

@@ -149,7 +149,7 @@ def _settle_stale(
     with kept.lock:
         known = kept.grading(source.key)
         stale = known.stale(source.marks)
-        settled = source.settle(session, stale, known.earlier(stale)) if stale else {}
+        settled = source.within(scope).settle(session, stale, known.earlier(stale)) if stale else {}
         return known.renew(source.marks, settled if scope is None else scope.grades_left(settled))
 
 

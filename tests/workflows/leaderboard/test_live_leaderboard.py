@@ -11,7 +11,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 from thorough import examples
 
-from annotator.errors import InvalidValueError
+from annotator.errors import ConflictError, InvalidValueError
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard, View
 from annotator.evaluation.leaderboard.leaderboard_making import make_leaderboard
 from annotator.evaluation.qrels import settling
@@ -27,6 +27,7 @@ from annotator.workflows.judging.act_decisions import Act
 from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.leaderboard.grade_sources import LIVE, GradesFrom
 from annotator.workflows.leaderboard.score_cache import ScoreCache
+from annotator.workflows.people import erasure
 from annotator.workflows.runs import runs
 from annotator.workflows.topics import topic_editing
 
@@ -260,3 +261,14 @@ def test_of_too_many_measures_none_is_scored(database: Database) -> None:
         )
         with pytest.raises(InvalidValueError, match="At most 24 measures are shown at once, not 25"):
             leaderboard.build_leaderboard(session, SLUG, [f"P@{depth}" for depth in range(1, 26)])
+
+
+def test_who_takes_the_name_of_an_erased_judge_does_not_get_that_judges_leaderboard(session: Session) -> None:
+    two_judges(session)
+    cache = ScoreCache()
+    assert board(session, cache, GradesFrom(judge="kim")).grades == 4
+    erased = erasure.forget_user(session, "kim")
+    assert board(session, cache, GradesFrom(judge=erased)).grades == 4
+    member(session, "kim")
+    with pytest.raises(ConflictError, match="Nothing is judged yet"):
+        board(session, cache, GradesFrom(judge="kim"))

@@ -8,11 +8,13 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotFoundError
 from annotator.storage.pools.pools import PoolRequest
-from annotator.workflows.collections import rounds
+from annotator.workflows.collections import collection, rounds
+from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.leaderboard import inspecting, leaderboard
 from annotator.workflows.leaderboard.grade_sources import GradesFrom
 from annotator.workflows.leaderboard.inspecting import GradesChosen
 from annotator.workflows.leaderboard.reusability_report import QualityRequest, ReusabilityPart, quality_report
+from annotator.workflows.leaderboard.score_cache import ScoreCache
 from annotator.workflows.leaderboard.significance_report import SignificanceRequest, significance_report
 from annotator.workflows.qrels import qrels, qrels_versions
 
@@ -104,3 +106,38 @@ def test_a_run_of_another_round_and_a_round_without_new_grades_are_refused(two_r
                 significance_report(two_rounds, SLUG, report)
         else:
             assert len(significance_report(two_rounds, SLUG, report).tags) == 3
+
+
+@pytest.mark.parametrize("cached", [False, True])
+def test_judges_and_disputes_of_a_residual_round_are_those_of_the_grades_left(
+    session: Session, *, cached: bool
+) -> None:
+    cache = ScoreCache() if cached else None
+    news(session, judgements_wanted=2)
+    collection.change_collection(session, SLUG, CollectionChange(leaves_out_disputed=True))
+    topic_file(session)
+    document_file(session, ["a", "b", "c", "d"])
+    rounds.open_round(session, SLUG, at=NOW)
+    run(session, "first", {"1": ["a", "b", "c"]})
+    build(session, PoolRequest("depth", {"depth": 10}), seed=1)
+    labels(session, "jo", "1 0 a 1\n")
+    labels(session, "kim", "1 0 a 1\n", name="kim.txt")
+    exported = qrels.export_qrels(session, SLUG, made_at=NOW)
+    version = qrels_versions.keep_qrels(session, SLUG, exported.grades, exported.manifest, made_by_id=None, made_at=NOW)
+    rounds.close_round(session, SLUG, version=version, at=NOW)
+    rounds.open_round(session, SLUG, at=NOW)
+    run(session, "second", {"1": ["c", "a", "d"]})
+    labels(session, "jo", "1 0 c 1\n", name="second.txt")
+    one_judge = "All grades are from one judge, so agreement cannot be measured."
+
+    def shown(*, residual: bool) -> tuple[int, int, bool]:
+        of_round = GradesFrom(round=2, residual=residual)
+        board = leaderboard.build_leaderboard(session, SLUG, ["AP"], grades=of_round, cache=cache)
+        return board.grades, board.disputed_left_out, one_judge in map(str, board.notices)
+
+    assert (shown(residual=False), shown(residual=True)) == ((2, 0, False), (1, 0, True))
+    # A dispute about what is taken out is none of this round.
+    labels(session, "kim", "1 0 a 2\n", name="kim2.txt")
+    assert (shown(residual=False), shown(residual=True)) == ((1, 1, False), (1, 0, True))
+    labels(session, "kim", "1 0 d 1\n", add_to_pool=True, name="kim3.txt")
+    assert shown(residual=True) == (2, 0, False)
