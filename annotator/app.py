@@ -53,7 +53,7 @@ def create_app(settings: Settings, database: Database) -> Flask:
         app.json.ensure_ascii = False  # a Korean letter takes three bytes, escaped six
     if settings.proxies:
         hops = {"x_for": settings.proxies, "x_proto": settings.proxies, "x_host": settings.proxies}
-        app.wsgi_app = ProxyFix(app.wsgi_app, **hops)  # as in Werkzeug's guide
+        app.wsgi_app = ProxyFix(app.wsgi_app, **hops)  # type: ignore[method-assign]  # as in Werkzeug's guide
     monitoring.install(app, has_log=settings.log_format != "none", has_figures=bool(settings.metrics_port))
     context.install(app, settings, database)
     language.install(app, PACKAGE / "web" / "translations")

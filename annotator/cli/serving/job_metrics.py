@@ -32,6 +32,6 @@ class JobsCollector(Collector):
 def serve(host: str, port: int, database: Database) -> tuple[WSGIServer, Thread]:
     """Serve the metrics in a thread; `OSError` when the address is not available."""
     registry = CollectorRegistry()
-    MultiProcessCollector(registry)  # it has no type annotations
+    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]  # it has no type annotations
     registry.register(JobsCollector(database))
     return start_http_server(port, host, registry)

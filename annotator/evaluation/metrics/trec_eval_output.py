@@ -15,7 +15,6 @@ from annotator.evaluation.metrics.trec_eval_names import FAMILIES, NICKNAMES, Ta
 
 ALL = "all"
 SUMMARY_ONLY = {"runid", "num_q", "gm_map", "gm_bpref"}
-TOPICS_ONLY = {"relstring"}
 COUNTS = {"num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret"}
 GRADE_SIGNS = np.array([*"0123456789", ">"])
 IN_PRINTING_ORDER = {family: place for place, family in enumerate(FAMILIES)}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.errors import InvalidValueError
+from annotator.evaluation.runs.rankings import check_depths
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +32,7 @@ def depth_pool(rankings: Sequence[NDArray[np.int32]], depth: int | Sequence[int]
     retrieval test collection", 1975.
     """
     depths = [depth] * len(rankings) if isinstance(depth, int) else depth
-    shallowest = min([depth] if isinstance(depth, int) else depths, default=1)
-    if shallowest < 1:
-        raise InvalidValueError("The depth of a pool must be 1 or more, not %(depth)d.", depth=shallowest)
+    check_depths([depth] if isinstance(depth, int) else depths)
     tops = [ranking[:most] for ranking, most in zip(rankings, depths, strict=True)]
     document = np.concatenate([np.empty(0, np.int32), *tops])
     run = np.concatenate([np.empty(0, np.intp), *(np.full(top.size, index) for index, top in enumerate(tops))])

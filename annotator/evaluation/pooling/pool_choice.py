@@ -13,7 +13,7 @@ from annotator.evaluation.pooling.planning import take_by_topic, take_in_total
 from annotator.evaluation.pooling.strata import Stratum
 from annotator.evaluation.pooling.strategies import STRATEGIES, Strategy, StrategyKind, parse_strategy
 from annotator.evaluation.pooling.topic_runs import TopicRuns, distinct, topic_runs
-from annotator.evaluation.runs.rankings import DOCUMENT_BYTES, decode_documents, decode_scores
+from annotator.evaluation.runs.rankings import DOCUMENT_BYTES, check_depths, decode_documents, decode_scores
 
 DocnosOf = Callable[[AbstractSet[int]], Mapping[int, str]]  # returns the docnos of document numbers
 
@@ -138,9 +138,7 @@ def run_depths(strategy: Strategy, tags: Sequence[str], depth_of: Mapping[str, i
         raise InvalidValueError(
             "Runs have depths of their own only with the strategy depth, not with %(name)s.", name=strategy.name
         )
-    for depth in depth_of.values():
-        if depth < 1:
-            raise InvalidValueError("The depth of a pool must be 1 or more, not %(depth)d.", depth=depth)
+    check_depths(depth_of.values())
     usual = strategy.candidate_depth or WHOLE_LIST
     return [depth_of.get(tag, usual) for tag in tags]
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from annotator.errors import InvalidValueError
 from annotator.evaluation.leaderboard.collection_figures import Missing, share_of
 from annotator.evaluation.metrics.figures import Figure
+from annotator.evaluation.runs.rankings import check_depths
 
 DEPTHS = (10, 20, 100)
 NOTHING_RETURNED = np.empty(0, np.int32)
@@ -80,8 +81,7 @@ def find_holes(
     `judged` has the judged documents of each topic that counts, an empty array where there is none yet. Raises
     `InvalidValueError` for a depth below 1.
     """
-    if min(depths, default=1) < 1:
-        raise InvalidValueError("The depth of a pool must be 1 or more, not %(depth)d.", depth=min(depths))
+    check_depths(depths)
     shown, unjudged, topics = (np.zeros((len(runs), len(depths)), np.int64) for _ in range(3))
     by_topic = {}
     for topic, known in judged.items():

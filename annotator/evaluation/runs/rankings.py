@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from annotator.errors import InvalidValueError
 from annotator.evaluation.formats.table_tokens import Words
 from annotator.evaluation.runs.run_scores import Scores, in_single_precision
 
@@ -208,3 +209,10 @@ def unpack_lists(
             documents if scores is None else in_order_of_9(documents, decode_scores(scores), docnos)
         )
     return lists
+
+
+def check_depths(depths: Iterable[int]) -> None:
+    """Raise `InvalidValueError` for a depth below 1."""
+    shallowest = min(depths, default=1)
+    if shallowest < 1:
+        raise InvalidValueError("The depth of a pool must be 1 or more, not %(depth)d.", depth=shallowest)

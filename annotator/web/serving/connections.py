@@ -37,7 +37,7 @@ class Connection(HttpToolsProtocol):
 
     book: "Connections"
 
-    def connection_made(self, transport: Transport) -> None:  # as its base class has it
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as its base class has it
         """Count the connection, and start the time limit of its first request."""
         super().connection_made(transport)
         self.address = self.client[0] if self.client else ""

@@ -64,7 +64,7 @@ class WholeNumberField(IntegerField):  # type: ignore[misc]  # wtforms ships no 
             raise ValueError(gettext("Write a whole number.")) from error
 
 
-class NumberField(FloatField):  # wtforms ships no types
+class NumberField(FloatField):  # type: ignore[misc]  # wtforms ships no types
     """A field for a number such as 2.5."""
 
     def process_formdata(self, valuelist: list[str]) -> None:

@@ -5,7 +5,7 @@ from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
 
-import flask_babel  # typed by this module
+import flask_babel  # type: ignore[import-untyped]  # typed by this module
 from babel import Locale, negotiate_locale
 from babel.numbers import format_decimal
 from flask import Blueprint, Flask, redirect, request, url_for

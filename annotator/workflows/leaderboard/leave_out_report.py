@@ -17,6 +17,7 @@ from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.names import measures_on_scale
 from annotator.evaluation.qrels.settling import rules_of
 from annotator.evaluation.reusability.leaving_out import LeftOut, leave_out, steps_of_leaving_out
+from annotator.evaluation.runs.rankings import check_depths
 from annotator.storage import Collection
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
 from annotator.storage.pools.pools import Find, Finder, drawn_sample, finders, finds_of_runs, finds_of_searches
@@ -168,8 +169,7 @@ def leave_out_report(
 
 def _checked(request: LeaveOutRequest, best_grade: int) -> Sequence[Measure]:
     """Parse the measures and validate the request."""
-    if request.depth is not None and request.depth < 1:
-        raise InvalidValueError("The depth of a pool must be 1 or more, not %(depth)d.", depth=request.depth)
+    check_depths(() if request.depth is None else (request.depth,))
     if request.depth is not None and request.depth > GREATEST_DEPTH:
         raise InvalidValueError("A depth is at most %(most)d, not %(given)d.", most=GREATEST_DEPTH, given=request.depth)
     measures = measures_on_scale(request.measures, best_grade)
