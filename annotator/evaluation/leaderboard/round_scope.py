@@ -85,8 +85,13 @@ class RoundScope:
 
     @property
     def key(self) -> Hashable:
-        """A key that distinguishes scores of this scope from all others."""
-        return (self.number, self.residual, self.kept, self.mark)
+        """A key that distinguishes scores of this scope from those of other rounds, whatever was judged before."""
+        return (self.number, self.residual)
+
+    @property
+    def mark_of_scores(self) -> Hashable:
+        """What distinguishes scores of this scope from earlier ones of the same round."""
+        return (self.kept, self.mark)
 
     @property
     def name(self) -> str:

@@ -88,7 +88,13 @@ def build_leaderboard(
     source = find_grade_source(session, collection, state, grades, parsed)
     request = _request(session, state, parsed, grading, view, source, scope)
     run_ids = [run.id for run in state.runs]
-    kept = (cache or ScoreCache()).of(collection.id, (grading.compat, scope and scope.key), state.runs, run_ids)
+    kept = (cache or ScoreCache()).of(
+        collection.id,
+        (grading.compat, scope and scope.key),
+        state.runs,
+        run_ids,
+        mark=scope and scope.mark_of_scores,
+    )
     key, marks = (source.key, grading, request.key), tuple(source.marks.items())
     board = kept.find_board(key, marks)
     if board is None:

@@ -17,10 +17,11 @@ from annotator.evaluation.qrels.graded_topic import GradedTopic
 from annotator.evaluation.runs.rankings import RankedDocuments
 
 MOST_VIEWS = 4  # of collections, of which lists and grades are kept: 4 bytes a line of a run, about 20 a judgement
+MOST_MARKS = 2  # of each round among the views: that of the present, and that of the version that teams see
 MOST_RUN_SETS = 2  # of each view: the current runs, and those of the earlier time that teams see
 MOST_GRADINGS = 6  # of each view: ways to settle its grades, and versions of its qrels
 MOST_MEASURES = 64  # of each grading, those used last: as much as the leaderboard of the most measures takes, and more
-MOST_BOARDS = 24  # of each collection: gradings, measures, order and so on, each of the latest state only
+MOST_BOARDS = 24  # of each set of runs: gradings, measures, order and so on, each of the latest state only
 
 # One topic's values, one per run, in their order; measures in LRU order, most recent last.
 CachedScores = OrderedDict[Measure, Values]
@@ -140,17 +141,22 @@ class ScoreCache:
     """The cache of one process; requests for different collections do not wait for each other."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
-    # In LRU order.
-    views: OrderedDict[tuple[int, Hashable], CachedView] = field(default_factory=OrderedDict)
+    # By collection, view and mark, in LRU order.
+    views: OrderedDict[tuple[int, Hashable, Hashable], CachedView] = field(default_factory=OrderedDict)
 
-    def of(self, collection: int, view: Hashable, state: Hashable, runs: Sequence[int] = ()) -> CachedRuns:
+    def of(
+        self, collection: int, view: Hashable, state: Hashable, runs: Sequence[int] = (), mark: Hashable = None
+    ) -> CachedRuns:
         """The cache of a view of a collection, such as one round, with exactly these runs in this state.
 
         Each new run makes another set of runs; earlier sets are evicted, or every process would keep the values of
-        several.
+        several. So are views under an earlier `mark`, before those of other rounds and collections.
         """
         with self.lock:
-            kept = _recall(self.views, (collection, view), CachedView, MOST_VIEWS)
+            beside = [key for key in self.views if key[:2] == (collection, view) and key[2] != mark]
+            for earlier in beside[: 1 - MOST_MARKS]:
+                del self.views[earlier]
+            kept = _recall(self.views, (collection, view, mark), CachedView, MOST_VIEWS)
             return _recall(kept.run_sets, state, lambda: CachedRuns(kept, tuple(runs)), MOST_RUN_SETS)
 
 

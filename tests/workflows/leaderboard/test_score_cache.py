@@ -140,3 +140,23 @@ def test_a_request_for_one_collection_waits_for_no_request_for_another() -> None
         assert not cache.lock.locked()
         assert cache.of(2, None, ("alpha",)).lock.acquire(blocking=False)
         assert cache.of(1, None, ("alpha", "beta")).lock.acquire(blocking=False)
+
+
+def test_views_under_earlier_marks_push_out_no_other_view() -> None:
+    cache = ScoreCache()
+    other = cache.of(2, None, "state")
+    whole = cache.of(1, None, "state")
+    for mark in range(10):
+        cache.of(1, "round 1", "state", mark=mark)
+    assert cache.of(2, None, "state") is other
+    assert cache.of(1, None, "state") is whole
+
+
+def test_a_round_is_kept_under_two_marks_the_present_one_and_that_of_released_scores() -> None:
+    cache = ScoreCache()
+    released, dead = (cache.of(1, "round 1", "state", mark=mark) for mark in ("then", "before"))
+    assert cache.of(1, "round 1", "state", mark="then") is released
+    present = cache.of(1, "round 1", "state", mark="now")
+    assert cache.of(1, "round 1", "state", mark="then") is released
+    assert cache.of(1, "round 1", "state", mark="now") is present
+    assert cache.of(1, "round 1", "state", mark="before") is not dead
