@@ -13,13 +13,10 @@ from annotator.storage.judging.duplicates import SHOWN
 from annotator.storage.judging.imported_judgements import OUTSIDE_SCALE
 from annotator.storage.people.accounts import find_or_add_user
 from annotator.storage.tables.documents import Document
-from annotator.storage.tables.judging import BESIDES, DECIDES, Assignment, AssignmentState, Judgement, Purpose
+from annotator.storage.tables.judging import DECIDES, TAKES_NO_PLACE, Assignment, AssignmentState, Judgement
 from annotator.storage.tables.people import User, UserKind
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import ACCEPTED, Topic
-
-# Purposes of assignments that do not count toward an item's wanted judgements.
-TAKES_NO_PLACE = (*BESIDES, Purpose.CARRIED)
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,13 @@ from annotator.storage.judging.leases import give_back
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.documents import Document
 from annotator.storage.tables.judging import (
-    BESIDES,
     HELD,
     LEASE,
     Assignment,
     AssignmentState,
     CannotJudge,
     Judgement,
-    Purpose,
+    takes_place,
 )
 from annotator.storage.tables.people import MACHINES, User
 from annotator.storage.tables.pools import PoolItem
@@ -104,7 +103,9 @@ def requeue(session: Session, judgement_ids: Sequence[int], at: datetime) -> Non
         _retire(session, [row.id for row in rows], [row.assignment_id for row in rows])
         machines = set(session.scalars(MACHINES))
         for row in rows:
-            _put_back(session, row.pool_item_id, at, takes_place=_takes_place(row.purpose, row.judge_id, machines))
+            _put_back(
+                session, row.pool_item_id, at, takes_place=takes_place(row.purpose) and row.judge_id not in machines
+            )
     forget_loaded(session)
 
 
@@ -178,7 +179,7 @@ def _reopen(session: Session, concerned: Select[Judgement]) -> list[int]:
         assignment = session.get_one(Assignment, judgement.assignment_id, populate_existing=True)
         judgement.current = False
         assignment.state = AssignmentState.RETURNED
-        if _takes_place(assignment.purpose, judgement.judge_id, machines):
+        if takes_place(assignment.purpose) and judgement.judge_id not in machines:
             # An update in the database: other transactions change `taken` of the same item concurrently.
             item = PoolItem.id == judgement.pool_item_id
             session.execute(update(PoolItem).where(item).values(taken=PoolItem.taken - 1))
@@ -198,11 +199,6 @@ def _retire(session: Session, judgements: Sequence[int], assignments: Sequence[i
         session.execute(update(Judgement).where(Judgement.id.in_(some)).values(current=False))
     for some in chunks(list(assignments)):
         session.execute(update(Assignment).where(Assignment.id.in_(some)).values(state=AssignmentState.RETURNED))
-
-
-def _takes_place(purpose: str, judge_id: int, machines: set[int]) -> bool:
-    """Whether a judgement counts toward its item's wanted judgements."""
-    return purpose not in {*BESIDES, Purpose.CARRIED} and judge_id not in machines
 
 
 def _put_back(session: Session, item_id: int, at: datetime, *, takes_place: bool) -> None:

@@ -16,8 +16,8 @@ from annotator.storage.collections.removal import Removal
 from annotator.storage.judging.duplicates import SHOWN
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.judging import (
-    BESIDES,
     OF_A_FILE,
+    TAKES_NO_PLACE,
     Assignment,
     AssignmentState,
     Judgement,
@@ -29,8 +29,6 @@ from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import Topic
 
 JUDGEMENTS, ASSIGNMENTS, FILES = (cast("Table", model.__table__) for model in (Judgement, Assignment, LabelFile))
-# Not counted as `taken`: machines, second showings, adjudications and carried judgements.
-_TAKES_NO_PLACE = (*BESIDES, Purpose.CARRIED)
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,7 @@ def recount_taken(session: Session, topic_ids: Sequence[int]) -> None:
         .where(
             Assignment.pool_item_id == PoolItem.id,
             Assignment.state != AssignmentState.RETURNED,
-            Assignment.purpose.not_in(_TAKES_NO_PLACE),
+            Assignment.purpose.not_in(TAKES_NO_PLACE),
             Assignment.judge_id.in_(person),
         )
         .scalar_subquery()

@@ -17,6 +17,7 @@ from annotator.storage.tables.documents import Document
 from annotator.storage.tables.judging import (
     CURRENT,
     HAS_IT,
+    HELD,
     SHOWN_AGAIN,
     Assignment,
     AssignmentState,
@@ -189,8 +190,8 @@ class JudgingState:
     with_text: frozenset[int] = frozenset()
 
     def earliest_lease(self) -> datetime | None:
-        """Earliest time at which one of these assignments expires, unless renewed; None without assignments."""
-        return min((one.lease_until for one in self.assignments.values()), default=None)
+        """Earliest time at which one of these assignments expires, unless renewed; None if none of them is held."""
+        return min((one.lease_until for one in self.assignments.values() if one.state in HELD), default=None)
 
 
 def load_state(

@@ -21,7 +21,6 @@ from sqlalchemy.orm import Session
 from annotator.storage.tables.documents import Document
 from annotator.storage.tables.judging import (
     ASSIGNMENTS,
-    BESIDES,
     HELD,
     LEASE,
     Assignment,
@@ -29,6 +28,7 @@ from annotator.storage.tables.judging import (
     CannotJudge,
     Judgement,
     Purpose,
+    takes_place,
 )
 from annotator.storage.tables.people import User, UserKind
 from annotator.storage.tables.pools import PoolItem
@@ -123,7 +123,7 @@ def lend(
             for item_id in pool_item_ids
         ],
     )
-    taken = [item_id for item_id in pool_item_ids if purposes.get(item_id) not in BESIDES]
+    taken = [item_id for item_id in pool_item_ids if takes_place(purposes.get(item_id, Purpose.FIRST))]
     if connection.execute(IS_PERSON, {"whose": judge_id}).first() is not None:
         connection.execute(TAKE, {"items": taken})
 
@@ -157,7 +157,7 @@ def give_back(session: Session, *conditions: ColumnElement[bool]) -> int:
     session.flush()
     machines = set(session.scalars(_MACHINES)) if held else set()
     # An item returned by two judges is decremented twice.
-    taken = Counter(one.pool_item_id for one in held if one.purpose not in BESIDES and one.judge_id not in machines)
+    taken = Counter(one.pool_item_id for one in held if takes_place(one.purpose) and one.judge_id not in machines)
     for item_id, count in sorted(taken.items()):
         session.execute(update(PoolItem).where(PoolItem.id == item_id).values(taken=PoolItem.taken - count))
     return len(held)

@@ -45,6 +45,13 @@ class Purpose(StrEnum):
 
 # Assignments for these purposes do not count toward an item's wanted judgements.
 BESIDES = frozenset({Purpose.RE_SHOWN, Purpose.ADJUDICATION})
+# Nor do carried judgements, which nobody gave on the item itself.
+TAKES_NO_PLACE = BESIDES | {Purpose.CARRIED}
+
+
+def takes_place(purpose: str) -> bool:
+    """Whether a person's assignment for this purpose is counted in `taken` of its item; a machine's never is."""
+    return purpose not in TAKES_NO_PLACE
 
 
 class CannotJudge(StrEnum):

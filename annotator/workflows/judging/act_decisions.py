@@ -11,7 +11,7 @@ from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.judgement_writing import Changes, NewJudgement, Passage
 from annotator.storage.judging.judging_state import JudgingState, LatestJudgement, OwnAssignment, StoredJudgement
 from annotator.storage.judging.leases import Decision
-from annotator.storage.tables.judging import BESIDES, HELD, AssignmentState, CannotJudge, Purpose
+from annotator.storage.tables.judging import HELD, AssignmentState, CannotJudge, takes_place
 
 LONGEST_SECONDS = 3600.0
 LONGEST_NOTE = 10_000
@@ -257,7 +257,7 @@ class _Deciding:
         is_returned = assignment.state == AssignmentState.RETURNED
         if is_returned and _holds_besides(self.assignments, assignment):
             return  # held again, as judge or as adjudicator: a user holds an item only once
-        if is_returned and assignment.purpose not in BESIDES:
+        if is_returned and takes_place(assignment.purpose):
             # The lease had expired: the item has one more judgement than its assignments counted.
             self._take_places(assignment, 1)
         self._set_state(assignment, AssignmentState.DONE)
@@ -265,7 +265,7 @@ class _Deciding:
     def _reopen(self, assignment: OwnAssignment, replaced: LatestJudgement | None) -> None:
         """Requeue an item not judged for lack of a text it now has; the replaced judgement is no longer copied."""
         self._set_state(assignment, AssignmentState.RETURNED)
-        if assignment.purpose not in {*BESIDES, Purpose.CARRIED}:
+        if takes_place(assignment.purpose):
             self._take_places(assignment, -1)
         if replaced is not None and replaced.id is not None:
             self.unrepeated.append(replaced.id)

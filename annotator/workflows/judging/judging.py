@@ -234,8 +234,9 @@ def _refill(
     preparation = may_judge(session, collection, judge_id) if queue == Queue.JUDGING else None
     if preparation is not None:
         raise NotPreparedError(preparation)
-    give_back_expired(session, now)
+    # Lock order: the account before assignments, as in sending; two tabs of one judge would deadlock otherwise.
     wait_for_other_tabs(session, judge_id)
+    give_back_expired(session, now)
     if not may_still_draw(session, collection, judge_id, queue):
         return []
     renew(session, judge_id, now)

@@ -187,6 +187,7 @@ def test_only_what_is_in_hand_can_be_put_off() -> None:
         (Purpose.FIRST, [], {11: 1}, {1: DONE}),
         (Purpose.OVERLAP, [], {11: 1}, {1: DONE}),
         (Purpose.RE_SHOWN, [], {}, {1: DONE}),
+        (Purpose.CARRIED, [], {}, {1: DONE}),
         # As an adjudicator the judge has it in hand, and nobody has an item twice.
         (Purpose.FIRST, [assignment(2, 11, LIVE, Purpose.ADJUDICATION)], {}, {}),
         # The newer hold of the same kind is judged instead.
@@ -222,6 +223,11 @@ def test_a_document_that_got_its_text_meanwhile_is_to_be_judged_again(
 def test_what_others_repeat_is_carried_over_as_far_as_it_is_current() -> None:
     state = state_of(assignment(1, 11, has_duplicates=True), assignment(2, 12))
     assert decided(state, grade("a", 1), grade("b", 1), grade("c", 2)).duplicated == ("b",)
+
+
+@pytest.mark.parametrize(("held", "soonest"), [(LIVE, NOW), (LATER, NOW), (DONE, None), (RETURNED, None)])
+def test_only_what_is_held_has_a_lease_to_renew(held: str, soonest: datetime | None) -> None:
+    assert state_of(assignment(1, 11, held)).earliest_lease() == soonest
 
 
 def test_an_adjudicator_has_their_own_assignments_and_a_judge_all_others() -> None:

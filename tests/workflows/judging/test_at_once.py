@@ -14,8 +14,10 @@ from annotator.evaluation.qrels.scale import parse_scale
 from annotator.files import InputFile
 from annotator.storage import Assignment, Database, Document, Judgement, Pool, PoolItem, Role, Run, Topic
 from annotator.storage.collections.collection import lock_open_collection
+from annotator.storage.judging.drawing import wait_for_other_tabs
 from annotator.storage.judging.leases import Decision, return_assignments
 from annotator.storage.site import database as storage_database
+from annotator.storage.tables.judging import LEASE
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.documents import documents
@@ -157,6 +159,28 @@ def test_one_judge_in_two_tabs_draws_nothing_twice(database: Database) -> None:
     assert at_once(database, draw, draw, draw) == []
     with database.reading() as session:
         assert session.scalar(select(func.count()).select_from(Assignment)) == 4
+
+
+def test_a_tab_that_opens_waits_for_one_that_sends_before_it_gives_back_what_expired(
+    postgres_database: Database,
+) -> None:
+    with postgres_database.transaction() as session:
+        pooled_news(session)
+        jo = member(session, "jo")
+        judging.next_task(session, SLUG, "1", jo, now=NOW)
+    opens = threading.Thread(
+        target=postgres_database.attempt,
+        args=(lambda session: judging.next_task(session, SLUG, "1", jo, now=NOW + 2 * LEASE),),
+    )
+    with postgres_database.transaction() as session:
+        # As in sending: first the account, then the assignments.
+        wait_for_other_tabs(session, jo)
+        opens.start()
+        opens.join(timeout=0.5)
+        assert opens.is_alive()
+        free = session.scalars(select(Assignment.state).with_for_update(skip_locked=True)).all()
+    opens.join(timeout=30)
+    assert len(free) == 4
 
 
 def test_what_another_draw_holds_is_waited_for_when_it_still_wants_a_judge(database: Database) -> None:
