@@ -290,6 +290,12 @@ def _check(state: JudgingState, act: Act, decision: Decision) -> None:
         raise InvalidValueError("A judgement keeps at most %(most)d passages as evidence.", most=MOST_PASSAGES)
     for passage in act.evidence:
         check_free_text(passage.text, LONGEST_PASSAGE)
+        if passage.start > passage.end:
+            raise InvalidValueError(
+                "A passage ends after it begins, not at %(end)d before %(start)d.",
+                start=passage.start,
+                end=passage.end,
+            )
 
 
 def _guideline_version(state: JudgingState, number: int | None) -> int | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import cast
 
-from sqlalchemy import Table, bindparam, exists, func, select
+from sqlalchemy import Select, Table, bindparam, exists, func, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import BusyError, ConflictError, NotFoundError
@@ -29,44 +29,51 @@ ITEMS = cast("Table", PoolItem.__table__)
 ASSIGNMENTS = cast("Table", Assignment.__table__)
 JUDGEMENTS = cast("Table", Judgement.__table__)
 _EARLIER = JUDGEMENTS.alias("earlier")
-AS_JUDGE = ASSIGNMENTS.c.purpose != Purpose.ADJUDICATION.value
-_FRESH = (
-    select(func.count())
-    .select_from(JUDGEMENTS)
-    .join(ITEMS, ITEMS.c.id == JUDGEMENTS.c.pool_item_id)
-    .where(
-        JUDGEMENTS.c.id > bindparam("last"),
-        # Few are newer, while a judge may have judged thousands, and a topic may have thousands of items.
-        JUDGEMENTS.c.judge_id + 0 == bindparam("judge_id"),
-        JUDGEMENTS.c.carried_from_id.is_(None),
-        # Adjudications are counted with the disputes.
-        exists().where(ASSIGNMENTS.c.id == JUDGEMENTS.c.assignment_id, AS_JUDGE),
-        ITEMS.c.topic_id + 0 == bindparam("topic_id"),
-        # The first of its assignment: a later judgement of it is no further document.
-        ~exists().where(
-            _EARLIER.c.pool_item_id == JUDGEMENTS.c.pool_item_id,
-            _EARLIER.c.judge_id == JUDGEMENTS.c.judge_id,
-            _EARLIER.c.assignment_id == JUDGEMENTS.c.assignment_id,
-            _EARLIER.c.id < JUDGEMENTS.c.id,
-        ),
+
+
+def _since(queue: Queue) -> Select[tuple[int, int, int]]:
+    """Documents judged in one queue since a judgement, the last judgement of all, and how many are put off."""
+    decides = ASSIGNMENTS.c.purpose == Purpose.ADJUDICATION.value
+    of_queue = decides if queue == Queue.ADJUDICATION else ~decides
+    fresh = (
+        select(func.count())
+        .select_from(JUDGEMENTS)
+        .join(ITEMS, ITEMS.c.id == JUDGEMENTS.c.pool_item_id)
+        .where(
+            JUDGEMENTS.c.id > bindparam("last"),
+            # Few are newer, while a judge may have judged thousands, and a topic may have thousands of items.
+            JUDGEMENTS.c.judge_id + 0 == bindparam("judge_id"),
+            JUDGEMENTS.c.carried_from_id.is_(None),
+            exists().where(ASSIGNMENTS.c.id == JUDGEMENTS.c.assignment_id, of_queue),
+            ITEMS.c.topic_id + 0 == bindparam("topic_id"),
+            # The first of its assignment: a later judgement of it is no further document.
+            ~exists().where(
+                _EARLIER.c.pool_item_id == JUDGEMENTS.c.pool_item_id,
+                _EARLIER.c.judge_id == JUDGEMENTS.c.judge_id,
+                _EARLIER.c.assignment_id == JUDGEMENTS.c.assignment_id,
+                _EARLIER.c.id < JUDGEMENTS.c.id,
+            ),
+        )
     )
-)
-PUT_OFF = (
-    select(func.count())
-    .select_from(ASSIGNMENTS)
-    .join(ITEMS, ITEMS.c.id == ASSIGNMENTS.c.pool_item_id)
-    .where(
-        ASSIGNMENTS.c.judge_id == bindparam("judge_id"),
-        ASSIGNMENTS.c.state == AssignmentState.LATER.value,
-        AS_JUDGE,
-        ITEMS.c.topic_id == bindparam("topic_id"),
+    put_off = (
+        select(func.count())
+        .select_from(ASSIGNMENTS)
+        .join(ITEMS, ITEMS.c.id == ASSIGNMENTS.c.pool_item_id)
+        .where(
+            ASSIGNMENTS.c.judge_id == bindparam("judge_id"),
+            ASSIGNMENTS.c.state == AssignmentState.LATER.value,
+            of_queue,
+            ITEMS.c.topic_id == bindparam("topic_id"),
+        )
     )
-)
-SINCE = select(
-    _FRESH.scalar_subquery().label("judged"),
-    select(func.max(JUDGEMENTS.c.id)).scalar_subquery().label("last"),
-    PUT_OFF.scalar_subquery().label("put_off"),
-)
+    return select(
+        fresh.scalar_subquery().label("judged"),
+        select(func.max(JUDGEMENTS.c.id)).scalar_subquery().label("last"),
+        put_off.scalar_subquery().label("put_off"),
+    )
+
+
+SINCE = {queue: _since(queue) for queue in Queue}
 
 
 @dataclass(frozen=True)
@@ -135,14 +142,14 @@ def count_topic(
     return Counted(Counts(judged, total, put_off), topic.id, last or 0, now)
 
 
-def count_on(session: Session, known: Counted, judge_id: int) -> Counted | None:
-    """Update a count by the judgements since; cache it only after these are committed.
+def count_on(session: Session, known: Counted, judge_id: int, queue: Queue = Queue.JUDGING) -> Counted | None:
+    """Update a count of the same queue by the judgements since; cache it only after these are committed.
 
     None when there are fewer judgements than before: the database was restored from another state.
     """
     row = (
         session.connection()
-        .execute(SINCE, {"last": known.last_judgement_id, "judge_id": judge_id, "topic_id": known.topic_id})
+        .execute(SINCE[queue], {"last": known.last_judgement_id, "judge_id": judge_id, "topic_id": known.topic_id})
         .one()
     )
     if (row.last or 0) < known.last_judgement_id:
@@ -194,4 +201,4 @@ def submit(
                 documents = more_documents(session, slug, topic_number, judge_id, holds=holds, now=at, queue=queue)
         except (BusyError, ConflictError, NotFoundError) as refusal:
             stopped = refusal
-    return Turn(recorded, documents, stopped, count_on(session, known, judge_id) if known else None)
+    return Turn(recorded, documents, stopped, count_on(session, known, judge_id, queue) if known else None)

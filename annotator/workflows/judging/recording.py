@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
-from annotator.storage import CannotJudge, Topic
+from annotator.storage import CannotJudge, PoolItem, Topic
 from annotator.storage.judging.changed_texts import retire_repeats
 from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.duplicates import carry_over
@@ -95,7 +95,10 @@ def record_judgement(
     """
     act = Act(client_id, assignment_id, decision, guidelines=guidelines)
     texts = _lacks_text(act)
-    state = load_state(session, slug, judge_id, {assignment_id}, {client_id}, asks_for_texts=texts)
+    try:
+        state = load_state(session, slug, judge_id, {assignment_id}, {client_id}, asks_for_texts=texts)
+    except ConflictError as closed:
+        return _topic_of_stored(session, act, judge_id, closed)
     assignment = own_assignment(state.assignments, assignment_id, queue)
     known = state.stored.get(client_id)
     if assignment and decision and known and known.is_of(assignment.pool_item_id, judge_id):
@@ -107,6 +110,19 @@ def record_judgement(
         raise refusal.error
     _store(session, judge_id, outcome, judged_at)
     return session.get_one(Topic, state.assignments[assignment_id].topic_id).number
+
+
+def _topic_of_stored(session: Session, act: Act, judge_id: int, closed: ConflictError) -> str:
+    """The topic number of a judgement that was stored before judging ended; raises `closed` for any other."""
+    known = stored_judgements(session, [act.id]).get(act.id)
+    if known is None or known.judge_id != judge_id:
+        raise closed
+    history = judgements_of_item(session, known.pool_item_id, judge_id)
+    again = replace(act, id=id_of_page_again(act, history))
+    outcome = decide_closed({one.client_id: one for one in history}, judge_id, [again], closed)
+    for refusal in outcome.refused:
+        raise refusal.error
+    return session.get_one(Topic, session.get_one(PoolItem, known.pool_item_id).topic_id).number
 
 
 def _store(session: Session, judge_id: int, outcome: Outcome, at: datetime) -> None:

@@ -256,6 +256,8 @@ def _has_grades_of(
 def _parse(names: Sequence[str], best_grade: int) -> tuple[Measure, ...]:
     """Parse the requested measures; their number is limited to bound memory and time."""
     parsed = measures_on_scale(names, best_grade)
+    if not parsed:
+        raise InvalidValueError("There is no measure to score by; name at least one, such as nDCG@10.")
     if len(parsed) > MOST_MEASURES:
         raise InvalidValueError(
             "At most %(most)d measures are shown at once, not %(given)d: request the others separately.",

@@ -296,10 +296,23 @@ def _check_fit(session: Session, collection_id: int, checked: Sequence[CheckedRu
         if refusal is not None:
             problems.add(run.file_name, None, refusal.template, **refusal.values)
         elif tags[run.sender].corrected.get(tag) != run.corrected_id:
-            problems.add(run.file_name, None, "The tag %(tag)s is taken by another run.", tag=tag)
+            changed = _changed_since(tag, is_there=tag in tags[run.sender].corrected)
+            problems.add(run.file_name, None, changed.template, **changed.values)
         for number in set(run.parsed.topics).difference(topics[run.sender]):
             problems.add(run.file_name, None, "There is no topic %(number)s any more.", number=number)
     problems.refuse_if_any()
+
+
+def _changed_since(tag: str, *, is_there: bool) -> Sentence:
+    """What became of the sender's own run with this tag since the check."""
+    if is_there:
+        return Sentence(
+            "Another file of the run %(tag)s was stored while this one was checked. Send this one again to replace it.",
+            {"tag": tag},
+        )
+    return Sentence(
+        "The run %(tag)s, which this file replaces, is not there any more. Send the file again.", {"tag": tag}
+    )
 
 
 def _begun(session: Session, checked: CheckedRun, at: datetime) -> Run:

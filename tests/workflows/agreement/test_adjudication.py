@@ -321,12 +321,16 @@ def test_who_judges_and_adjudicates_has_both_queues_apart(session: Session) -> N
     assert task is not None
     assert [one.docno for one in task.documents] == [fresh]
     counted = judging_turn.count_topic(session, SLUG, "1", ada, to_come=0, now=NOW)
+    disputes = judging_turn.count_topic(session, SLUG, "1", ada, to_come=0, now=NOW, queue=ADJUDICATION)
     decide(session, ada, contested)
     [work] = judging.topics_to_judge(session, SLUG, ada, now=NOW)
     assert (work.judged, work.waiting) == (0, 1)
     after = judging_turn.count_on(session, counted, ada)
     assert after is not None
     assert after.counts == counted.counts
+    decided = judging_turn.count_on(session, disputes, ada, ADJUDICATION)
+    assert decided is not None
+    assert (disputes.counts, decided.counts) == (judging_turn.Counts(0, 1, 0), judging_turn.Counts(1, 1, 0))
     assert task.previous_assignment_id is None
     [own] = topics_to_adjudicate(session, SLUG, ada)
     assert (own.in_dispute, own.waiting, own.decided) == (0, 0, 1)

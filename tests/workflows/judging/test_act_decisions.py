@@ -101,6 +101,11 @@ def test_a_judgement_is_stored_with_what_came_with_it_and_finishes_its_assignmen
             InvalidValueError,
             "at most 100 passages",
         ),
+        (
+            Act("a", 1, Decision(1), evidence=(Passage(4, 3, "x"),)),
+            InvalidValueError,
+            "A passage ends after it begins, not at 3 before 4.",
+        ),
         (grade("mine", 1, 2), InvalidValueError, "send a new id"),
         (grade("other", 1), InvalidValueError, "belongs to another"),
         (grade("theirs", 1), InvalidValueError, "belongs to another"),

@@ -180,6 +180,25 @@ def test_what_was_stored_before_the_end_is_acknowledged_again(session: Session) 
     assert send(session, kim, act("a", first)).acknowledged == ()
 
 
+def test_a_page_sent_again_after_the_end_changes_nothing_and_any_other_is_refused(session: Session) -> None:
+    pooled_news(session)
+    jo, kim = member(session, "jo"), member(session, "kim")
+    first = drawn(session, jo)[0]
+
+    def page(judge: int, grade: int, client_id: str = "page") -> str:
+        return record_judgement(session, SLUG, first, judge, Decision(grade), client_id=client_id, judged_at=NOW)
+
+    page(jo, 1)
+    page(jo, 2)
+    before = stored(session)
+    collection.close_collection(session, SLUG)
+    assert page(jo, 2) == "1"
+    for judge, grade, client_id in ((jo, 1, "page"), (jo, 2, "new"), (kim, 2, "page")):
+        with pytest.raises(ConflictError, match="Judging has ended"):
+            page(judge, grade, client_id)
+    assert stored(session) == before
+
+
 def test_an_assignment_of_another_collection_is_refused(session: Session) -> None:
     pooled_news(session)
     news(session, "other")

@@ -166,6 +166,13 @@ def test_a_run_with_fewer_faults_stands_first_and_one_that_returned_more_does_no
     assert [(row.tag, row.values[0]) for row in by_length.rows] == [("alpha", 4), ("best", 3), ("beta", 4)]
 
 
+def test_a_leaderboard_needs_a_measure(session: Session) -> None:
+    pooled_news(session)
+    labels(session, "jo", "1 0 a 1\n")
+    with pytest.raises(InvalidValueError, match="There is no measure to score by; name at least one"):
+        leaderboard.build_leaderboard(session, SLUG, ())
+
+
 def test_a_run_without_a_list_for_a_topic_scores_zero_there(session: Session) -> None:
     judged_news(session)
     run(session, "half", {"2": ["e"]})

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 from build import LIMIT, NOW, SLUG, checked_run, document_file, member, news, pool, run, run_text, stored, topic_file
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, FileRefusedError, InvalidValueError, NotAllowedError, NotFoundError
@@ -283,9 +283,23 @@ def test_a_run_that_was_corrected_since_the_check_is_not_corrected_again(two_top
     send(two_topics, "r", ["a"])
     checked = check(two_topics, InputFile("r.run", run_text("r", {"1": ["b"]})), sender=RED_REPLACING)
     send(two_topics, "r", ["c"], sender=RED_REPLACING)
-    with pytest.raises(FileRefusedError):
+    with pytest.raises(FileRefusedError) as refusal:
         stored(two_topics, checked, team="red")
+    assert [str(problem) for problem in refusal.value.problems] == [
+        "r.run: Another file of the run r was stored while this one was checked. Send this one again to replace it."
+    ]
     assert lists_of(two_topics, "r") == {"1": ["c"]}
+
+
+def test_a_run_that_went_since_the_check_is_not_corrected(two_topics: Session) -> None:
+    send(two_topics, "r", ["a"])
+    checked = check(two_topics, InputFile("r.run", run_text("r", {"1": ["b"]})), sender=RED_REPLACING)
+    two_topics.execute(update(Run).values(tag="other"))
+    with pytest.raises(FileRefusedError) as refusal:
+        stored(two_topics, checked, team="red")
+    assert [str(problem) for problem in refusal.value.problems] == [
+        "r.run: The run r, which this file replaces, is not there any more. Send the file again."
+    ]
 
 
 def test_a_run_is_withdrawn_and_restored(two_topics: Session) -> None:
