@@ -1,9 +1,9 @@
-"""How long agreement takes with many judges: the command, the first look, and a look after each new judgement.
+"""Times agreement with many judges: the command, the first report, and a report after each new judgement.
 
     python benchmarks/agreement.py --judges 100 --judgements 200000
 
-On an SQLite file that goes afterwards, or with --url on an empty database of any kind. Every document is graded by two
-judges or three; six grades of ten are the document's own, the others anything.
+Uses a temporary SQLite file, or with --url an empty database of any kind. Every document is graded by two or three
+judges; six grades of ten are the document's true grade, the others are random.
 """
 
 import argparse
@@ -38,7 +38,7 @@ LOOKS = 15
 
 
 def main() -> None:
-    """Build the collection and print what each look at it takes."""
+    """Build the collection and print the time of each report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--judges", type=int, default=100)
     parser.add_argument("--judgements", type=int, default=200_000)
@@ -57,14 +57,14 @@ def main() -> None:
 
 
 def measure_command(environment: Mapping[str, str]) -> None:
-    """As anybody would call it, Python's start included."""
+    """Time the command line, Python's start included."""
     with timed("annotator agreement show"):
         command = [sys.executable, "-m", "annotator", "agreement", "show", SLUG, "--format", "json"]
         subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)  # noqa: S603 - our own command
 
 
 def measure_looks(database: Database) -> None:
-    """In one process, as a server has it."""
+    """Time reports in one process, as in a server."""
     memory, random = GradesMemory(), Random(2)  # noqa: S311 - simulated judges
     with database.reading() as session, timed("first report"):
         agreement.agreement_report(session, SLUG, memory=memory)
@@ -85,7 +85,7 @@ def measure_looks(database: Database) -> None:
 
 @contextmanager
 def timed(name: str) -> Iterator[None]:
-    """Print what the block takes, this process and those it has waited for."""
+    """Print the block's time, child processes that have ended included."""
     began, worked = time.perf_counter(), os.times()
     yield
     done = os.times()
@@ -93,12 +93,12 @@ def timed(name: str) -> Iterator[None]:
 
 
 def show(name: str, seconds: float, processor: float) -> None:
-    """One line: by the clock, and of the processor, which a busy machine does not change."""
+    """Print one line: wall time, and processor time, which other load does not affect."""
     print(f"{name:<34}{seconds:8.2f} s{processor:8.2f} s of the processor")
 
 
 def change_a_grade(session: Session, random: Random, number: int) -> None:
-    """A judge thinks again about one document."""
+    """Change one judge's grade of a document."""
     one = session.scalars(select(Judgement).where(Judgement.current).offset(random.randrange(1_000)).limit(1)).one()
     one.current = False
     session.flush()
@@ -108,7 +108,7 @@ def change_a_grade(session: Session, random: Random, number: int) -> None:
 
 
 def build(session: Session, judges: int, judgements: int) -> None:
-    """Fill an empty database past the program's own ways, which would take many times as long."""
+    """Fill an empty database directly, which is many times faster than through the workflows."""
     random = Random(1)  # noqa: S311 - the same collection each time
     scale = parse_scale(",".join(f"{grade}=Grade {grade}" for grade in GRADES))
     collection.add_collection(session, SLUG, title="Benchmark", scale=scale, relevant_from=2, added_at=NOW)
@@ -169,7 +169,7 @@ def add_judge(session: Session, number: int) -> int:
 
 
 def made_pool() -> dict[str, object]:
-    """What a pool needs beside its version."""
+    """Return the columns of a pool besides its version."""
     return {"strategy": "depth", "parameters": {}, "seed": 1, "built_at": NOW}
 
 

@@ -1,4 +1,4 @@
-"""Scores run files with annotator, as a process of its own: prints the means, and writes every value if asked.
+"""Scores run files with annotator in a separate process: prints the means, and writes every value with --values.
 
 python benchmarks/annotator_process.py [--workers N] [--values FILE] QRELS RUN...
 """
@@ -12,7 +12,7 @@ from benchmarks.measure_set import MEASURES
 
 
 def main() -> None:
-    """Score as trec_eval 9 does, since pytrec_eval does so."""
+    """Score like trec_eval 9, as pytrec_eval does."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--values", type=Path)

@@ -1,7 +1,7 @@
-"""How long judges wait while others do their worst: many connections, files made to swell, a process that hangs.
+"""Judges' latency under attack: many open connections, decompression bombs, a process that hangs.
 
-Judges think for 0.5 to 1.5 s all the while; `/health` is asked twenty times a second. Shown for each of the phases: how
-long a judgement and `/health` took. In the last one, one of the two processes that answer is stopped (SIGSTOP).
+Judges think for 0.5 to 1.5 s all the while; `/health` is requested twenty times a second. Printed for each
+phase: the latency of judgements and of `/health`. In the last one, one of the two servers is stopped (SIGSTOP).
 
     python -m benchmarks.availability --judges 40 --seconds 15 --connections 5000
 """
@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def disturb(path: Path, count: int, seconds: float, connections: int) -> None:
-    """Have the judges work through all phases, and print what each of them costs."""
+    """Let the judges work through all phases, and print the latencies of each."""
     url = sqlite_url(path)
     bodies = hostile_bodies()
     with ExitStack() as stack:
@@ -80,7 +80,7 @@ def disturb(path: Path, count: int, seconds: float, connections: int) -> None:
             measure(name, judges, port, disturbance)
         errors = [error for judge in judges for error in judge.errors]
         for judge in judges:
-            judge.errors.append("stopped")  # which ends the work
+            judge.errors.append("stopped")  # ends the judge's work
         at_work.join()
         print(", ".join(f"{name} {megabytes} MB" for name, megabytes in memory(process).items()))
     print(f"errors: {len(errors)} {errors[:3]}")
@@ -88,7 +88,7 @@ def disturb(path: Path, count: int, seconds: float, connections: int) -> None:
 
 
 def measure(name: str, judges: list[Judge], port: int, disturbance: Callable[[], object]) -> None:
-    """Print how long judgements and `/health` take while something goes on."""
+    """Print the latency of judgements and `/health` during a disturbance."""
     before = [len(judge.latencies) for judge in judges]
     health: list[float] = []
     with asking_for_health(port, health):
@@ -99,7 +99,7 @@ def measure(name: str, judges: list[Judge], port: int, disturbance: Callable[[],
 
 @contextmanager
 def asking_for_health(port: int, took: list[float]) -> Iterator[None]:
-    """Ask for `/health` again and again beside what happens here."""
+    """Request `/health` repeatedly while the block runs."""
     ends = threading.Event()
 
     def ask_on() -> None:
@@ -128,7 +128,7 @@ def asking_for_health(port: int, took: list[float]) -> Iterator[None]:
 
 
 def hang(port: int, words: bytes, connections: int, seconds: float) -> None:
-    """Hold so many connections open that never finish asking."""
+    """Hold connections open with unfinished requests."""
     ends = time.perf_counter() + seconds
     with ExitStack() as stack:
         for _ in range(connections):
@@ -138,10 +138,9 @@ def hang(port: int, words: bytes, connections: int, seconds: float) -> None:
 
 
 def hostile_bodies() -> tuple[Hostile, ...]:
-    """Files of 300 kB that unpack to 300 MB, and JSON with a million names: where to, what, and of which type.
+    """Return files of 300 kB that unpack to 300 MB, and JSON with a million names, with path and content type.
 
-    To be made before anything is measured: Python makes them without letting another thread of this process run, for
-    more than a second, so that the next `/health` would seem to take as long.
+    Call this before measuring: it holds the GIL for more than a second, which would count as latency of `/health`.
     """
     swelling = gzip.compress(b"\n" * (SWELLING_MEGABYTES << 20)) + gzip.compress(b"x")
     names = json.dumps({f"name{number}": number for number in range(1_000_000)}).encode()
@@ -149,7 +148,7 @@ def hostile_bodies() -> tuple[Hostile, ...]:
 
 
 def swell(port: int, cookie: str, bodies: tuple[Hostile, ...], seconds: float) -> None:
-    """Send them again and again."""
+    """Send the bodies repeatedly."""
     ends = time.perf_counter() + seconds
 
     def send_on() -> None:
@@ -161,7 +160,7 @@ def swell(port: int, cookie: str, bodies: tuple[Hostile, ...], seconds: float) -
                     connection.request("POST", f"/api/v1/collections/{SLUG}/{path}", content, headers)
                     connection.getresponse().read()
                 except OSError:
-                    pass  # refused before it was read to its end
+                    pass  # refused before it was read completely
                 finally:
                     connection.close()
 
@@ -173,14 +172,14 @@ def swell(port: int, cookie: str, bodies: tuple[Hostile, ...], seconds: float) -
 
 
 def freeze(server: int, seconds: float) -> None:
-    """Stop one of the processes that answer; the server is to replace it."""
+    """Stop one of the server processes; the server should replace it."""
     answering = [one for one in processes(server) if one != server and not is_worker(one)]
     os.kill(min(answering), signal.SIGSTOP)
     time.sleep(seconds)
 
 
 def is_worker(process: int) -> bool:
-    """Whether a process of the server does jobs, rather than answering."""
+    """Whether a process of the server runs jobs rather than answering requests."""
     return b"worker" in Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
 
 

@@ -1,10 +1,10 @@
-"""What reading a click log costs: seconds, processor seconds and memory, of a log of ten million lines.
+"""Cost of reading a click log of ten million lines: seconds, processor seconds and memory.
 
     python -m benchmarks.click_logs [--quick] [--shapes csv csv.gz jsonl] [--data FOLDER]
 
-The logs are made at random, always the same, and go afterwards unless --data names a folder to keep them in. What is
-measured is the whole command `annotator clicks check`, the start of the program included; memory is the most that its
-process held, as the system says of a child that has ended.
+The logs are random with a fixed seed, and deleted afterwards unless --data names a folder to keep them in. The whole
+command `annotator clicks check` is measured, program start included; memory is the peak resident size that the system
+reports for the ended child.
 """
 
 import argparse
@@ -37,7 +37,7 @@ COLUMNS = ("time", "user", "session", "query", "variant", "page", "position", "d
 
 @dataclass(frozen=True)
 class View:
-    """One page of results, and the place that was clicked, 0 for none."""
+    """One page of results, and the clicked rank, 0 for none."""
 
     times: tuple[str, str, str]  # shown, clicked, left
     user: str
@@ -61,7 +61,7 @@ class View:
 
 @dataclass(frozen=True)
 class Reading:
-    """What it took to read a log."""
+    """The cost of reading a log."""
 
     seconds: float
     processor: float
@@ -69,12 +69,12 @@ class Reading:
 
     @property
     def verdict(self) -> str:
-        """Say whether what was needed was reached."""
+        """Whether the requirement was met, in words."""
         return "reached" if self.seconds < MOST_SECONDS and self.megabytes < MOST_MEGABYTES else "MISSED"
 
 
 def main() -> None:
-    """Make the logs that are asked for, and print a line for each."""
+    """Make the requested logs, and print a line for each."""
     given = arguments()
     load = os.getloadavg()[0]
     lines = QUICK_LINES if given.quick else LINES
@@ -87,7 +87,7 @@ def main() -> None:
 
 
 def arguments() -> argparse.Namespace:
-    """What is to be read."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a tenth of the lines")
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=SHAPES)
@@ -96,7 +96,7 @@ def arguments() -> argparse.Namespace:
 
 
 def measured(folder: Path, shape: str, lines: int) -> tuple[str, ...]:
-    """Make a log unless it is there, read it, and say what it came to."""
+    """Make a log unless it exists, read it, and return its row of the table."""
     path = folder / f"clicks-{lines}.{shape}"
     if not path.exists():
         write(path, shape, lines)
@@ -154,7 +154,7 @@ def csv_line(fields: tuple[str, ...]) -> str:
 
 
 def json_line(fields: tuple[str, ...]) -> str:
-    """Write what is said as an object."""
+    """Format the fields as a JSON object, without empty ones."""
     said = {column: field for column, field in zip(COLUMNS, fields, strict=True) if field}
     return json.dumps({**said, "page": int(said["page"]), "position": int(said["position"])}) + "\n"
 

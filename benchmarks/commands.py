@@ -1,8 +1,8 @@
-"""What help and completion cost: processor seconds of each command, beside those of a Python that does nothing.
+"""Processor seconds of help and completion for each command, compared with an empty Python program.
 
     python benchmarks/commands.py [--rounds N]
 
-Medians, of the help of the root, of every noun and of a few commands, and of what the Tab key asks for.
+Medians, for the help of the root, of every noun and of a few commands, and for Tab completion.
 """
 
 import argparse
@@ -48,7 +48,7 @@ def helps() -> Mapping[str, Sequence[str]]:
 
 
 def completions() -> Mapping[str, Sequence[str]]:
-    """Complete a line, as bash asks for it."""
+    """Return the commands that bash runs for completion."""
     return {f"annotator {typed}<Tab>": _completing(f"annotator {typed}") for typed in TYPED}
 
 

@@ -1,4 +1,4 @@
-"""Who scores files in processes of their own: annotator, pytrec_eval, and trec_eval where it is installed."""
+"""Scorers of files in separate processes: annotator, pytrec_eval, and trec_eval where it is installed."""
 
 import shutil
 import sys
@@ -18,17 +18,17 @@ OPTIONS = tuple(word for measure in MEASURES for word in ("-m", measure))
 
 @dataclass(frozen=True)
 class Contender:
-    """Somebody with something to do: commands, one after the other."""
+    """A scorer to time: commands that run one after the other."""
 
     name: str
     commands: Sequence[Sequence[str]]
 
     def cost(self) -> Cost:
-        """Do it once."""
+        """Run the commands once and return their cost."""
         return Cost.total([cost_of_process(words) for words in self.commands])
 
     def peak_megabytes(self) -> float:
-        """Do it once more, and watch the memory."""
+        """Run the commands once more and return the peak memory."""
         return max(peak_megabytes(words) for words in self.commands)
 
 
@@ -48,7 +48,7 @@ def pytrec_eval(collection: Collection, *options: str) -> Contender:
 
 
 def trec_eval(collection: Collection) -> list[Contender]:
-    """trec_eval, once for each run; nobody where it is not installed."""
+    """trec_eval, once for each run; empty where it is not installed."""
     program = shutil.which("trec_eval")
     if program is None:
         return []

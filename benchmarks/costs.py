@@ -1,4 +1,4 @@
-"""What work costs: seconds, processor seconds and memory, of a call or of a process with all its children."""
+"""Measures seconds, processor seconds and memory of a call or of a process with all its children."""
 
 import os
 import subprocess
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-BETWEEN_LOOKS = 0.004  # seconds; what several processes hold together for less may be missed
+BETWEEN_LOOKS = 0.004  # seconds; shorter peaks of memory may be missed
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What it took, once or in the middle of several times."""
+    """The cost of one execution, or the median of several."""
 
     wall: float  # seconds
     processor: float  # seconds, of all processes
@@ -49,10 +49,10 @@ def cost_of_process(words: Sequence[str]) -> Cost:
 
 
 def peak_megabytes(words: Sequence[str]) -> float:
-    """Run a command to its end; the most memory that it and its children held together.
+    """Run a command to its end; return the peak memory of it and its children together.
 
-    Pages that several of them have are counted once. Where there is no /proc, it is what wait4 says of the largest of
-    them; elsewhere that would not do, because Linux begins to count with what the caller holds.
+    Shared pages are counted once. Without /proc, it is the maximum that wait4 reports for one of them; on Linux that
+    would be wrong, because its count begins with the caller's memory.
     """
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL)  # noqa: S603 - our own command
     together, pid = 0, 0
@@ -69,7 +69,7 @@ def peak_megabytes(words: Sequence[str]) -> float:
 
 
 def _family(pid: int) -> list[int]:
-    """Name a process and all that descend from it and still run."""
+    """Return the ids of a process and its running descendants."""
     try:
         tasks = [task.joinpath("children").read_text() for task in Path(f"/proc/{pid}/task").iterdir()]
     except OSError:  # it has just ended, or there is no /proc
@@ -79,7 +79,7 @@ def _family(pid: int) -> list[int]:
 
 
 def _kilobytes(pid: int, file: str, label: str) -> int:
-    """Read one line of what the system says of a process: PSS counts a page that several have in parts."""
+    """Read one value from a process's /proc file; PSS divides shared pages among their processes."""
     try:
         lines = Path(f"/proc/{pid}/{file}").read_text().splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""Every parser that reads what others send, as functions of bytes: only our own refusals may come out of them."""
+"""Every parser of untrusted input, as functions of bytes: only our own exceptions may be raised."""
 
 # ruff: noqa: S101 - what a parser promises is asserted
 
@@ -94,7 +94,7 @@ def _all_documents(text: bytes, problems: Problems) -> object:
 
 
 def _clicks(data: bytes) -> None:
-    """A log that is read can be compared, or it is said why not."""
+    """A log that was read can be compared, or there is a reason why not."""
     problems = Problems()
     log = read_click_log_into(problems, [(NAME, data)], unpacked_limit=UNPACKED)
     assert (log is None) == bool(problems.total)
@@ -169,7 +169,7 @@ def _rows_of_text(data: bytes, parse: Callable[[bytes, Problems], object]) -> No
 
 
 def _say(problems: Problems) -> None:
-    """Every problem can be said, and kept as text by every database."""
+    """Every problem can be formatted, and stored as text in every database."""
     for problem in problems.first:
         assert "\0" not in str(problem)
         str(problem).encode()

@@ -1,10 +1,10 @@
-"""Feeds every parser inputs changed at random: nothing but our refusals may come out, in little time and memory.
+"""Fuzzes every parser with mutated inputs: only our own exceptions may be raised, in bounded time and memory.
 
 nice -n 19 python benchmarks/fuzzing.py --inputs 1000000 [--seed 1] [--only run] [--guided]
 
 The inputs are shared among the parsers; the same seed makes the same ones. With --guided (one parser a process, and
-`pip install atheris`) inputs are led by what code they reach. An input that breaks a parser is written to the folder
---keep and told; the exit code is then 1.
+`pip install atheris`) inputs are guided by coverage. An input that breaks a parser is written to the folder
+--keep and printed; the exit code is then 1.
 """
 
 import argparse

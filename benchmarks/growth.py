@@ -1,7 +1,7 @@
-"""A collection on PostgreSQL grown by copies of its topics to so many judgements, and what each thing asked costs then.
+"""Costs of each action on a PostgreSQL collection that is grown, by copies of its topics, to many judgements.
 
-Of every action the time of its statements is shown, how many there are, and the plan of the one that takes longest.
-The growing goes past the workflows, in SQL; what is asked goes through them.
+Printed for every action: the time and number of its statements, and the plan of the slowest one. The collection is
+grown directly in SQL; the actions go through the workflows.
 
     python -m benchmarks.growth --judgements 100000 1000000
 """
@@ -73,7 +73,7 @@ class Asked:
 
     @property
     def seconds(self) -> float:
-        """What the database took for all of them."""
+        """The database time of all statements."""
         return sum(seconds for seconds, _, _ in self.statements)
 
     @property
@@ -120,7 +120,7 @@ def report(database: Database) -> None:
     print(f"{'action':34}{'statements':>11}{'database ms':>13}{'whole ms':>10}{'longest ms':>12}")
     plans = []
     for name, action in actions(database):
-        action()  # once before, so that nothing is measured that only the first of a process does
+        action()  # warm-up, to exclude what only the first call in a process does
         with noting(database) as asked:
             begun = perf_counter()
             action()
@@ -176,7 +176,7 @@ def actions(database: Database) -> Iterator[tuple[str, Callable[[], object]]]:
 
 @contextmanager
 def noting(database: Database) -> Iterator[Asked]:
-    """Note every statement of this block."""
+    """Record every statement of this block."""
     asked = Asked()
 
     begun: list[float] = []
@@ -197,7 +197,7 @@ def noting(database: Database) -> Iterator[Asked]:
 
 
 def plan_of(database: Database, asked: tuple[float, str, Any]) -> list[str]:
-    """How PostgreSQL does it; a statement that changes something is taken back."""
+    """Return PostgreSQL's plan; a statement that changes something is rolled back."""
     _, statement, values = asked
     with database.engine.connect() as connection:
         lines = connection.exec_driver_sql(f"EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) {statement}", values)

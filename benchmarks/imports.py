@@ -2,8 +2,8 @@ r"""What importing runs costs: lines a second of processor time, peak memory, an
 
     python benchmarks/imports.py [--quick] [--rounds N] [--data FOLDER] [--topics FILE --runs FOLDER]
 
-Without --runs only a run of 7 million lines is imported, which is made, and goes afterwards unless --data names a
-folder to keep it in. With them the runs of that folder come first, in one command, their tags from their files. Each
+Without --runs only a generated run of 7 million lines is imported, deleted afterwards unless --data names a
+folder to keep it in. With --runs the runs of that folder come first, in one command, their tags from their files. Each
 import is of the whole command: reading, checking, warning and storing, the start of the program included. Times are
 medians; each round begins with a database that has the topics alone.
 """
@@ -51,7 +51,7 @@ class Stored:
 
 
 def main() -> None:
-    """Import what is asked for, and print a line for each import."""
+    """Import the requested runs, and print a line for each import."""
     given = arguments()
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
@@ -93,7 +93,7 @@ def works(given: argparse.Namespace, folder: Path) -> Iterator[Work]:
 
 
 def measured(work: Work, rounds: int, folder: Path) -> tuple[str, ...]:
-    """Import as often as asked, once more watching the memory, and say what it came to."""
+    """Import `rounds` times and once more for the memory; return the row of the table."""
     empty, database = folder / "empty.sqlite", folder / "imported.sqlite"
     os.environ["ANNOTATOR_DATABASE_URL"] = f"sqlite:///{empty}"
     empty.unlink(missing_ok=True)
@@ -123,7 +123,7 @@ def measured(work: Work, rounds: int, folder: Path) -> tuple[str, ...]:
 
 
 def begin_anew(empty: Path, database: Path) -> None:
-    """Put the database with the topics alone in the place of the one that was imported into."""
+    """Replace the database by the one that has topics only."""
     for leftover in database.parent.glob(f"{database.name}*"):
         leftover.unlink()
     shutil.copy(empty, database)
@@ -140,7 +140,7 @@ def stored_in(path: Path) -> Stored:
 
 
 def verdict(*, reached: bool) -> str:
-    """Say whether what was needed was reached."""
+    """Whether the requirement was met, in words."""
     return "reached" if reached else "MISSED"
 
 

@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def arguments() -> argparse.Namespace:
-    """What was asked for."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--judges", nargs="+", type=int, default=[1, 8, 32, 100])
     parser.add_argument("--items", type=int, default=50_000)
@@ -77,7 +77,7 @@ def copied(built: Path, folder: str) -> Path:
 
 
 def measured_sizes(path: Path) -> str:
-    """How much goes over the wire for a page and for a batch."""
+    """Return the bytes transferred for a page and for a batch."""
     with server(path, 1) as port:
         return sizes(port, enter(port, judge_name(0), PASSWORD))
 
@@ -113,7 +113,7 @@ def read_leaderboard(port: int, cookie: str, seconds: float, shown: list[float])
 
 
 def line(path: Path, judges: list[Judge], took: float, shown: list[float], load: float) -> list[str]:
-    """What the judges and the database say."""
+    """Return the row of the table from the judges' and the database's counts."""
     latencies = sorted(1000 * one for judge in judges for one in judge.latencies)
     counts = [len(judge.acknowledged) for judge in judges]
     errors = [error for judge in judges for error in judge.errors]
@@ -170,7 +170,7 @@ def server(path: Path, workers: int) -> Iterator[int]:
 
 
 def free_port() -> int:
-    """A port of this machine that nobody listens on at this moment."""
+    """Return a currently free port of this machine."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -1,4 +1,4 @@
-"""Judges as their browsers speak: connections that stay open, one event loop, and little work of its own."""
+"""Simulated judges' browsers: persistent connections in one event loop, with little overhead."""
 
 import gzip
 import heapq
@@ -29,7 +29,7 @@ TOKEN = re.compile(r'name="csrf_token"[^>]*value="([^"]*)"')
 
 @dataclass(frozen=True)
 class Answer:
-    """What came for one request; `size` counts the bytes of the body as they came."""
+    """The response to one request; `size` is the body's bytes as transferred."""
 
     status: int
     headers: dict[str, str]
@@ -43,7 +43,7 @@ class Answer:
 
 @dataclass
 class Judge:
-    """One signed-in judge with an open page: what they hold, and what came of their judgements."""
+    """One signed-in judge with an open page: documents held, and the results of the judgements."""
 
     name: str
     cookie: str
@@ -88,7 +88,7 @@ class Judge:
         return head.encode() + body
 
     def take(self, head: bytes, body: bytes) -> None:
-        """What was answered."""
+        """Process the response to the last judgement."""
         content = gzip.decompress(body) if b"gzip" in head else body
         acknowledged = ACKNOWLEDGED.search(content)
         if not head.startswith(b"HTTP/1.1 200") or acknowledged is None:
@@ -144,7 +144,7 @@ class Judging:
         return took
 
     def came(self, index: int) -> bytes:
-        """What has come for a judge; nothing when the server is gone."""
+        """Return the bytes received for a judge; empty when the server is gone."""
         try:
             return self.connections[index].recv(AT_ONCE)
         except OSError:
@@ -161,7 +161,7 @@ class Judging:
             self.move(index)
 
     def move(self, index: int) -> None:
-        """Go on at another server when one is gone, and send again what it has not answered."""
+        """Reconnect to another server when one is gone, and resend the unanswered request."""
         self.moved += 1
         self.received[index].clear()
         self.selector.unregister(self.connections[index])
@@ -182,7 +182,7 @@ class Judging:
         return [index for index in ready if self.has_answer(index)]
 
     def has_answer(self, index: int) -> bool:
-        """Read what has come; whether that was the end of the answer."""
+        """Read the received bytes; return whether the response is complete."""
         judge, received = self.judges[index], self.received[index]
         came = self.came(index)
         if not came:
@@ -220,7 +220,7 @@ def open_page(port: int, slug: str, name: str, cookie: str, topic: int) -> Judge
 
 
 def batch_in(page: bytes) -> dict[str, Any]:
-    """What the judging screen's page has for its script."""
+    """Return the data that the judging page embeds for its script."""
     text = BATCH.search(page)
     if text is None:
         raise RuntimeError("this is no judging screen")

@@ -1,4 +1,4 @@
-"""Scores run files with pytrec_eval, as a process of its own: prints the means, and writes every value if asked.
+"""Scores run files with pytrec_eval in a separate process: prints the means, and writes every value with --values.
 
 python benchmarks/pytrec_eval_process.py [--values FILE] QRELS RUN...
 """

@@ -21,21 +21,21 @@ IN_PRINTING_ORDER = {family: place for place, family in enumerate(FAMILIES)}
 
 
 def measures_to_print(asked: Sequence[str], compat: Compat) -> tuple[Measure, ...]:
-    """Name the measures to score for `trec_eval_report`; `runid` and `relstring` are none, but there is always one.
+    """Return the measures to score for `trec_eval_report`, at least one; `runid` and `relstring` are not measures.
 
-    Raises `InvalidValueError` for what `trec_eval_report` refuses.
+    Raises `InvalidValueError` where `trec_eval_report` does.
     """
     measures = dict.fromkeys(name.measure for name in _lines(asked, compat) if name.measure is not None)
     return tuple(measures) or (Measure("NumQ"),)
 
 
 def trec_eval_report(scores: Scores, run: int, tag: str, asked: Sequence[str], compat: Compat) -> str:
-    """Write what `trec_eval -c -q -m ...` prints for one run: a block a topic, then one for all topics.
+    """Return what `trec_eval -c -q -m ...` prints for one run: a block per topic, then one for all topics.
 
-    `asked` are names as given to -m, or our names of measures that trec_eval also has; lines stand in trec_eval's
-    order. `scores` has at least the measures that `measures_to_print` names. As trec_eval 10, topics that the run
-    lacks are shown with their zeros, as 9.0.8 they are not. Two things are not trec_eval's: of several lists of
-    cutoffs for one name it heeds only the first, and gains less than 1 apart it may take in the wrong order.
+    `asked` has names as given to -m, or our names of measures that trec_eval also has; lines are in trec_eval's
+    order. `scores` has at least the measures that `measures_to_print` returns. Topics that the run lacks are printed
+    as zeros under trec_eval 10 and omitted under 9.0.8. Two differences from trec_eval: of several lists of cutoffs
+    for one name it uses only the first, and it may sort gains that are less than 1 apart wrongly.
 
     Raises `InvalidValueError` for an unknown measure, one that this version of trec_eval does not have, and `rbp` and
     `rbp_resid`, whose code in trec_eval is faulty.
@@ -66,7 +66,7 @@ def _summary_lines(scores: Scores, run: int, tag: str, lines: Sequence[TrecEvalN
 
 
 def _column(scores: Scores, run: int, line: TrecEvalName) -> list[str]:
-    """Write one line's values for every topic."""
+    """Format one line's value for every topic."""
     if line.measure is None:
         return [f"'{signs}'" for signs in _relevance_strings(scores, run, line)]
     values = scores.values[run, :, scores.measures.index(line.measure)]
@@ -82,11 +82,11 @@ def _number(family: str, value: float) -> str:
 
 
 def _relevance_strings(scores: Scores, run: int, line: TrecEvalName) -> list[str]:
-    """Write the grades of each topic's first documents, a sign each.
+    """Write the grades of each topic's top documents, one character each.
 
-    `>` stands for a grade above 9, `.` for pooled but unjudged, `-` for not in the pool. For a topic that the run
-    lacks, trec_eval 10 makes up one document, which the qrels do not have. It clears its string afterwards only when
-    the line is called just `relstring`, without a length.
+    `>` is a grade above 9, `.` pooled but unjudged, `-` not in the pool. For a topic that the run lacks, trec_eval 10
+    makes up one document that is not in the qrels. It clears its string afterwards only when the line is named just
+    `relstring`, without a length.
     """
     judged, topics = scores.judged, len(scores.topics)
     rankings = slice(run * topics, (run + 1) * topics)
@@ -105,7 +105,7 @@ def _relevance_strings(scores: Scores, run: int, line: TrecEvalName) -> list[str
 
 
 def _lines(asked: Sequence[str], compat: Compat) -> list[TrecEvalName]:
-    """Find the lines to print, each once, in trec_eval's order."""
+    """Return the lines to print, without duplicates, in trec_eval's order."""
     names = dict.fromkeys(name for text in asked for each in split_names(text) for name in _names(each, compat))
     return sorted(names, key=lambda name: (IN_PRINTING_ORDER[name.family], _cutoff(name), name.label))
 
@@ -130,7 +130,7 @@ def _names(text: str, compat: Compat) -> list[TrecEvalName]:
 
 
 def _as_trec_eval_prints(measure: Measure) -> TrecEvalName:
-    """Find trec_eval's name for a measure."""
+    """Return trec_eval's name for a measure."""
     if measure.name in {"RBP", "RBPResidual"}:
         raise _misprinted(str(measure))
     for family in FAMILIES:
@@ -143,7 +143,7 @@ def _as_trec_eval_prints(measure: Measure) -> TrecEvalName:
 
 
 def _label(family: str, measure: Measure) -> str | None:
-    """Write a measure as a member of a family of trec_eval's; None when it is none."""
+    """Format a measure as a member of a trec_eval family; None when it is not one."""
     takes, said = FAMILIES[family].takes, dict(measure.parameters)
     if measure.cutoff is not None:
         shown = f"{measure.cutoff:3.2f}" if takes is Takes.LEVELS else f"{measure.cutoff}"
@@ -157,12 +157,12 @@ def _label(family: str, measure: Measure) -> str | None:
 
 
 def _shown(takes: Takes, said: dict[str, Value]) -> str:
-    """Write the one parameter that trec_eval has too; nothing for others."""
+    """Format the one parameter that trec_eval also has; empty for others."""
     match takes, said:
         case Takes.GAINS, {"gain": Gain(custom=pairs), **others} if not others:
             return ",".join(f"{grade}={show(gain)}" for grade, gain in pairs)
         case Takes.WEIGHT, {"beta": float(beta), **others} if not others:
-            return f"{beta * beta:.15g}"  # beta is a square root: what the last digit lost comes back
+            return f"{beta * beta:.15g}"  # beta is a square root: squaring restores the last digit
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Pools of growing size for every strategy: what each adds to the present pool, which runs contribute alone."""
+"""Pools of growing size for every strategy: the documents each adds and the runs' unique contributions."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -18,30 +18,30 @@ Counts = NDArray[np.int64]
 Numbers = NDArray[np.int32]
 
 NONE: Numbers = np.empty(0, np.int32)
-LEAST_DEPTHS = 100  # a curve of depths goes so far at least, if the lists do
-POINTS = 100  # of a curve of budgets, which ends at twice the budget that was asked for
+LEAST_DEPTHS = 100  # least range of a curve of depths, if the lists are that long
+POINTS = 100  # of a curve of budgets, which ends at twice the requested budget
 
 
 @dataclass(frozen=True, eq=False)
 class PoolCurve:
-    """Pools of several amounts, the last axis of everything here; one pool alone where there is nothing to vary.
+    """Pools of several amounts, the last axis of every array; a single pool where there is nothing to vary.
 
-    An amount is a depth, or a budget in total or for each topic. What an adaptive strategy will choose is known by its
-    number only: the runs and teams then count in what it begins with.
+    An amount is a depth, or a budget in total or per topic. Of what an adaptive strategy will choose only the number
+    is known: contributions of runs and teams are then counted in its initial pool.
     """
 
-    grows: str | None  # the parameter that the amounts are of
+    grows: str | None  # the parameter that varies
     amounts: Counts
-    asked: int  # index of the amount that was asked for
+    asked: int  # index of the requested amount
     added: Counts  # topics x amounts: documents that are not in the pool yet
-    to_come: Counts  # topics x amounts: of these, chosen from judgements later
-    only_run: Counts  # runs x amounts: documents, over all topics, that no other run puts in
-    only_team: Counts  # teams x amounts: documents, over all topics, that no other team puts in
+    to_come: Counts  # topics x amounts: those of `added` chosen later, from judgements
+    only_run: Counts  # runs x amounts: documents, over all topics, contributed by this run alone
+    only_team: Counts  # teams x amounts: documents, over all topics, contributed by this team alone
 
 
 @dataclass(frozen=True, eq=False)
 class Present:
-    """What is pooled of a topic: documents, how many have all their judgements, and the judgements still missing."""
+    """A topic's pooled documents, how many of them are fully judged, and how many judgements are missing."""
 
     documents: Numbers
     complete: int
@@ -49,7 +49,7 @@ class Present:
 
     @classmethod
     def of(cls, documents: Mapping[int, int]) -> "Present":
-        """Take pooled documents in, each with the judgements it still wants; it may have more than it wants."""
+        """Summarise pooled documents, each with its number of missing judgements, negative when it has more."""
         wanting = [max(missing, 0) for missing in documents.values()]
         return cls(np.array(list(documents), np.int32), wanting.count(0), sum(wanting))
 
@@ -59,16 +59,16 @@ NOTHING = Present(NONE, 0, 0)
 
 @dataclass(frozen=True, eq=False)
 class TakenFromRuns:
-    """The documents of a topic in the order in which a growing amount takes them in, whatever is pooled already."""
+    """The documents of a topic in the order in which a growing amount adds them, pooled ones included."""
 
     documents: Numbers
-    only_run: NDArray[np.intp]  # of each: the run that alone has it, -1 where several have
+    only_run: NDArray[np.intp]  # for each document: the only run that has it, -1 where several have
     only_team: NDArray[np.intp]
-    candidates: int  # how many there are to take at the very most
-    retrieved: Numbers  # all of these where an adaptive strategy chooses among them later, else none
+    candidates: int  # the most documents that can be taken
+    retrieved: Numbers  # all candidates where an adaptive strategy chooses among them later, else none
 
 
-# By topic. What the runs alone decide takes nearly all of the time: it can be had from where it is kept.
+# By topic. What depends on the runs alone takes nearly all of the time, and is cached.
 AllTaken = Mapping[int, TakenFromRuns]
 Recall = Callable[[Strategy, Callable[[], AllTaken]], AllTaken]
 
@@ -78,8 +78,8 @@ class _Taken:
     """`TakenFromRuns` together with what is pooled already."""
 
     of_runs: TakenFromRuns
-    is_new: NDArray[np.bool_]  # of each document: it is not pooled yet
-    untouched: int  # of what was retrieved, neither among the documents nor pooled
+    is_new: NDArray[np.bool_]  # for each document: whether it is not pooled yet
+    untouched: int  # number of retrieved documents neither in `documents` nor pooled
 
 
 def curve_of_depths(
@@ -91,10 +91,10 @@ def curve_of_depths(
     depth: int,
     own_depths: Mapping[int, int],
 ) -> PoolCurve:
-    """Draw the curve of the strategy depth: to `depth`, and to `LEAST_DEPTHS` if the lists go so far.
+    """Compute the curve of depth pooling: to `depth`, and to `LEAST_DEPTHS` if the lists are that long.
 
-    `teams` has the team of each run, `pooled` the documents of each topic that are; `own_depths` what some runs have
-    for a depth whatever the others have.
+    `teams` has the team of each run, `pooled` the pooled documents of each topic, `own_depths` the fixed depths of
+    runs that have one of their own.
     """
     found = dict(lists.of(topics))
     rankings = [_by_run(found.get(topic), len(teams)) for topic in topics]
@@ -122,10 +122,10 @@ def curve_of_budgets(
     made: Mapping[int, int] | None = None,
     recall: Recall = lambda _, take: take(),
 ) -> PoolCurve:
-    """Draw the curve of any other strategy: over budgets up to twice the one asked for; of a sample, that alone.
+    """Compute the curve of any other strategy: budgets up to twice the requested one; for a sample, one point.
 
-    `made` has how many documents of each topic, also of topics not given, the same adaptive strategy has chosen before:
-    its budget is that much smaller. `recall` may know what a strategy takes from these very runs with this seed.
+    `made` has the number of documents per topic, also of topics not given, that the same adaptive strategy has chosen
+    before: they reduce its budget. `recall` is a cache of what a strategy takes from these runs with this seed.
     """
     amounts = _amounts(strategy)
     most = int(amounts[-1])
@@ -156,13 +156,13 @@ def _added_up(
     growing: Mapping[int, Counts],
     runs_and_teams: tuple[int, int],
 ) -> tuple[Counts, Counts, Counts]:
-    """Count by amount what is new, of each topic, and what each run and each team alone puts in."""
+    """Count per amount the new documents of each topic and the unique contributions of each run and team."""
     topics = list(topics)
     added = np.zeros((len(topics), amounts.size), np.int64)
     only_run, only_team = (np.zeros((holders, amounts.size), np.int64) for holders in runs_and_teams)
     for row, topic in ((row, topic) for row, topic in enumerate(topics) if topic in chosen):
         one, of_runs = chosen[topic], chosen[topic].of_runs
-        # The first amount with which a document is taken in; documents that none takes in are left out.
+        # The first amount that includes a document; documents that no amount includes are left out.
         entry = np.searchsorted(growing[topic], np.arange(1, of_runs.documents.size + 1))
         entry = entry[: np.searchsorted(entry, amounts.size)]
         added[row] = np.bincount(entry[one.is_new[: entry.size]], minlength=amounts.size)
@@ -173,7 +173,7 @@ def _added_up(
 
 
 def _by_run(given: TopicLists | None, runs: int) -> list[Numbers]:
-    """Give every run's list, an empty one where it leaves the topic out."""
+    """Return every run's list, empty where it lacks the topic."""
     rankings = [NONE] * runs
     if given is not None:
         for run, ranking in zip(given.runs.tolist(), given.rankings, strict=True):
@@ -184,9 +184,9 @@ def _by_run(given: TopicLists | None, runs: int) -> list[Numbers]:
 def _in_pieces(
     rankings: Sequence[Sequence[Numbers]], own_depths: Mapping[int, int]
 ) -> tuple[list[int], list[list[Numbers]]]:
-    """Cut runs that have depths of their own into pieces of one document, which are then in the pool at every depth.
+    """Split runs with depths of their own into one-document lists, which are then in the pool at every depth.
 
-    The run that each piece is of, and the pieces of each topic.
+    Returns the run of each piece, and the pieces of each topic.
     """
     pieces = [own_depths.get(run, 0) for run in range(len(rankings[0]) if rankings else 0)]
     whose = [run for run, depth in enumerate(pieces) for _ in range(depth or 1)]
@@ -201,7 +201,7 @@ def _in_pieces(
 
 
 def _amounts(strategy: Strategy) -> Counts:
-    """Choose the points of the curve; the amount that was asked for is the middle one."""
+    """Choose the points of the curve; the requested amount is the middle one."""
     asked = strategy.budget or strategy.per_topic or 0
     amounts: Counts = np.unique(-(-2 * asked * np.arange(1, POINTS + 1) // POINTS))
     return amounts
@@ -230,7 +230,7 @@ def _beside(taken: TakenFromRuns, pooled: Numbers) -> _Taken:
 
 
 def _alone(place: Numbers, holder: NDArray[np.intp], candidates: int) -> NDArray[np.intp]:
-    """Give each place the one holder that has its document, -1 where several have it."""
+    """Return for each place the only holder of its document, -1 where several have it."""
     least = np.full(candidates, np.iinfo(np.intp).max)
     greatest = np.full(candidates, -1)
     np.minimum.at(least, place, holder)
@@ -239,7 +239,7 @@ def _alone(place: Numbers, holder: NDArray[np.intp], candidates: int) -> NDArray
 
 
 def _shares(strategy: Strategy, amounts: Counts, chosen: Sequence[TakenFromRuns]) -> Counts:
-    """Give the number of documents of each topic with each amount, of those whose order is known."""
+    """Count the documents of each topic for each amount, among those whose order is known."""
     if strategy.definition.kind is not StrategyKind.ORDER:
         sizes = np.array([[one.documents.size] for one in chosen], np.int64).reshape(-1, 1)
         return np.repeat(sizes, amounts.size, axis=1)
@@ -257,7 +257,7 @@ def _to_come(
     chosen: Mapping[int, _Taken],
     made: Mapping[int, int],
 ) -> Counts:
-    """Count what an adaptive strategy chooses of each topic with each amount; nothing of any other."""
+    """Count the documents that an adaptive strategy will choose per topic and amount; 0 for any other strategy."""
     counts = np.zeros((len(topics), amounts.size), np.int64)
     if strategy.definition.kind is not StrategyKind.ADAPTIVE:
         return counts
@@ -273,21 +273,21 @@ def _to_come(
     return counts
 
 
-MOST_PLANS = 24  # of about a megabyte each, three of an adaptive strategy, for 143 runs of 30 topics
+MOST_PLANS = 24  # about 1 MB each, 3 MB for an adaptive strategy, with 143 runs of 30 topics
 
 
 @dataclass(eq=False)
 class PlanMemory:
-    """What strategies take from runs, under all that it depends on: what is pooled and judged has no part in it.
+    """LRU cache of what strategies take from runs; the key has all inputs, and pool and judgements are not among them.
 
-    Nothing is ever told to forget; plans of runs that are no more go when nobody has asked for them for longest.
+    There is no invalidation: plans of deleted runs are evicted as the least recently used.
     """
 
     _taken: OrderedDict[Hashable, AllTaken] = field(default_factory=OrderedDict)
     _lock: Lock = field(default_factory=Lock)
 
     def recall(self, key: Hashable, take: Callable[[], AllTaken]) -> AllTaken:
-        """What was taken under this key, or else is taken now; two who ask at once may both take it."""
+        """Return the cached value of this key, or compute it; concurrent callers may both compute it."""
         with self._lock:
             if key in self._taken:
                 self._taken.move_to_end(key)

@@ -17,7 +17,7 @@ from annotator.evaluation.pooling.strategies import Strategy
 from annotator.evaluation.pooling.topic_runs import TopicRuns, topic_runs
 from annotator.evaluation.runs.rankings import decode_documents
 
-# A run's id, and its documents as they are packed.
+# A run's id and its packed documents.
 PackedRanking = tuple[int, bytes]
 # Document ids.
 Documents = NDArray[np.int32]
@@ -44,7 +44,7 @@ class TopicJudgement(Protocol):
 
 
 class TopicVerdict(NamedTuple):
-    """The judgement of a document that counts; the run is the one from which it was chosen."""
+    """The effective judgement of a document, and the run from which the document was chosen."""
 
     word_id: int
     document_id: int
@@ -54,7 +54,7 @@ class TopicVerdict(NamedTuple):
 
 @dataclass(frozen=True)
 class ChosenDocument:
-    """A document to judge next, the run from which it was chosen, why, and every run that has it with its rank."""
+    """A document to judge next, the run from which it was chosen, why, and its rank in every run that has it."""
 
     document_id: int
     docno: str
@@ -66,11 +66,11 @@ class ChosenDocument:
 def verdicts(
     words: Iterable[TopicJudgement], relevant_from: int, chosen_from: Mapping[int, int] | None = None
 ) -> tuple[TopicVerdict, ...]:
-    """The verdicts a strategy learns from, in the order of their judgements' ids.
+    """Return the verdicts that a strategy learns from, in the order of their judgements' ids.
 
-    A judge's latest judgement of a document counts. Of several judges the one whose latest judgement is the oldest
-    counts, so that a second opinion changes nothing; but a grade comes before "cannot be judged". `chosen_from` has
-    the ids of the runs from which documents were chosen.
+    A judge's latest judgement of a document counts. Among several judges, the one with the oldest latest judgement
+    counts, so that a second opinion changes nothing; but a grade takes precedence over "cannot be judged".
+    `chosen_from` has the ids of the runs from which documents were chosen.
     """
     last = {(word.document_id, word.judge_id): word for word in words}
     counting: dict[int, TopicJudgement] = {}
@@ -86,10 +86,10 @@ def verdicts(
 
 
 class TopicSelection:
-    """The state of an adaptive strategy on one topic, asked repeatedly for choices. Not safe for several threads."""
+    """The state of an adaptive strategy on one topic, reused between choices. Not thread-safe."""
 
     def __init__(self, strategy: Strategy, runs: TopicRuns, run_ids: Sequence[int], seed: int) -> None:
-        """Begin without verdicts; `run_ids` are those of the runs given."""
+        """Start without verdicts; `run_ids` are the ids of `runs`."""
         self._strategy = strategy
         self._seed = seed
         self._runs = runs
@@ -99,9 +99,9 @@ class TopicSelection:
         self._state: Adaptive = strategy.begin(runs, seed)
 
     def choose(self, known: tuple[TopicVerdict, ...], out: Iterable[int], count: int) -> list[ChosenDocument]:
-        """Choose up to `count` documents by all verdicts there are, passing over those that are out.
+        """Choose up to `count` documents given all verdicts so far, skipping those in `out`.
 
-        Same verdicts, same choices, whatever was asked before: what was learnt is kept only as far as it still holds.
+        The choices depend on the verdicts alone, not on earlier calls: state is reused only as far as it still holds.
         """
         kept = len(self._learnt)
         if known[:kept] != self._learnt:
@@ -133,7 +133,7 @@ def begin_selection(
     docnos_of: Callable[[AbstractSet[int]], Mapping[int, str]],
     seed: int,
 ) -> TopicSelection:
-    """Put an adaptive strategy to work on a topic's ranked lists, runs in the order in which they count as given.
+    """Start an adaptive strategy on a topic's ranked lists; the order of `packed` is the order of the runs.
 
     The seed is that of the pool.
     """
@@ -144,10 +144,10 @@ def begin_selection(
 
 
 def candidates(strategy: Strategy, packed: Iterable[PackedRanking], pooled: Sequence[int]) -> Documents:
-    """Find the documents of a topic from which a strategy can choose, by number, without those already pooled."""
+    """Return the numbers of a topic's documents that a strategy can choose from, without those already pooled."""
     rankings = [decode_documents(documents)[: strategy.candidate_depth] for _, documents in packed]
     retrieved = np.concatenate([np.empty(0, np.int32), *rankings])
-    # By a table, which is far quicker than sorting.
+    # A lookup table is far faster than sorting.
     is_left = np.zeros(max(int(retrieved.max(initial=-1)), max(pooled, default=-1)) + 1, np.bool_)
     is_left[retrieved] = True
     is_left[np.asarray(pooled, np.intp)] = False
@@ -155,14 +155,14 @@ def candidates(strategy: Strategy, packed: Iterable[PackedRanking], pooled: Sequ
 
 
 def without(documents: Documents, pooled: Sequence[int]) -> Documents:
-    """Leave out those of the documents that were pooled since."""
+    """Remove the documents that have been pooled since."""
     return documents[~np.isin(documents, pooled)] if pooled else documents
 
 
 def still_to_choose(
     strategy: Strategy, sizes: Mapping[str, int], made: Mapping[str, int], *, used: int = 0
 ) -> dict[str, int]:
-    """Say how many documents a strategy will still choose of each topic.
+    """Return how many documents a strategy will still choose for each topic.
 
     `sizes` has how many there are to choose from, those that it has chosen among them, and `made` how many these are;
     `used` is how much of a budget in total went into other topics.
@@ -174,7 +174,7 @@ def still_to_choose(
 
 
 def topic_shares(strategy: Strategy, sizes: Mapping[str, int], *, used: int = 0) -> dict[str, int]:
-    """Say how many documents a strategy may choose of each topic, which has so many to choose from.
+    """Return how many documents a strategy may choose for each topic, given the number of its candidates.
 
     A budget for each topic is that, and one in total is divided evenly, a remainder among the first topics; `used` is
     how much of it went into other topics.
@@ -203,9 +203,9 @@ class Candidates:
 
 @dataclass
 class Memory:
-    """What a process keeps of topics at work, so that it need not read all their runs for each choice.
+    """A process's cache of active topics, so that their runs are not read again for each choice.
 
-    It makes no difference to what is chosen: everything in it follows from what is stored. One for each database.
+    It does not affect the choices: all of it is derived from stored data. One per database.
     """
 
     _topics: OrderedDict[TopicKey, TopicSelection] = field(default_factory=OrderedDict)
@@ -213,7 +213,7 @@ class Memory:
     _lock: Lock = field(default_factory=Lock)
 
     def take_topic(self, key: TopicKey) -> TopicSelection | None:
-        """Hand a topic out, to one at a time."""
+        """Take a topic out of the cache, so that one caller at a time uses it."""
         with self._lock:
             return self._topics.pop(key, None)
 
@@ -225,7 +225,7 @@ class Memory:
                 self._topics.popitem(last=False)
 
     def candidates(self, keys: Iterable[TopicKey]) -> dict[TopicKey, Candidates]:
-        """What is known of the documents from which these topics' runs let choose."""
+        """Return the cached candidates of these topics."""
         with self._lock:
             return {key: self._candidates[key] for key in keys if key in self._candidates}
 

@@ -1,4 +1,4 @@
-"""Stratified samples: documents in bands of their best rank, of which each band gives a share to be judged."""
+"""Stratified samples: documents are grouped in bands by best rank, and a share of each band is judged."""
 
 import math
 import re
@@ -26,8 +26,8 @@ class Band:
     rate: float  # above 0, at most 1
 
     def __str__(self) -> str:
-        """Write it as `parse_bands` reads it."""
-        # The shortest decimal that reads back the same, but never with an exponent.
+        """Format as `parse_bands` reads it."""
+        # The shortest decimal that round-trips, without an exponent.
         rate = f"{self.rate:.9f}".rstrip("0").rstrip(".")
         return f"{self.first}-{self.last}:{rate}"
 
@@ -105,7 +105,7 @@ def stratified(runs: TopicRuns, bands: Sequence[Band], seed: int) -> tuple[Strat
 
 def _drawn(runs: TopicRuns, band: Band, seed: int) -> Stratum:
     places = np.flatnonzero((runs.best_rank >= band.first) & (runs.best_rank <= band.last))
-    # Not the priorities of showing: else the sparser the stratum, the earlier judges would see what was drawn of it.
+    # Not the judging-order priorities: else judges would see the samples of sparser strata earlier.
     turns = judging_order([runs.docnos[place] for place in places.tolist()], seed, f"{runs.topic}\0stratum")
     # As a decimal fraction, since 0.1 * 30 is more than 3 in binary.
     drawn = math.ceil(Fraction(str(band.rate)) * places.size)

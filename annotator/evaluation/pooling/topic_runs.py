@@ -1,4 +1,4 @@
-"""All runs of one topic in the form from which strategies choose: documents by place, runs in an order of their own."""
+"""All runs of one topic as the input of pooling strategies: documents by place, runs in a canonical order."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ Places = NDArray[np.int32]
 Weights = NDArray[np.float64]
 Value = TypeVar("Value", np.int32, np.float64)
 
-MOST_OF_TABLE = 16  # numbers between the least and the greatest, for each that is given
+MOST_OF_TABLE = 16  # largest range of numbers, per number given
 LEAST_TABLE = 1 << 12
 RRF_OFFSET = 60  # Cormack, Clarke and Büttcher chose it in a pilot and found results little sensitive to it
 
 
 class Ties(Enum):
-    """Tie-breaking: what comes first when a strategy finds several documents, or runs, equally good."""
+    """Tie-breaking among documents, or runs, that a strategy finds equally good."""
 
     RRF = "rrf"  # the document with the greatest RRF weight, then the one whose docno is least in byte order
     FIRST_RUN = "first-run"  # the run given first; of documents, the one in the run given first, then by docno
@@ -39,19 +39,19 @@ class Entries:
 
 @dataclass(frozen=True, eq=False)
 class TopicRuns:
-    """The runs of one topic, of n candidate documents. `topic_runs` makes them.
+    """The runs of one topic, with n candidate documents. Built by `topic_runs`.
 
     A document is known by its *place*, 0 to n - 1 in the byte order of the docnos, and a run by its *row*; rows are
-    ordered by what the runs contain. So neither the numbers the database gave to documents nor the order in which runs
-    were uploaded can show in a choice, not even through the order in which numbers are added up.
+    ordered by what the runs contain. So choices depend neither on the database's document numbers nor on the order in
+    which runs were uploaded, not even through the order of floating-point additions.
     """
 
     topic: str
-    documents: NDArray[np.int32]  # of each place: the document's number
-    docnos: tuple[str, ...]  # of each place
-    given: NDArray[np.intp]  # of each row: index of the run among those given
+    documents: NDArray[np.int32]  # for each place: the document's number
+    docnos: tuple[str, ...]  # for each place
+    given: NDArray[np.intp]  # for each row: index of the run among those given
     lists: Places  # one row a run, best first, filled up with n; the last column is always n
-    scores: Weights | None  # alike, each list's scores brought to 0..1
+    scores: Weights | None  # same shape: each list's scores scaled to 0..1
 
     @property
     def candidates(self) -> int:
@@ -60,7 +60,7 @@ class TopicRuns:
 
     @cached_property
     def lengths(self) -> NDArray[np.intp]:
-        """Of each row: how many documents it has."""
+        """The number of documents of each row."""
         ends: NDArray[np.intp] = np.argmax(self.lists == self.candidates, axis=1)
         return ends
 
@@ -78,8 +78,8 @@ class TopicRuns:
     def entries(self) -> Entries:
         """Every retrieved document once for each run.
 
-        Adding up over them adds each document's terms from its best rank to its worst, so that documents with the same
-        ranks in whichever runs get equal sums, to the last bit.
+        Sums over them add each document's terms from its best rank to its worst, so that documents with the same ranks
+        in different runs get bitwise equal sums.
         """
         by_rank = self.lists.T.ravel()
         at = np.flatnonzero(by_rank < self.candidates)
@@ -88,7 +88,7 @@ class TopicRuns:
 
     @cached_property
     def _by_place(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The entries' indices by place, and where each place's begin."""
+        """The entries' indices by place, and where those of each place begin."""
         counts = np.bincount(self.entries.place, minlength=self.candidates)
         return np.argsort(self.entries.place, kind="stable"), np.append(0, np.cumsum(counts))
 
@@ -104,29 +104,29 @@ class TopicRuns:
 
     @cached_property
     def rrf(self) -> Weights:
-        """Of each place: the document's weight by reciprocal rank fusion."""
+        """For each place, the document's weight by reciprocal rank fusion."""
         return self.sums(1 / (RRF_OFFSET + self.entries.rank))
 
     @cached_property
     def best_rank(self) -> NDArray[np.int32]:
         """For each place, the best rank of the document in any run."""
         best = np.zeros(self.candidates, np.int32)
-        # Of several values for one index the last is kept, and the entries end, backwards, with the best ranks.
+        # NumPy keeps the last of several values for one index; in reverse, the entries end with the best ranks.
         best[self.entries.place[::-1]] = self.entries.rank[::-1]
         return best
 
     @cached_property
     def _first_given(self) -> NDArray[np.intp]:
-        """Of each place: the first of the given runs that has the document."""
+        """For each place, the first of the given runs that has the document."""
         first = np.zeros(self.candidates, np.intp)
         late_first = np.argsort(-self.given[self.entries.row], kind="stable")
         first[self.entries.place[late_first]] = self.given[self.entries.row[late_first]]
         return first
 
     def preference(self, ties: Ties, seed: int) -> NDArray[np.intp]:
-        """Give each place its position in the order in which ties among documents are settled, 0 for the first.
+        """Return the position of each place in the tie-breaking order, 0 for the first.
 
-        The seed matters to random ties alone.
+        The seed is used for random ties only.
         """
         first: NDArray[np.float64] | NDArray[np.int64]
         match ties:
@@ -149,10 +149,10 @@ def topic_runs(
     scores: Sequence[Weights] | None = None,
     depth: int | None = None,
 ) -> TopicRuns:
-    """Take in one topic's document numbers per run, best first, and, for CombMNZ, the runs' scores.
+    """Build `TopicRuns` from one topic's document numbers per run, best first, and, for CombMNZ, the runs' scores.
 
-    `docnos` has the docno of every document number, others too if you like. With `depth`, documents below that rank
-    are no candidates; scores are brought to 0..1 before the cut.
+    `docnos` has at least the docno of every document number. With `depth`, documents below that rank are not
+    candidates; scores are scaled to 0..1 before the cut.
     """
     tops = [ranking[:depth] for ranking in rankings]
     retrieved = np.concatenate([np.empty(0, np.int32), *tops])
@@ -198,7 +198,7 @@ def distinct(numbers: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.
 
 
 def _in_rows(values: NDArray[Value], lengths: NDArray[np.intp], filling: float) -> NDArray[Value]:
-    """Turn values listed run after run into a matrix, with at least one column of filling at the end."""
+    """Arrange values listed run after run as a matrix, with at least one column of `filling` at the end."""
     columns = np.arange(lengths.max(initial=0) + 1)
     rows = np.full((lengths.size, columns.size), filling, values.dtype)
     rows[columns < lengths[:, None]] = values
@@ -206,7 +206,7 @@ def _in_rows(values: NDArray[Value], lengths: NDArray[np.intp], filling: float) 
 
 
 def _levels(scores: Sequence[Weights], depth: int | None) -> Weights:
-    """Bring each list's scores to 0..1; they are halved first, because the difference of the greatest is no number."""
+    """Scale each list's scores to 0..1; they are halved first, because the greatest difference would overflow."""
     levels = [np.empty(0)]
     for half in (each / 2 for each in scores):
         span = np.ptp(half) if half.size else 0
@@ -215,7 +215,7 @@ def _levels(scores: Sequence[Weights], depth: int | None) -> Weights:
 
 
 def _in_own_order(lists: Places, levels: Weights | None) -> NDArray[np.intp]:
-    """Order rows by what they contain; equal rows, which are interchangeable, as they were given."""
+    """Order rows by what they contain; equal rows, which are interchangeable, keep the given order."""
     contents = [row.tobytes() for row in lists.astype(">i4")]
     if levels is not None:
         contents = [places + row.tobytes() for places, row in zip(contents, levels.astype(">f8"), strict=True)]

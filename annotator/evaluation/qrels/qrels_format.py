@@ -1,4 +1,4 @@
-"""Qrels as files, as TREC has them; samples; files of gold questions; and what keeps labels out."""
+"""Qrels files in TREC's format, samples, gold question files, and the problems for which labels are refused."""
 
 import re
 from collections.abc import Callable, Collection, Container, Iterable
@@ -18,7 +18,7 @@ from annotator.evaluation.formats.table_lines import check_words, counted_column
 from annotator.evaluation.qrels.scale import note_outside_scale
 
 UNJUDGED = -1  # pooled but unjudged, or sampled out; nothing else
-NO_GRADE = -2  # of a row whose label is no grade of the scale
+NO_GRADE = -2  # for a row whose label is not a grade of the scale
 WHOLE_TOPIC = re.compile(r"[0-9]{1,18}")
 
 
@@ -31,12 +31,12 @@ class QrelsRow:
     grade: int
     line: int
     stratum: str | None = None  # from which the document was sampled, in qrels of five columns
-    label: str | None = None  # what is written for a grade and is none, where that is taken in
+    label: str | None = None  # the text in place of a grade that is not one, where labels are accepted
 
 
 @dataclass(frozen=True)
 class ParsedQrels:
-    """The rows of a qrels file, in the file's order, no pair of topic and document twice."""
+    """The rows of a qrels file in file order, without duplicate pairs of topic and document."""
 
     rows: list[QrelsRow]
 
@@ -50,8 +50,8 @@ def whole_grade(_line: int, written: bytes) -> int | None:
 class GradeReader:
     """How grades are read."""
 
-    read: Callable[[int, bytes], int | None]  # from the line's number and what is written; None refuses it
-    refusal: Sentence  # its template has %(grade)s for what was written
+    read: Callable[[int, bytes], int | None]  # from the line number and the text; None refuses it
+    refusal: Sentence  # its template has %(grade)s for the text
 
 
 WHOLE_GRADES = GradeReader(whole_grade, Sentence("The grade %(grade)s is not a whole number of at most four digits."))
@@ -59,7 +59,7 @@ WHOLE_GRADES = GradeReader(whole_grade, Sentence("The grade %(grade)s is not a w
 
 @dataclass
 class _Reading:
-    """What was read from the lines so far."""
+    """The state of a reader after some lines."""
 
     name: str
     problems: Problems
@@ -98,7 +98,7 @@ class _Reading:
             self.rows.append(QrelsRow(topic.decode(), docno.decode(), value, line, named))
 
     def _note_unknown_topic(self, line: int, topic: bytes) -> None:
-        """Note it once, not on each of its lines."""
+        """Note an unknown topic once, not on each of its lines."""
         if topic in self.seen_topics:
             return
         self.seen_topics.add(topic)
@@ -135,7 +135,7 @@ class _Reading:
 
 @dataclass
 class _SampledReading(_Reading):
-    """Reading for files that may have five columns; the first line that has four or five says how many it has."""
+    """Reading for files that may have five columns; the first line with four or five decides."""
 
     columns: int | None = None
     columns_line: int = 0
@@ -166,7 +166,7 @@ class _SampledReading(_Reading):
             self.take_grade(line, topic, docno, grade, stratum)
 
     def _note_mixture(self, line: int, columns: int) -> None:
-        """Note it once, not on each line: the others are of one kind."""
+        """Note mixed numbers of columns once, not on each line."""
         if self.mixed:
             return
         self.mixed = True
@@ -206,11 +206,11 @@ def readable_rows(
 ) -> list[QrelsRow]:
     """Read the rows that can be read and note every problem, so that more can be checked of the others at once.
 
-    `text` is what `unpack` returns. Columns are set apart by blanks or tabs; blank lines and lines that begin with
-    `#` count for nothing, and so does the second column. With `topics` or `grades` (the scale), others are a problem;
-    -1 is never one, for it says that the document is pooled and unjudged. With `takes_labels`, one word of any kind may
-    stand for the grade: what is none has the grade `NO_GRADE` and its label as it is written, if long cut. That a file
-    is a run, or that commas part its columns, is one problem.
+    `text` is what `unpack` returns. Columns are separated by blanks or tabs; blank lines, lines that begin with `#` and
+    the second column are ignored. With `topics` or `grades` (the scale), others are a problem; -1 never is, because it
+    means pooled and unjudged. With `takes_labels`, any one word may replace the grade: a word that is not a grade gets
+    the grade `NO_GRADE` and is kept as the label, truncated if long. A file that is a run, or whose columns are
+    separated by commas, is one problem.
     """
     return _rows(_Reading(name, problems, None if topics is None else frozenset(topics), grades, takes_labels), text)
 
@@ -225,7 +225,7 @@ def parse_sampled_qrels(
 ) -> ParsedQrels | None:
     """Read qrels as `parse_qrels` does, and also those of five columns, in which each row has its stratum.
 
-    They are the "prels" of NIST's sample_eval.pl: topic, iteration, document, stratum, grade. The grade -1 says that
+    They are the "prels" of NIST's sample_eval.pl: topic, iteration, document, stratum, grade. The grade -1 means that
     the document is in the pool and was not sampled. A file has four columns on every line or five on every line. With
     `topics`, others are a problem.
     """
@@ -250,10 +250,10 @@ def _rows(reading: _Reading, text: bytes) -> list[QrelsRow]:
 
 
 def format_qrels(rows: Iterable[tuple[str, str, int]]) -> bytes:
-    """Write rows of topic, docno and grade; the same rows in any order give the same bytes.
+    """Format rows of topic, docno and grade; the output does not depend on the order of the rows.
 
-    Topics stand by number when all of them are whole numbers, else by their bytes; documents by their bytes.
-    No comment lines: trec_eval 9 refuses them and 10 crashes on one that comes last.
+    Topics are sorted by number when all of them are whole numbers, else by their bytes; documents by their bytes.
+    No comment lines: trec_eval 9 refuses them and 10 crashes on one at the end.
     """
     graded = list(rows)
     if all(WHOLE_TOPIC.fullmatch(topic) for topic, _, _ in graded):
@@ -268,7 +268,7 @@ COLUMNS = 3
 
 @dataclass(frozen=True, slots=True)
 class KnownGrade:
-    """The grade that is known to be right for a document; `line` counts from 1, None outside of a file."""
+    """The known correct grade of a document; `line` counts from 1, None outside a file."""
 
     topic: str
     docno: str
@@ -279,8 +279,8 @@ class KnownGrade:
 def readable_known_grades(name: str, text: bytes, problems: Problems, *, scale: Collection[int]) -> list[KnownGrade]:
     """Read the rows that can be read and note every problem of the others, so that more can be checked at once.
 
-    `text` is what `unpack` returns. Columns are set apart by tabs or blanks; blank lines and those that begin with `#`
-    count for nothing. A grade outside the scale is a problem, and so is a pair of topic and docno that comes twice.
+    `text` is what `unpack` returns. Columns are separated by tabs or blanks; blank lines and those that begin with `#`
+    are ignored. A grade outside the scale is a problem, and so is a duplicate pair of topic and docno.
     """
     rows: list[KnownGrade] = []
     first_lines: dict[tuple[bytes, bytes], int] = {}
@@ -341,7 +341,7 @@ def note_drafts(name: str, rows: Iterable[QrelsRow], drafts: Container[str], pro
 
 
 def note_outside_pool(name: str, rows: Iterable[QrelsRow], problems: Problems) -> None:
-    """Note these rows, whose documents are not pooled, when nothing is to be added."""
+    """Note rows whose documents are not pooled, when nothing may be added to the pool."""
     for row in rows:
         problems.add(
             name,
@@ -353,7 +353,7 @@ def note_outside_pool(name: str, rows: Iterable[QrelsRow], problems: Problems) -
 
 
 def note_outside_pool_of_dropped(name: str, rows: Iterable[QrelsRow], problems: Problems) -> None:
-    """Note these rows, which would add to the pool of a topic that was dropped."""
+    """Note rows that would add to the pool of a dropped topic."""
     for row in rows:
         problems.add(
             name,
@@ -372,7 +372,7 @@ def note_lost_grades(name: str, rows: Iterable[QrelsRow], scale: Container[int],
 
 
 def note_decided(name: str, rows: Iterable[QrelsRow], judge: str, problems: Problems) -> None:
-    """Note labels of what the judge was given as an adjudicator: they would be taken for decisions."""
+    """Note labels of documents that the judge has as an adjudicator: they would count as decisions."""
     for row in rows:
         if row.grade != UNJUDGED:
             problems.add(
@@ -386,7 +386,7 @@ def note_decided(name: str, rows: Iterable[QrelsRow], judge: str, problems: Prob
 
 
 def note_kept_apart(name: str, rows: Iterable[QrelsRow], problems: Problems) -> None:
-    """Note labels outside the scale, which keep nothing out."""
+    """Note labels outside the scale; they do not block the import."""
     for row in rows:
         problems.add(
             name,

@@ -1,4 +1,4 @@
-"""Qrels as arrays: what runs are matched with."""
+"""Qrels as arrays, to be joined with runs."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from annotator.evaluation.qrels.qrels_columns import QrelsColumns, read_qrels_co
 from annotator.evaluation.qrels.qrels_format import QrelsRow, parse_sampled_qrels
 
 MOST_GRADE = int(np.iinfo(np.int16).max)
-LEAST_GRADE = -MOST_GRADE  # the one below is for joined runs: documents that the qrels do not list
+LEAST_GRADE = -MOST_GRADE  # the value below marks documents of joined runs that the qrels do not list
 MAX_UTF8_BYTES = 4  # of a character
 
 
@@ -25,14 +25,14 @@ MAX_UTF8_BYTES = 4  # of a character
 class QrelsTable:
     """The qrels of some topics; an entry is a document of a topic, entries are sorted by topic.
 
-    Topics stand in the order of their numbers' bytes, in which trec_eval adds up its means.
+    Topics are sorted by the bytes of their numbers, the order in which trec_eval sums its means.
     """
 
     topics: tuple[str, ...]
     first: NDArray[np.intp]  # where each topic's entries begin; one longer than there are topics
     docnos: NDArray[np.bytes_]  # UTF-8, dtype S
     grades: NDArray[np.int16]  # negative: pooled, but not judged
-    # Of each entry, from qrels of five columns: the stratum it was sampled from, the file's strata numbered from 0 in
+    # For each entry of five-column qrels: the stratum it was sampled from, the file's strata numbered from 0 in
     # natural order.
     strata: NDArray[np.int32] | None = None
 
@@ -41,7 +41,7 @@ def read_qrels(name: str, text: bytes, problems: Problems) -> QrelsTable | None:
     """Read qrels of four or five columns, or return None and note every problem of the file with its line.
 
     `text` is what `unpack` returns. The format is that of `qrels_format.parse_sampled_qrels`. Within a topic the
-    entries stand as in the file.
+    entries are in file order.
     """
     columns = read_qrels_columns(text)
     if columns is None:
@@ -55,8 +55,8 @@ def read_qrels(name: str, text: bytes, problems: Problems) -> QrelsTable | None:
 def table_of(qrels: Mapping[str, Mapping[str, int]]) -> QrelsTable:
     """Make the table of grades by topic and docno, as `{"401": {"FT911-3": 1}}`; a topic may have no document.
 
-    Raises `InvalidValueError` when a topic or docno is no identifier that a TREC file can carry, or when a grade is no
-    whole number (of any integer type but bool) or is outside -32767 to 32767.
+    Raises `InvalidValueError` when a topic or docno is not a valid TREC identifier, or when a grade is not a whole
+    number (of any integer type but bool) or is outside -32767 to 32767.
     """
     for topic, grades in qrels.items():
         require_identifier(topic)
@@ -76,7 +76,7 @@ def table_of(qrels: Mapping[str, Mapping[str, int]]) -> QrelsTable:
 
 
 def columns_of(rows: Iterable[QrelsRow]) -> QrelsColumns:
-    """Bring rows into columns; either all of them have a stratum or none."""
+    """Convert rows to columns; either all of them have a stratum or none."""
     listed = list(rows)
     topics = sorted({row.topic for row in listed})
     places = {topic: place for place, topic in enumerate(topics)}
@@ -91,7 +91,7 @@ def columns_of(rows: Iterable[QrelsRow]) -> QrelsColumns:
 
 
 def table_of_columns(columns: QrelsColumns) -> QrelsTable:
-    """Bring the lines of each topic together, as they follow one another in the file."""
+    """Group the lines by topic, in file order within each topic."""
     docnos, grades = columns.docnos, columns.grades
     strata = None if columns.strata is None else _numbered(columns.strata)
     if np.any(columns.topic[1:] < columns.topic[:-1]):
@@ -115,7 +115,7 @@ def _numbered(strata: NDArray[np.bytes_]) -> NDArray[np.int32]:
 
 
 def _is_plain(grades: Mapping[str, int]) -> bool:
-    """Tell quickly, of all at once, whether nothing is wrong; False also when something is only rare."""
+    """Quick check of all grades at once that they are valid; False also for unusual valid values."""
     if not grades:
         return True
     if set(map(type, grades)) != {str} or set(map(type, grades.values())) != {int}:

@@ -1,4 +1,4 @@
-"""A pool that is a sample: what was drawn of each topic's strata, and its qrels with -1 for what was not drawn."""
+"""A sampled pool: the documents drawn from each topic's strata, and qrels with -1 for those not drawn."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class PackedStratum(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class TopicSample:
-    """The strata of one topic, {document: stratum}, and the documents that were drawn from them."""
+    """The strata of one topic, {document: stratum}, and the documents drawn from them."""
 
     strata: Mapping[int, int]
     drawn: Collection[int]
@@ -38,8 +38,8 @@ class TopicSample:
     def grades(self, settled: Mapping[int, int]) -> dict[int, int]:
         """The grades that estimates are computed from, -1 for a document that was not drawn or has no grade.
 
-        A document that was graded without being drawn stays -1: it was chosen for a reason, and estimates need what
-        chance has chosen. One outside the strata has no grade here.
+        A document graded without being drawn stays -1: it was not chosen at random, as the estimates require. A
+        document outside the strata has no grade here.
         """
         drawn = self.drawn
         return {
@@ -47,12 +47,12 @@ class TopicSample:
         }
 
     def without(self, documents: Collection[int]) -> "TopicSample":
-        """The sample of a residual collection, which does not have these documents."""
+        """Return the sample of the residual collection without these documents."""
         strata = {document: number for document, number in self.strata.items() if document not in documents}
         return TopicSample(strata, self.drawn)
 
 
-# Topic key → its sample; a topic that is not among them was not sampled.
+# Topic key → its sample; topics without an entry were not sampled.
 Samples = Mapping[int, TopicSample]
 NO_SAMPLES: Samples = {}
 
@@ -97,9 +97,9 @@ PrelsLine = tuple[str, str, int | str, int]
 
 
 def sampled_rows(strata: Iterable[SampledStratum], grades: Mapping[tuple[int, int], int]) -> list[SampledRow]:
-    """Say of every document of the strata what it counts for; `grades` are by topic id and document id.
+    """Return a row for every document of the strata; `grades` are by topic id and document id.
 
-    What was graded without being drawn stays -1: it was chosen for a reason, and estimates need what chance has chosen.
+    A document graded without being drawn stays -1: it was not chosen at random, as the estimates require.
     """
     return [
         SampledRow(
@@ -124,9 +124,9 @@ def rows_of_other_topics(sampled: Collection[int], grades: Mapping[tuple[int, in
 
 
 def format_prels(lines: Iterable[PrelsLine], *, with_strata: bool) -> bytes:
-    """Write the five columns that NIST's sample_eval.pl reads, or the four of qrels; same rows, same bytes.
+    """Format the five columns that NIST's sample_eval.pl reads, or the four of qrels; the order of rows is free.
 
-    Topics stand by number when all of them are whole numbers, else by their bytes; documents by their bytes.
+    Topics are sorted by number when all of them are whole numbers, else by their bytes; documents by their bytes.
     """
     listed = _in_order(list(lines))
     if with_strata:

@@ -1,4 +1,4 @@
-"""The grades of a collection as people write them: `0=Not relevant, 1=Relevant`."""
+"""The text format of a collection's grades: `0=Not relevant, 1=Relevant`."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ LONGEST_DESCRIPTION = 1_000
 
 @dataclass(frozen=True)
 class GradeMeaning:
-    """A grade with its name and, perhaps, what it is given for."""
+    """A grade with its name and an optional description."""
 
     value: int
     name: str
@@ -24,9 +24,9 @@ class GradeMeaning:
 
 
 def parse_scale(text: str) -> tuple[GradeMeaning, ...]:
-    """Read `value=name` or `value=name | description`, one a line or separated by commas, into ascending grades.
+    """Read `value=name` or `value=name | description`, one per line or separated by commas, as ascending grades.
 
-    Raises `InvalidValueError` for fewer than two grades, a grade twice, one outside 0 to 9, or one without a name.
+    Raises `InvalidValueError` for fewer than two grades, a duplicate grade, one outside 0 to 9, or one without a name.
     """
     parts = text.splitlines() if "\n" in text.strip() else text.split(",")
     grades = sorted((_parse_grade(part) for part in parts if part.strip()), key=lambda grade: grade.value)
@@ -39,14 +39,14 @@ def parse_scale(text: str) -> tuple[GradeMeaning, ...]:
 
 
 def format_scale(grades: Sequence[GradeMeaning]) -> str:
-    """Write a scale one grade a line, as `parse_scale` reads it."""
+    """Format a scale with one grade per line, as `parse_scale` reads it."""
     return "\n".join(
         f"{grade.value}={grade.name}" + (f" | {grade.description}" if grade.description else "") for grade in grades
     )
 
 
 def check_relevant_from(relevant_from: int, grades: Sequence[GradeMeaning]) -> None:
-    """Refuse a least relevant grade that is no grade, or that makes every document relevant."""
+    """Refuse a relevance threshold that is not a grade, or that makes every document relevant."""
     higher = [grade.value for grade in grades][1:]
     if relevant_from not in higher:
         raise InvalidValueError(
@@ -57,7 +57,7 @@ def check_relevant_from(relevant_from: int, grades: Sequence[GradeMeaning]) -> N
 
 
 def note_outside_scale(name: str, line: int | None, grade: int, scale: Iterable[int], problems: Problems) -> None:
-    """Note a grade that the scale has not."""
+    """Note a grade that is not in the scale."""
     problems.add(
         name,
         line,

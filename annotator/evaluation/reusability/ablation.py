@@ -1,4 +1,4 @@
-"""Runs scored by some of the grades, many times over: what fewer judgements would have been worth."""
+"""Judgement ablation: runs scored repeatedly with random subsets of the grades."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,9 +18,9 @@ from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.qrels.qrels_table import QrelsTable
 from annotator.evaluation.significance.rank_correlation import Similarity, similarities
 
-MOST_ROWS = 1 << 19  # joined at a time: they stay near the processor, and many runs do not fill the memory
+MOST_ROWS = 1 << 19  # joined at a time: they fit the processor's cache, and memory stays bounded
 
-Kept = NDArray[np.bool_]  # one an entry
+Kept = NDArray[np.bool_]  # one per entry
 
 
 def thinned_means(
@@ -31,11 +31,11 @@ def thinned_means(
     *,
     advance: Callable[[], None],
 ) -> Values:
-    """Score every run over the topics by only those grades that are kept, once for each choice of them.
+    """Compute every run's mean over topics from only the kept grades, once for each subset.
 
-    Shape: choices, scorings, runs. `grades` has one an entry, `NOT_GRADED` where there is none. All topics of which
-    something is graded count, also where nothing is kept: there a run has what it has without judgements. Raises
-    `InvalidValueError` when nothing is graded. `advance` is called after each choice, `steps` times in all.
+    Shape: subsets, scorings, runs. `grades` has one per entry, `NOT_GRADED` where there is none. All topics with a
+    grade count, also those with none kept: there a run has its score without judgements. Raises
+    `InvalidValueError` when nothing is graded. `advance` is called after each subset, `steps` times in all.
     """
     means = np.empty((len(kept), len(scorings), len(runs.retrieved)))
     for begin, end, rows in _pieces(runs):
@@ -50,13 +50,13 @@ def thinned_means(
 
 
 def steps(runs: RegradedRuns, choices: int) -> int:
-    """How often `thinned_means` advances."""
+    """Return how often `thinned_means` calls `advance`."""
     return choices * sum(1 for _ in _pieces(runs))
 
 
 @dataclass(frozen=True, eq=False)
 class _Joined:
-    """Some runs joined with all grades, with the entry of everything that may be taken out."""
+    """Some runs joined with all grades, with the qrels entry of each row that may be removed."""
 
     judged: JudgedRankings
     of_row: NDArray[np.intp]
@@ -64,7 +64,7 @@ class _Joined:
 
     @classmethod
     def of(cls, runs: RegradedRuns, grades: NDArray[np.integer], begin: int, end: int, rows: slice) -> "_Joined":
-        """Join the runs from `begin` to `end`, which have these rows."""
+        """Join the runs from `begin` to `end`, whose rows are `rows`."""
         entries = np.flatnonzero(grades > NOT_GRADED)
         topics, counts = np.unique(runs.entry_topic[entries], return_counts=True)
         number = np.full(grades.size, -1, np.intp)
@@ -83,12 +83,12 @@ class _Joined:
         of_entries = grades[entries].astype(np.int16)
         first_entry = np.concatenate(([0], np.cumsum(counts)))
         table = QrelsTable(tuple(runs.topics[place] for place in topics.tolist()), first_entry, NO_DOCNOS, of_entries)
-        # The order in which a batch keeps the grades of each topic: best first, ties in their order.
+        # The order of each topic's grades in a batch: best first, ties in entry order.
         best_first = np.lexsort((-of_entries.astype(np.int32), np.repeat(np.arange(topics.size), counts)))
         return cls(judge_matched(table, matched), entries[entry], entries[best_first])
 
     def keep(self, kept: Kept) -> JudgedRankings:
-        """Take all that is not kept out of the qrels, as if nobody had judged it."""
+        """Remove all entries that are not kept from the qrels, as if unjudged."""
         judged = self.judged
         rows, grades = np.flatnonzero(kept[self.of_row]), np.flatnonzero(kept[self.of_grade])
         of_grade = judged.strata.of_grade[grades]
@@ -110,7 +110,7 @@ class _Joined:
 
 
 def _pieces(runs: RegradedRuns) -> Iterator[tuple[int, int, slice]]:
-    """Cut the runs into pieces of some rows: the first run, the one after the last, and their rows."""
+    """Split the runs into blocks of bounded size: first run, one past the last, and their rows."""
     bounds = np.searchsorted(runs.run, np.arange(len(runs.retrieved) + 1))
     begin = 0
     while begin < len(runs.retrieved):
@@ -122,18 +122,18 @@ def _pieces(runs: RegradedRuns) -> Iterator[tuple[int, int, slice]]:
 
 SHARES = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
 DRAWS = 5
-SAME_RANKING = 0.9  # from this tau on two rankings are commonly taken for the same (Voorhees 2000)
+SAME_RANKING = 0.9  # rankings with at least this tau are commonly considered equivalent (Voorhees 2000)
 
 
 @dataclass(frozen=True)
 class AblationStep:
-    """The runs scored by a share of the judgements, over all draws."""
+    """The runs scored with a share of the judgements, over all draws."""
 
     share: float
     judgements: int  # the same in every draw
-    relevant: float  # of these, in the mean
-    values: tuple[float, ...]  # of each run, in the mean
-    tau: Figure  # Kendall's tau-b with the ranking by all judgements, in the mean of the draws in which it exists
+    relevant: float  # relevant ones among these, mean over draws
+    values: tuple[float, ...]  # of each run, mean over draws
+    tau: Figure  # Kendall's tau-b with the ranking by all judgements, mean over the draws in which it exists
     least_tau: Figure
     greatest_tau: Figure
     tau_ap: Figure
@@ -146,7 +146,7 @@ class AblationStep:
 
 @dataclass(frozen=True)
 class Ablation:
-    """One measure; the steps go from most judgements to fewest, and `full` has each run's value by all of them."""
+    """The ablation of one measure; steps go from most judgements to fewest, `full` has the values with all."""
 
     measure: Measure
     full: tuple[float, ...]
@@ -156,7 +156,7 @@ class Ablation:
 
     @property
     def share_that_suffices(self) -> float | None:
-        """The least share that keeps the ranking, as all greater ones do; None when none does, or there is none."""
+        """The least share from which on every share keeps the ranking; None when there is none."""
         enough = None
         for step in self.steps:
             if step.tau.value is None or step.tau.value < SAME_RANKING:
@@ -175,12 +175,12 @@ def ablate(
     draws: int = DRAWS,
     advance: Callable[[], None] = lambda: None,
 ) -> tuple[Ablation, ...]:
-    """Score the runs by nested random samples of the judgements, some times over.
+    """Score the runs with nested random samples of the judgements, in several draws.
 
-    Each draw puts the judgements of every topic in a random order, and a share of them is the first of these: rounded
-    to whole documents, and one of every topic at least (Buckley and Voorhees, SIGIR 2004, who sampled relevant and
-    other documents apart). `shares` lie above 0 and at most at 1, and there is one draw at least. One result a scoring;
-    nothing judged gives none. `advance` is called `steps_of_ablating` times.
+    Each draw shuffles the judgements of every topic, and a share is a prefix of them, rounded to whole documents and
+    at least one per topic (Buckley and Voorhees, SIGIR 2004, who sampled relevant and other documents separately).
+    `shares` are above 0 and at most 1; `draws` is at least 1. Returns one result per scoring, none when nothing is
+    judged. `advance` is called `steps_of_ablating` times.
     """
     if not np.any(grades > NOT_GRADED):
         return ()
@@ -204,14 +204,14 @@ def ablate(
 
 
 def steps_of_ablating(runs: RegradedRuns, *, shares: Sequence[float] = SHARES, draws: int = DRAWS) -> int:
-    """How often `ablate` advances."""
+    """Return how often `ablate` calls `advance`."""
     return steps(runs, 1 + draws * len(set(shares)))
 
 
 def nested_samples(
     topic: NDArray[np.intp], grades: Grades, shares: Sequence[float], random: np.random.Generator
 ) -> list[NDArray[np.bool_]]:
-    """Sample the graded entries of each topic; the smaller of two shares is part of the greater. One choice a share."""
+    """Sample the graded entries of each topic, one subset per share; smaller shares are subsets of greater ones."""
     graded = np.flatnonzero(grades > NOT_GRADED)
     order = graded[np.lexsort((random.random(graded.size), topic[graded]))]
     counts = np.bincount(topic[order])
@@ -245,7 +245,7 @@ def _steps(
 
 
 def _figures(alike: Sequence[Similarity], runs: int) -> tuple[Figure, Figure, Figure, Figure]:
-    """Mean, least and greatest tau, and the mean of tau_AP."""
+    """Return mean, least and greatest tau, and the mean tau_AP."""
     taus = [one.tau for one in alike if one.tau is not None]
     aps = [one.tau_ap for one in alike if one.tau_ap is not None]
     if not taus or not aps:

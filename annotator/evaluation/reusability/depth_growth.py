@@ -1,4 +1,4 @@
-"""How much of the pool is relevant, how that grows with its depth, and what a deeper one brings (Zobel 1998)."""
+"""Density of relevant documents in the pool, its growth with depth, and extrapolation (Zobel 1998)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,20 +21,20 @@ from annotator.evaluation.qrels.topic_flags import (
     fault_of,
 )
 
-FEWEST_DEPTHS = 3  # two determine the curve, and nothing would say how well it fits
+FEWEST_DEPTHS = 3  # two determine the curve and leave no residual to assess the fit
 DRAWS = 1_000
-MOST_CELLS = 1 << 20  # extrapolated at a time, so that many draws to a great depth do not fill the memory
+MOST_CELLS = 1 << 20  # extrapolated at a time, to bound memory with many draws and great depths
 
 Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Extrapolation:
-    """How many new relevant documents a deeper pool is expected to bring, over all topics."""
+    """The expected number of new relevant documents of a deeper pool, over all topics."""
 
     depth: int
     new: Figure
-    interval: tuple[float, float] | None  # 95 %, by drawing topics; None exactly when `interval_reason` says why
+    interval: tuple[float, float] | None  # 95 %, bootstrap over topics; None exactly when `interval_reason` is set
     interval_reason: Missing | None = None
 
 
@@ -50,21 +50,21 @@ class DepthGrowth:
 
     @property
     def found(self) -> tuple[int, ...]:
-        """How many relevant documents a pool of each depth has."""
+        """The number of relevant documents in a pool of each depth."""
         return tuple(np.cumsum(self.new).tolist())
 
 
 def judged_depth(runs: RegradedRuns, grades: Grades, fed: Sequence[bool]) -> int:
-    """The depth down to which every document of the runs that fed the pool is judged, 0 when there is none.
+    """Return the depth down to which the contributing runs are completely judged, 0 when there is none.
 
-    A ranking that ends before it, all judged, takes nothing away.
+    A fully judged ranking that ends earlier does not reduce it.
     """
     judged = np.flatnonzero(grades[runs.entry] > NOT_GRADED)
     topics = len(runs.topics)
     ranking = runs.run[judged] * topics + runs.row_topic[judged]
     counts = np.bincount(ranking, minlength=runs.retrieved.size)
     nth = np.arange(1, judged.size + 1) - (np.cumsum(counts) - counts)[ranking]
-    # Without a gap above it, the n-th judged document is at rank n.
+    # Without an unjudged document above it, the n-th judged document is at rank n.
     unbroken = np.bincount(ranking[nth == runs.rank[judged]], minlength=runs.retrieved.size)
     unbroken = unbroken.reshape(runs.retrieved.shape)[np.array(fed, np.bool_)]
     retrieved = runs.retrieved[np.array(fed, np.bool_)]
@@ -73,7 +73,7 @@ def judged_depth(runs: RegradedRuns, grades: Grades, fed: Sequence[bool]) -> int
 
 
 def new_by_depth(runs: RegradedRuns, grades: Grades, fed: Sequence[bool], relevant_from: int, depth: int) -> Counts:
-    """Count the relevant documents whose best rank, in any run that fed the pool, is each depth from 1 to `depth`.
+    """Count the relevant documents by their best rank in any contributing run, from 1 to `depth`.
 
     Shape: topics, depths.
     """
@@ -86,12 +86,12 @@ def new_by_depth(runs: RegradedRuns, grades: Grades, fed: Sequence[bool], releva
 
 
 def depth_growth(new: Counts, depths: Sequence[int], *, seed: int, draws: int = DRAWS) -> DepthGrowth:
-    """Fit Zobel's curve to new relevant documents, (topics, depths from 1), and extend it to deeper pools.
+    """Fit Zobel's curve to new relevant documents, (topics, depths from 1), and extrapolate to deeper pools.
 
-    The number n of new relevant documents at depth p, over all topics, is taken to be C * p^s - 1, fitted by least
-    squares to log(n + 1) against log p; where the curve is below 0 nothing more is found (Zobel, SIGIR 1998). It only
-    holds for a pool that is judged completely down to its depth. The interval is from the 2.5th to the 97.5th
-    percentile of fits to topics drawn with replacement. A depth that is not beyond the pool brings 0.
+    The model of the number n of new relevant documents at depth p, over all topics, is C * p^s - 1, fitted by least
+    squares to log(n + 1) against log p; negative values of the curve count as 0 (Zobel, SIGIR 1998). It is valid only
+    for a pool that is judged completely down to its depth. The interval is from the 2.5th to the 97.5th percentile of
+    fits to topics drawn with replacement. A depth within the pool adds 0.
     """
     totals = new.sum(axis=0)
     reason = Missing.FEW_DEPTHS if totals.size < FEWEST_DEPTHS else None if totals.any() else Missing.NOTHING_RELEVANT
@@ -112,14 +112,14 @@ def depth_growth(new: Counts, depths: Sequence[int], *, seed: int, draws: int = 
 
 
 def _drawn(new: Counts, seed: int, draws: int) -> Counts:
-    """Draw as many topics as there are, with replacement, and total each draw. Shape: draws, depths."""
+    """Sum bootstrap samples of the topics. Shape: draws, depths."""
     topics = len(new)
     times = np.random.default_rng(seed).multinomial(topics, np.full(topics, 1 / topics), size=draws)
     return times @ new
 
 
 def _fit(totals: Counts) -> tuple[Values, Values]:
-    """Fit lines to the logarithms of each row: at depth 1, and how they rise."""
+    """Fit a line to the logarithms of each row: intercept (at depth 1) and slope."""
     x = np.log(np.arange(1, totals.shape[1] + 1))
     y = np.log(totals + 1.0)
     slope = (y - y.mean(axis=1, keepdims=True)) @ (x - x.mean()) / ((x - x.mean()) ** 2).sum()
@@ -140,7 +140,7 @@ def _extend(
 
 
 def _beyond(level: Values, slope: Values, judged: int, depth: int) -> Values:
-    """Add up each line's curve from below the judged depth to another, where it is above 0."""
+    """Sum the positive part of each curve from just below the judged depth to `depth`."""
     total = np.zeros(level.size)
     step = max(MOST_CELLS // level.size, 1)
     for begin in range(judged + 1, depth + 1, step):
@@ -149,7 +149,7 @@ def _beyond(level: Values, slope: Values, judged: int, depth: int) -> Values:
     return total
 
 
-CAREFUL_SHARE = 0.17  # relevant share of the judged documents from which on care is needed
+CAREFUL_SHARE = 0.17  # relevant share of the judged documents from which reuse needs care
 
 
 class Density(SentenceEnum):
@@ -171,47 +171,47 @@ class Density(SentenceEnum):
 
 @dataclass(frozen=True)
 class TopicDensity:
-    """A topic, and how much of what was judged is relevant."""
+    """A topic and the relevant share of its judged documents."""
 
     topic: JudgedTopic
     share: Figure
-    density: Density | None  # None while too little is judged to say
+    density: Density | None  # None while too few documents are judged
 
     @property
     def is_flagged(self) -> bool:
-        """Whether too many are relevant."""
+        """Whether too many judged documents are relevant."""
         return fault_of(self.topic) is Fault.MANY
 
     @property
     def has_too_few(self) -> bool:
-        """Whether fewer are relevant than a topic needs, and those that wait to be judged cannot change that."""
+        """Whether fewer are relevant than a topic needs, and unjudged pooled documents cannot change that."""
         return fault_of(self.topic) is Fault.FEW
 
 
 @dataclass(frozen=True)
 class PoolDensity:
-    """The whole pool, and each topic in the order in which it was given."""
+    """The density of the whole pool and of each topic, in the given order."""
 
     topics: tuple[TopicDensity, ...]
     share: Figure  # of all topics together
     density: Density | None
-    median_share: Figure  # of the topics of which something is judged
+    median_share: Figure  # over topics with a judged document
 
     @property
     def flagged(self) -> tuple[str, ...]:
-        """The topics of which too much is relevant."""
+        """The topics with too many relevant documents."""
         return tuple(one.topic.number for one in self.topics if one.is_flagged)
 
     @property
     def too_few(self) -> tuple[str, ...]:
-        """The topics of which too little is relevant."""
+        """The topics with too few relevant documents."""
         return tuple(one.topic.number for one in self.topics if one.has_too_few)
 
 
 def pool_density(topics: Sequence[JudgedTopic]) -> PoolDensity:
-    """Give the relevant share of the judged documents, by topic and of all, and words for it.
+    """Compute the relevant share of the judged documents, per topic and overall, and classify it.
 
-    A topic whose first few judgements are all there is, while documents wait, has a share but no word yet.
+    A topic with few judgements so far and unjudged documents left has a share but no class yet.
     """
     judged = sum(topic.judged for topic in topics)
     share = share_of(sum(topic.relevant for topic in topics), judged, Missing.NO_JUDGEMENT)

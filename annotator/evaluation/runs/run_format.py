@@ -1,4 +1,4 @@
-"""Runs as files: six columns a line, topic, Q0, document, rank, score and tag, as TREC has them."""
+"""Run files in TREC's format: six columns per line, topic, Q0, document, rank, score and tag."""
 
 import io
 import math
@@ -30,13 +30,13 @@ from annotator.evaluation.runs.run_scores import NO_NUMBER
 # float() would also take 1_000, nan and infinity, trec_eval's strtod 0x1p3, and "1,5" as 1.
 WHOLE_NUMBER = re.compile(rb"[0-9]{1,8}")  # as `whole_numbers_of` reads ranks
 
-# The problem of a topic that is none of those given.
+# The problem of a topic that is not in the collection.
 UNKNOWN_TOPIC = Sentence("The collection has no topic %(topic)s.")
 
 
 @dataclass
 class _Entries:
-    """A topic's lines in the order of the file, packed: a run of millions of lines may need this path too."""
+    """A topic's lines in file order, packed, because runs of millions of lines may take this path too."""
 
     docnos: bytearray = field(default_factory=bytearray)  # each followed by a newline, which no id contains
     scores: "array[float]" = field(default_factory=lambda: array("d"))
@@ -46,14 +46,14 @@ class _Entries:
 
 @dataclass
 class _Reading:
-    """What was read from the lines so far."""
+    """The state of a reader after some lines."""
 
     name: str
     problems: Problems
     topics: AbstractSet[str] | None
     tag: str | None
     unknown_topic: Sentence
-    tags: dict[bytes, int] = field(default_factory=dict)  # with the line that has it first
+    tags: dict[bytes, int] = field(default_factory=dict)  # with the first line that has it
     entries: dict[bytes, _Entries] = field(default_factory=dict)
     lines: int = 0
 
@@ -121,7 +121,7 @@ class _Reading:
 
 
 def note_columns(problems: Problems, name: str, line: int, columns: int) -> None:
-    """Note that a line has not as many columns as a run."""
+    """Note that a line does not have six columns."""
     problems.add(
         name,
         line,
@@ -131,7 +131,7 @@ def note_columns(problems: Problems, name: str, line: int, columns: int) -> None
 
 
 def note_duplicate(problems: Problems, name: str, line: int, topic: bytes, docno: bytes, first_line: int) -> None:
-    """Note that a topic's list has a document twice."""
+    """Note that a document is repeated in a topic's list."""
     problems.add(
         name,
         line,
@@ -150,7 +150,7 @@ def read_lines(
     tag: str | None,
     unknown_topic: Sentence = UNKNOWN_TOPIC,
 ) -> ParsedRun | None:
-    """Return the run, or None when anything is wrong: first what single lines have, then documents that come twice."""
+    """Return the run, or None after noting problems: first those of single lines, then duplicate documents."""
     before = problems.total
     reading = _Reading(name, problems, topics, tag, unknown_topic)
     for line, columns in lines_below_heading(name, text, problems, RUN_COLUMNS):
@@ -179,9 +179,9 @@ def parse_run(
 ) -> ParsedRun | None:
     """Read a run, or return None and note every problem of the file with its line.
 
-    `text` is what `unpack` returns. Columns are set apart by blanks or tabs; blank lines and lines that begin with
-    `#` count for nothing. The rank column is ignored, as trec_eval does. With `topics`, others are refused;
-    a `tag` given stands for whatever tags the file has.
+    `text` is what `unpack` returns. Columns are separated by blanks or tabs; blank lines and lines that begin with
+    `#` are ignored, and so is the rank column, as in trec_eval. With `topics`, others are refused;
+    `tag` overrides the tags in the file.
     """
     known = None if topics is None else frozenset(topics)
     return read_columns(text, known, tag) or read_carefully(name, text, problems, known, tag)
@@ -195,14 +195,14 @@ def read_carefully(
     tag: str | None,
     unknown_topic: Sentence = UNKNOWN_TOPIC,
 ) -> ParsedRun | None:
-    """Do as `read_lines`, but note first whether the file is of another kind as a whole."""
+    """Read like `read_lines`, but first note whether the whole file is of another kind."""
     if note_no_run(name, text, problems):
         return None
     return read_lines(name, text, problems, topics, tag, unknown_topic)
 
 
 def first_tag_of(text: bytes) -> tuple[int, str]:
-    """The number of a run's first line of data and the tag on it; `(1, "")` when there is none to be had."""
+    """Return the number of a run's first data line and its tag; `(1, "")` when there is none."""
     line = first_data_line(text)
     content = next(islice(io.BytesIO(text), line - 1, line), b"").split()
     words = [word.decode() for word in content]

@@ -1,4 +1,4 @@
-"""Reads the scores of many lines at once, each to the last bit what Python's float() reads."""
+"""Parses the scores of many lines at once, bitwise equal to Python's float()."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from annotator.evaluation.formats.table_tokens import WORD_BYTES, Bytes, Offsets, UnusualError, Words, texts_of
 
 NO_NUMBER = -1
-MAX_SCORE_BYTES = 64  # longer numbers exist, but not where speed matters
+MAX_SCORE_BYTES = 64  # longer numbers take the slow path
 # With finiteness and float()'s own grammar this leaves exactly the decimal numbers of `run_lines`; NUL is padding.
 MAY_BE_IN_A_SCORE = np.isin(np.arange(256), [0, *b"0123456789+-.eE"])
 PLUS, MINUS = b"+-"
@@ -16,7 +16,7 @@ MOST_IN_FIRST_WORD = np.uint64(1843)  # with sixteen digits more it is still bel
 DOUBLE_BITS = 53
 EXACT_DIGITS = np.uint64(1 << DOUBLE_BITS)
 EXACT_POWER = 22  # 10^22 is the largest power of ten that is a double
-MOST_EXPONENT = np.uint64(1000)  # a larger one is none that speed matters for
+MOST_EXPONENT = np.uint64(1000)  # larger ones take the slow path
 
 
 def _each_byte(value: int) -> np.uint64:
@@ -26,8 +26,8 @@ def _each_byte(value: int) -> np.uint64:
 ZERO = ord("0")
 ZEROS, LOWEST_BITS, HIGHEST_BITS = _each_byte(ZERO), _each_byte(0x01), _each_byte(0x80)
 POINT, LETTER = np.uint64(ord(".") ^ ZERO), np.uint64(ord("e") ^ ZERO | 0x20)
-SMALL = _each_byte(0x20)  # of a letter, whether it is small or capital
-PAST_NINE = _each_byte(0x80 - 10)  # added to a digit, it leaves the highest bit alone
+SMALL = _each_byte(0x20)  # the bit in which small and capital letters differ
+PAST_NINE = _each_byte(0x80 - 10)  # added to a digit, it does not set the highest bit
 ONE, SEVEN = np.uint64(1), np.uint64(7)
 # Eight digits become one number by joining neighbours: tens and ones, then hundreds, then ten thousands.
 TEN, ONE_DIGIT, TWO_DIGITS, FOUR_DIGITS = (np.uint64(number) for number in (10, 8, 16, 32))
@@ -35,11 +35,11 @@ EVERY_OTHER_PAIR = np.uint64(0x000000FF000000FF)
 EVEN_PAIRS, ODD_PAIRS = np.uint64(100 + (1_000_000 << 32)), np.uint64(1 + (10_000 << 32))
 EIGHT_DIGITS = np.uint64(10**WORD_BYTES)
 LAST_BYTES = np.array([0, *((1 << 64) - (1 << 8 * (WORD_BYTES - count)) for count in range(1, 9))], np.uint64)
-# Of a number whose point counts as a digit 0, by the digits after the point and one more, 0 without a point: what to
-# divide by to have the digits before the point, and how many times these are too many.
+# For a number whose point was read as a digit 0, indexed by 1 + the digits after the point, 0 without a point: the
+# divisor that gives the digits before the point, and the multiple of these to subtract.
 BEFORE_POINT = np.array([1, *(10**digits for digits in range(1, 20)), *[1] * 5], np.uint64)
 TOO_MANY = np.array([0, *(9 * 10**digits for digits in range(19)), *[0] * 5], np.uint64)
-# Of each power of ten from -EXACT_POWER on: what to multiply with and what to divide by; one of them is 1.
+# For each power of ten from -EXACT_POWER on: the multiplier and the divisor; one of them is 1.
 UP = np.array([10.0 ** max(power, 0) for power in range(-EXACT_POWER, EXACT_POWER + 1)])
 DOWN = UP[::-1].copy()
 FIVES = np.array([5**power for power in range(EXACT_POWER + 1)], np.int64)
@@ -49,9 +49,9 @@ Flags = NDArray[np.bool_]
 
 
 def scores_of(data: Bytes, starts: Offsets, ends: Offsets) -> Scores:
-    """Read one score a token; raises `UnusualError` when one is no finite decimal number.
+    """Read one score per token; raises `UnusualError` when one is not a finite decimal number.
 
-    Numbers of few digits and a small power of ten are read together: the digits are a whole number of at most 2^53
+    Numbers of few digits and a small power of ten are vectorised: the digits are a whole number of at most 2^53
     and the power is at most 10^22, both exact doubles, so that one multiplication or division rounds correctly
     (Clinger, How to read floating point numbers accurately, 1990). With up to nineteen digits a division is checked
     in whole numbers. All others are left to float().
@@ -70,7 +70,7 @@ def scores_of(data: Bytes, starts: Offsets, ends: Offsets) -> Scores:
 
 
 def whole_numbers_of(data: Bytes, starts: Offsets, ends: Offsets) -> NDArray[np.int32]:
-    """Read one whole number a token, of one to eight digits and nothing else; `NO_NUMBER` for any other token."""
+    """Read one whole number of one to eight digits per token; `NO_NUMBER` for any other token."""
     lengths = ends - starts
     word = _last_words(data, ends - np.minimum(lengths, WORD_BYTES), ends)[0]
     is_other = ((((word + PAST_NINE) | word) & HIGHEST_BITS) != 0) | (lengths > WORD_BYTES)
@@ -86,15 +86,15 @@ def in_single_precision(scores: Scores) -> Scores:
 
 
 def _signs(data: Bytes, starts: Offsets) -> tuple[Flags, Offsets]:
-    """Tell which numbers have a minus, and where each begins without its sign."""
+    """Return which numbers are negative, and where each begins after its sign."""
     first = data[starts]
     is_negative = first == MINUS
     return is_negative, starts + (is_negative | (first == PLUS))
 
 
 def _digits_and_powers(data: Bytes, begins: Offsets, ends: Offsets) -> tuple[Words, Offsets, Flags]:
-    """Read numbers as whole digits and a power of ten; False for what is no number, or too long."""
-    has_letter = b"e" in data[begins[0] : ends[0]].tobytes().lower()  # a run writes all its scores in one way
+    """Read numbers as whole digits and a power of ten; False where the token is not a number or too long."""
+    has_letter = b"e" in data[begins[0] : ends[0]].tobytes().lower()  # a run's scores usually share one format
     usual, other = (_with_exponents, _without_exponents) if has_letter else (_without_exponents, _with_exponents)
     digits, powers, is_known = usual(data, begins, ends)
     if not is_known.all():
@@ -152,15 +152,15 @@ def _last_words(data: Bytes, begins: Offsets, ends: Offsets) -> list[Words]:
 
 
 def _bytes_from(words: list[Words], mark: np.uint64, *, clear: bool = False) -> Offsets:
-    """Count the bytes of each token from a mark to the end, 0 without it; the marks that were found may be cleared.
+    """Count the bytes of each token from a mark to the end, 0 without it; optionally clear the marks found.
 
-    Of several the one counted is in the last word that has any.
+    With several marks, the one counted is in the last word that has any.
     """
     found = np.zeros(words[0].size, np.int64)
     for distance, place in enumerate(reversed(range(len(words)))):
         word = words[place]
         differing = word ^ (LOWEST_BITS * mark)
-        marked = (differing - LOWEST_BITS) & ~differing & HIGHEST_BITS  # right up to the lowest zero byte
+        marked = (differing - LOWEST_BITS) & ~differing & HIGHEST_BITS  # correct up to the lowest zero byte
         below = marked - ONE
         here = WORD_BYTES - (np.bitwise_count(below) >> 3).astype(np.int64)
         if distance:
@@ -195,10 +195,10 @@ def _scaled(digits: Words, powers: Offsets) -> tuple[Scores, Flags]:
 
 
 def _divided(digits: Words, powers: Offsets, is_known: Flags) -> tuple[Scores, Flags]:
-    """Divide long whole numbers by powers of ten, to the last bit; False where that takes more care.
+    """Divide long whole numbers by powers of ten, to the last bit; False where this method does not suffice.
 
-    The quotient in doubles is off by two units of its last place at most. What it leaves, digits - quotient * divisor,
-    is small, so 64 bits hold it though they do not hold the product, and it says how many units to add.
+    The quotient in doubles is off by at most two units in the last place. The remainder, digits - quotient * divisor,
+    is small, so it is exact in 64 bits although the product overflows, and it gives the number of units to add.
     """
     is_known = is_known & (digits > EXACT_DIGITS) & (powers <= 0) & (powers >= -EXACT_POWER)
     digits, powers = np.where(is_known, digits, EXACT_DIGITS), np.where(is_known, powers, 0)

@@ -1,4 +1,4 @@
-"""Runs as values of Python or NumPy: scores by topic and docno, or arrays of docnos and scores by topic."""
+"""Runs as Python or NumPy values: scores by topic and docno, or arrays of docnos and scores by topic."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from annotator.evaluation.formats.identifiers import require_identifier
 from annotator.evaluation.runs.parsed_runs import ParsedList
 from annotator.evaluation.runs.rankings import trec_order
 
-MOST_SHOWN = 60  # characters of a wrong value
+MOST_SHOWN = 60  # characters of an invalid value in a message
 NUMBER_KINDS = "iufO"  # of arrays: whole numbers, with and without sign, floats, and objects, such as large numbers
 NO_NUMBERS = (str, bytes, bool, np.bool, type(None))
 
@@ -23,8 +23,8 @@ def lists_of(run: Mapping[str, Scored], *, single_precision: bool = False) -> di
     """Rank a run given by topic number, in any order, as trec_eval does: score descending, then docno descending.
 
     With `single_precision` scores are compared as float32, as trec_eval 9 does. A topic may have no document. Raises
-    `InvalidValueError` for what is no run, for a docno that is no word or comes twice, and for a score that is no
-    finite number.
+    `InvalidValueError` for a value that is not a run, a docno that is not one word or is repeated, and a score that is
+    not finite.
     """
     return {
         require_identifier(topic): ranked(topic, *_columns(topic, scored), single_precision=single_precision)
@@ -35,7 +35,7 @@ def lists_of(run: Mapping[str, Scored], *, single_precision: bool = False) -> di
 def ranked(
     topic: str, docnos: NDArray[np.bytes_], scores: NDArray[np.float64], *, single_precision: bool = False
 ) -> ParsedList:
-    """Rank the documents of one topic; raises `InvalidValueError` when one comes twice."""
+    """Rank the documents of one topic; raises `InvalidValueError` for a duplicate."""
     order = trec_order(docnos, in_precision(scores, single=single_precision))
     in_order = docnos[order]
     names, counts = np.unique(in_order, return_counts=True)
@@ -49,7 +49,7 @@ def ranked(
 
 
 def in_precision(scores: NDArray[np.float64], *, single: bool) -> NDArray[np.float64]:
-    """Round the scores to float32 when trec_eval 9 is to be followed; what is too large becomes infinite, as in C."""
+    """Round the scores to float32 for compatibility with trec_eval 9; overflow gives infinity, as in C."""
     if not single:
         return scores
     with np.errstate(over="ignore"):
@@ -120,7 +120,7 @@ def _scores(topic: str, scores: object, documents: int) -> NDArray[np.float64]:
 
 
 def _are_numbers(scores: object) -> bool:
-    """Tell numbers from texts that look like them, and from True and False, which NumPy takes for 1 and 0."""
+    """Whether all are numbers, not numeric strings nor True and False, which NumPy converts to 1 and 0."""
     array = np.asarray(scores)
     if array.dtype.kind not in NUMBER_KINDS:
         return False

@@ -1,9 +1,9 @@
-"""Texts that nearly repeat each other: every pair whose sets of shingles have a Jaccard similarity of so much.
+"""Near-duplicate texts: every pair whose sets of shingles have at least a given Jaccard similarity.
 
-A shingle is three words in a row, of scripts without spaces and of Korean three characters (Broder, "On the resemblance
-and containment of documents", 1997). Nothing is sampled. Pairs are found by their prefixes (Bayardo, Ma and Srikant,
-"Scaling up all pairs similarity search", 2007): of two sets that are so similar, the first few shingles, from the
-rarest on, have one in common; few texts need then be compared in full.
+A shingle is three consecutive words, or three characters in Korean and scripts without spaces (Broder, "On the
+resemblance and containment of documents", 1997). Nothing is sampled. Pairs are found by prefix filtering (Bayardo, Ma
+and Srikant, "Scaling up all pairs similarity search", 2007): two sets that are similar enough share one of their few
+rarest shingles, so few pairs need a full comparison.
 """
 
 import re
@@ -20,7 +20,7 @@ WORDS = 3
 # Kana, Chinese characters, Hangul.
 BY_CHARACTER = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003ffff"
 TOKEN = re.compile(rf"[{BY_CHARACTER}]|[^\W{BY_CHARACTER}]+")
-# What fills up a text of fewer words.
+# Padding of a text of fewer words.
 NO_WORD = 0
 # Odd numbers of 64 bits (from splitmix64), which spread neighbouring numbers over all 64.
 MULTIPLIERS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9))
@@ -30,7 +30,7 @@ Indices = NDArray[np.int64]
 
 
 class NearDuplicates(NamedTuple):
-    """Two texts, by their keys in the order in which they were given, and the Jaccard similarity of their shingles."""
+    """The keys of two texts, in input order, and the Jaccard similarity of their shingles."""
 
     first: int
     second: int
@@ -38,7 +38,7 @@ class NearDuplicates(NamedTuple):
 
 
 class SimilarTexts(NamedTuple):
-    """The pairs, the most similar first, and whether these are all or the search ended early."""
+    """The pairs, most similar first, and whether the search was complete."""
 
     pairs: list[NearDuplicates]
     is_all: bool
@@ -47,7 +47,7 @@ class SimilarTexts(NamedTuple):
 class _Sets(NamedTuple):
     """The sets of shingles of several texts, end to end.
 
-    A shingle is its place among all of them from the rarest on, and each set is in that order.
+    A shingle is represented by its rank in order of ascending frequency; each set is sorted by it.
     """
 
     shingles: Indices
@@ -61,13 +61,13 @@ class _Sets(NamedTuple):
 def near_duplicates(
     texts: Mapping[int, str], at_least: float = USUAL_SIMILARITY, *, most_compared: int | None = None
 ) -> SimilarTexts:
-    """Find the pairs of texts that are similar to at least that degree (more than 0, up to 1).
+    """Find the pairs of texts with at least that similarity (more than 0, up to 1).
 
-    Case, punctuation and spaces do not count, and a text without words is similar to none. Of texts with the very same
-    shingles each is paired with the first of them, and that one alone with others: a thousand copies are 999 pairs.
+    Case, punctuation and spaces are ignored, and a text without words is similar to none. Texts with identical
+    shingles are each paired with the first of them, and only that one with others: a thousand copies are 999 pairs.
 
-    A thousand texts from one template are half a million pairs, though: the search ends early once `most_compared`
-    pairs that may be similar have been compared. A comparison takes 5 µs and more.
+    A thousand texts from one template are half a million pairs, however: the search ends early after `most_compared`
+    candidate pairs have been compared. A comparison takes at least 5 µs.
     """
     keys = list(texts)
     sets = _sets_of([_tokens(text) for text in texts.values()])
@@ -109,7 +109,7 @@ def _sets_of(texts: list[list[str]]) -> _Sets:
 
 
 def _ranked(hashes: NDArray[np.uint64], whose: Indices, count: int) -> _Sets:
-    """Sets of shingles from all shingles, however often a text has each, and the text of each."""
+    """Build the sets from all shingles, with repetitions, and the text of each."""
     different, shingles = np.unique(hashes, return_inverse=True)
     together = np.unique(whose * max(different.size, 1) + shingles)
     whose, shingles = np.divmod(together, max(different.size, 1))
@@ -124,9 +124,9 @@ def _ranked(hashes: NDArray[np.uint64], whose: Indices, count: int) -> _Sets:
 def _similar(
     sets: _Sets, several: list[int], at_least: float, most_compared: int
 ) -> tuple[list[tuple[int, int, float]], bool]:
-    """The pairs among several different sets: the index of each, the lesser first, and their similarity.
+    """Return the similar pairs among distinct sets, as (lesser index, greater index, similarity).
 
-    And whether these are all, which they are not when there is more to compare than that.
+    Also returns whether these are all, which is False when `most_compared` was exceeded.
     """
     sizes = np.diff(sets.begins)
     is_in = np.zeros(sets.different, np.bool_)
@@ -147,7 +147,7 @@ def _similar(
 
 
 def _candidates(sets: _Sets, several: list[int], at_least: float) -> Iterator[tuple[int, Indices]]:
-    """Each set with those before it that may be so similar, where there are any."""
+    """Yield each set with the earlier sets that may be similar enough, if any."""
     sizes = np.diff(sets.begins)
     seen: dict[int, list[int]] = {}
     shared = _shared(sets)

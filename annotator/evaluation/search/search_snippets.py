@@ -1,4 +1,4 @@
-"""The words of a query or a topic's title marked in a text, and of a long text the part that has most."""
+"""Highlights the words of a query or topic title in a text, and selects snippets of long texts."""
 
 import re
 import unicodedata
@@ -19,7 +19,7 @@ BLANKS = re.compile(r"\s+")
 
 @dataclass(frozen=True)
 class SnippetPart:
-    """A piece of a text; whether it is marked."""
+    """A piece of a text, and whether it is highlighted."""
 
     text: str
     marked: bool = False
@@ -34,7 +34,7 @@ class PlacedWord(NamedTuple):
 
 
 def placed_words(text: str) -> Iterator[PlacedWord]:
-    """The words of a text whose lines are joined, as `words_of` gives them, with their places."""
+    """Yield the words of a text whose lines are joined, as in `words_of`, with their positions."""
     if text.isascii():
         for run in ASCII_RUN.finditer(text.lower()):
             yield PlacedWord(run[0], run.start(), run.end())
@@ -49,13 +49,13 @@ def placed_words(text: str) -> Iterator[PlacedWord]:
 
 
 def mark(text: str, phrases: Sequence[Phrase]) -> tuple[SnippetPart, ...]:
-    """A whole short text, such as a title, with what the phrases find marked."""
+    """Return a whole short text, such as a title, with the matches of the phrases marked."""
     text = join_lines(text)
     return _parts(text, 0, len(text), marked_spans(text, phrases))
 
 
 def snippet(text: str, phrases: Sequence[Phrase]) -> tuple[SnippetPart, ...]:
-    """The part of a text with most of what the phrases find, marked; without any, its beginning."""
+    """Return the part of a text with the most matches, marked; its beginning when there are none."""
     text = join_lines(text[:MOST_SEARCHED]).strip()
     spans = marked_spans(text, phrases)
     start = _fullest(spans)
@@ -67,7 +67,7 @@ def snippet(text: str, phrases: Sequence[Phrase]) -> tuple[SnippetPart, ...]:
 
 
 def marked_spans(text: str, phrases: Sequence[Phrase]) -> list[tuple[int, int]]:
-    """From where to where the phrases are found, in order, without overlap."""
+    """Return the (start, end) spans of the phrases' matches, in order, without overlap."""
     placed = list(placed_words(text))
     words = [one.word for one in placed]
     spans = sorted(
@@ -85,7 +85,7 @@ def marked_spans(text: str, phrases: Sequence[Phrase]) -> list[tuple[int, int]]:
 
 
 def _found(words: list[str], phrase: Phrase) -> Iterator[int]:
-    """Where the phrase begins among the words."""
+    """Yield the indices at which the phrase begins in the words."""
     *before, last = phrase.words
     if phrase.opens:
         ends: Iterable[int] = (at for at, word in enumerate(words) if word.startswith(last))
@@ -98,23 +98,23 @@ def _found(words: list[str], phrase: Phrase) -> Iterator[int]:
 
 
 def _places(words: list[str], wanted: str) -> Iterator[int]:
-    """The indices of one word among the words."""
+    """Yield the indices of one word."""
     at = -1
-    # A text that does not have it at all is the most frequent case.
+    # Most texts do not contain the word at all.
     for _ in range(words.count(wanted)):
         at = words.index(wanted, at + 1)
         yield at
 
 
 def _origin(chunk: str, folded: str) -> list[tuple[int, int]]:
-    """From where to where in the chunk each folded sign comes from; from all of it when that cannot be told."""
+    """Return the span in the chunk of each folded character; the whole chunk when it is unknown."""
     if len(chunk) == len(folded):
         return [(at, at + 1) for at in range(len(chunk))]
     origin: list[tuple[int, int]] = []
     for at, sign in enumerate(chunk):
         signs = fold(sign)
         if not signs and origin:
-            # An accent of its own, which goes with the letter before it.
+            # A combining accent belongs to the letter before it.
             origin[-1] = (origin[-1][0], at + 1)
         origin += [(at, at + 1)] * len(signs)
     return origin if len(origin) == len(folded) else [(0, len(chunk))] * len(folded)
@@ -126,20 +126,20 @@ def _spans(run: re.Match[str]) -> list[tuple[int, int]]:
 
 
 def _fullest(spans: Sequence[tuple[int, int]]) -> int:
-    """The position of the first marked word of the snippet with the most marked words."""
+    """Return the position of the first marked word of the snippet with the most marked words."""
     starts = [start for start, _ in spans]
     fitting = [bisect_left(starts, start + SNIPPET - BEFORE) - at for at, start in enumerate(starts)]
     return starts[fitting.index(max(fitting))] if fitting else 0
 
 
 def _after_blank(text: str, at: int, most: int) -> int:
-    """The first beginning of a word from `at` on, or `at` when there is none before `most`."""
+    """Return the first beginning of a word from `at` on, or `at` when there is none before `most`."""
     blank = BLANKS.search(text, at, most)
     return blank.end() if blank else at
 
 
 def _before_blank(text: str, least: int, at: int) -> int:
-    """The last end of a word before `at`, or `at` in text without blanks."""
+    """Return the last end of a word before `at`, or `at` in text without blanks."""
     blank = max(text.rfind(" ", least, at), text.rfind("\n", least, at))
     return blank if blank > (least + at) // 2 else at
 
@@ -166,16 +166,16 @@ HANGUL = "\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3"
 WORD = re.compile(rf"[{HAN_AND_KANA}]+|[{HANGUL}]+|[^\W_{HAN_AND_KANA}{HANGUL}]+(?:['\u2019][^\W\d_]+)?")
 IS_HAN = re.compile(f"[{HAN_AND_KANA}]")
 IS_HANGUL = re.compile(f"[{HANGUL}]")
-# Kana alone between Han signs is grammar: の, を, は, という.
+# Kana alone between Han characters are function words: の, を, は, という.
 HIRAGANA = re.compile("[\u3041-\u309f]+")
 
-# The longest first. What follows a Korean noun: topic, subject, object, place, direction, “and”, “of”, “only”, “from”.
+# Korean particles, longest first: topic, subject, object, place, direction, “and”, “of”, “only”, “from”.
 PARTICLES = (
     *("에서는", "으로서", "으로써", "이라는", "에게서", "까지의", "에서의", "으로의", "에서", "에게", "으로", "까지"),
     *("부터", "처럼", "보다", "이나", "이란", "라는", "들의", "들은", "들이", "들을", "로서", "로써", "에는", "와의"),
     *("과의", "은", "는", "이", "가", "을", "를", "의", "에", "와", "과", "도", "로", "만", "들"),
 )
-# What is cut off an English word so that its other forms are marked, too; other languages lose little by it.
+# English suffixes removed so that inflected forms match; other languages lose little.
 ENDING = re.compile(
     r"ical(?:ly)?$|(?<=[ts])ions?$|ings?$|ed(?:ly)?$|(?<=[sxz])es$|(?<=[cs]h)es$|ies$|y$|(?<=[^s])s$|e$"
 )
@@ -196,7 +196,7 @@ EVERYWHERE = frozenset(  # words of English, German, French, Spanish and Korean
 
 
 class MarkKind(StrEnum):
-    """Where in a text a mark is looked for."""
+    """How a mark matches within a text."""
 
     PREFIX = "prefix"
     WHOLE = "whole"
@@ -204,17 +204,17 @@ class MarkKind(StrEnum):
 
 
 class Mark(NamedTuple):
-    """A word to be marked, in small letters: the beginning of words, a whole word, or any part of a text."""
+    """A word to be marked, in lower case: a prefix, a whole word, or any substring."""
 
     text: str
     kind: MarkKind
 
 
 def marks_in(title: str) -> list[Mark]:
-    """The words to mark in the documents of a topic, in the order of its title, each once."""
+    """Return the distinct words to mark in a topic's documents, in the order of its title."""
     marks: dict[Mark, None] = {}
     for word in WORD.findall(unicodedata.normalize("NFC", title)):
-        # US, IT and WHO are names where other words are in small letters.
+        # US, IT and WHO are names when other words are in lower case.
         is_name = len(word) > 1 and word.isupper() and not title.isupper()
         for mark in _marks_of(word, is_name=is_name):
             marks.setdefault(mark)
@@ -234,7 +234,7 @@ def _marks_of(word: str, *, is_name: bool) -> Iterator[Mark]:
             yield Mark(noun, MarkKind.SUBSTRING)
         return
     if SHORT_PLURAL.fullmatch(small):
-        # “cats” is no beginning of “cat”; a whole word is marked with its plural.
+        # “cats” is not a prefix of “cat”; a whole word also matches its plural.
         yield Mark(small.removesuffix("s"), MarkKind.WHOLE)
         return
     stem = _stem(small)
@@ -246,7 +246,7 @@ def _marks_of(word: str, *, is_name: bool) -> Iterator[Mark]:
 
 
 def _without_particle(word: str) -> str:
-    """A Korean noun without what follows it; one syllable alone is left as it is."""
+    """Return a Korean noun without its particle; a single syllable is unchanged."""
     for particle in PARTICLES:
         if word.endswith(particle) and len(word) - len(particle) >= 2:  # noqa: PLR2004 - most nouns have two syllables
             return word.removesuffix(particle)
@@ -254,6 +254,6 @@ def _without_particle(word: str) -> str:
 
 
 def _stem(word: str) -> str:
-    """A word without its ending, if enough of it stays."""
+    """Return a word without its suffix, if the stem is long enough."""
     stem = ENDING.sub("", word)
     return stem if len(stem) >= SHORTEST_STEM else word

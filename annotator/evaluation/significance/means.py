@@ -1,4 +1,4 @@
-"""The mean score of runs with a 95 % interval over topics, as if these topics were drawn from many."""
+"""Mean scores of runs with 95 % confidence intervals, topics being a sample from a population."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,7 +17,7 @@ MOST_CELLS = 1 << 20  # drawn at a time
 
 
 class IntervalMethod(StrEnum):
-    """How the interval comes about."""
+    """How the confidence interval is computed."""
 
     T = "t"  # from Student's distribution and the standard deviation over topics
     BOOTSTRAP = "bootstrap"  # percentiles of the means of topics drawn with replacement
@@ -25,7 +25,7 @@ class IntervalMethod(StrEnum):
 
 @dataclass(frozen=True)
 class RunMean:
-    """The mean of one run over the topics on which it has a score, and how far it may be off."""
+    """The mean of one run over the topics on which it has a score, and its confidence interval."""
 
     mean: Figure
     interval: Interval
@@ -42,11 +42,11 @@ def run_means(
 ) -> tuple[RunMean, ...]:
     """Average every run's scores, (runs, topics), NaN where there is none; the seed is for the bootstrap.
 
-    The same topics are drawn for all runs that have scores on the same ones. No interval goes beyond `bounds`, the
-    least and the greatest score that there can be.
+    The same topics are drawn for all runs with scores on the same topics. Intervals are clipped to `bounds`, the
+    least and the greatest possible score.
     """
     known = ~np.isnan(scores)
-    if known.all():  # as a rule, and then there is nothing to sort out
+    if known.all():  # the usual case: no grouping by topics is needed
         return tuple(_means_of_block(scores, method, bounds, seed, draws))
     kinds, kind = np.unique(known, axis=0, return_inverse=True)
     means: list[RunMean | None] = [None] * len(scores)
@@ -61,10 +61,10 @@ def run_means(
 def mean_intervals(
     scores: Values, method: IntervalMethod, *, bounds: tuple[float, float], seed: int = 0, draws: int = DRAWS
 ) -> list[Interval]:
-    """The interval of every run's mean, as `run_means` has it; scores, (runs, topics), are those of all topics.
+    """Return the interval of every run's mean, as in `run_means`; scores, (runs, topics), are complete.
 
-    An interval by t is symmetric and may go beyond the least or greatest mean that there can be. It ends there: no mean
-    lies beyond, so what is cut off was no part of the 95 %.
+    A t interval is symmetric and may exceed the least or greatest possible mean. It is clipped there, which does not
+    reduce its coverage.
     """
     runs, topics = scores.shape
     if topics == 1:
@@ -89,7 +89,7 @@ def _means_of_block(
 
 
 def _ends(scores: Values, method: IntervalMethod, seed: int, draws: int) -> tuple[Values, Values]:
-    """Where the intervals begin and end, however far."""
+    """Return the ends of the intervals before clipping."""
     topics = scores.shape[1]
     if method is IntervalMethod.T:
         means = scores.mean(axis=1)
@@ -100,7 +100,7 @@ def _ends(scores: Values, method: IntervalMethod, seed: int, draws: int) -> tupl
 
 
 def _drawn_means(scores: Values, seed: int, draws: int) -> Values:
-    """The runs' means over topics drawn with replacement, (draws, runs)."""
+    """Return the runs' means over topics drawn with replacement, (draws, runs)."""
     chance = np.random.default_rng(seed)
     topics = scores.shape[1]
     step = max(MOST_CELLS // topics, 1)
@@ -112,6 +112,6 @@ def _drawn_means(scores: Values, seed: int, draws: int) -> Values:
 
 
 def _times_drawn(chance: np.random.Generator, draws: int, topics: int) -> NDArray[np.float64]:
-    """How often each topic is drawn, (draws, topics)."""
+    """Return how often each topic is drawn, (draws, topics)."""
     drawn = chance.integers(0, topics, (draws, topics)) + np.arange(draws)[:, np.newaxis] * topics
     return np.bincount(drawn.ravel(), minlength=draws * topics).reshape(draws, topics).astype(np.float64)

@@ -1,7 +1,7 @@
 """How alike two rankings of the same runs are: Kendall's tau, AP correlation and rank-biased overlap.
 
-A ranking is given by values, one a run and the greatest first; equal values are tied. `similarities` compares many at
-once, the others two.
+A ranking is given by one value per run, greatest first; equal values are tied. `similarities` compares many pairs at
+once, the others one.
 """
 
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from annotator.errors import Sentence
 
-# Of rank-biased overlap: how likely a reader is to go on to the next run. With 0.9, the first ten have 86 % of the
+# Rank-biased overlap: the probability that a reader continues to the next run. With 0.9, the first ten have 86 % of the
 # weight (Webber, Moffat and Zobel 2010).
 PERSISTENCE = 0.9
 NO_ORDER = Sentence(
     "There is no order to compare: there are fewer than two runs, or all of them are equal by one of the two."
 )
-MOST_CELLS = 1 << 22  # compared at a time, so that many rankings of many runs do not fill the memory
+MOST_CELLS = 1 << 22  # compared at a time, to bound memory
 
 Values = NDArray[np.float64]
 
@@ -33,27 +33,27 @@ class Similarity:
 
     @property
     def reasons(self) -> dict[str, Sentence | None]:
-        """Of each coefficient why there is none, None of one that there is."""
+        """For each coefficient, why it is undefined; None when it is defined."""
         values = {"tau": self.tau, "tau_ap": self.tau_ap, "rbo": self.rbo}
         return {name: NO_ORDER if value is None else None for name, value in values.items()}
 
 
 def kendall_tau_b(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Compare two lists of values of the same things, entry by entry; 1 is the same order, -1 the opposite.
+    """Compute Kendall's tau-b of two lists of values of the same items; 1 is the same order, -1 the reverse.
 
-    Tau-b: pairs tied in one of the lists count in neither direction and shrink the divisor (Kendall 1945). None when
-    there is no order to compare: fewer than two things, or all of them tied in one of the lists.
+    Pairs tied in one of the lists count in neither direction and shrink the divisor (Kendall 1945). None when
+    there is no order to compare: fewer than two items, or all of them tied in one of the lists.
     """
     return _one(_taus(*_as_rows(first, second)))
 
 
 def similarity_of(first: Sequence[float], second: Sequence[float]) -> Similarity:
-    """Kendall's tau, AP correlation and RBO of two lists."""
+    """Compute Kendall's tau, AP correlation and RBO of two lists."""
     return similarities(*_as_rows(first, second))[0]
 
 
 def similarities(first: Values, second: Values) -> list[Similarity]:
-    """All three of many pairs of rankings, (pairs, runs)."""
+    """Compute all three coefficients for many pairs of rankings, (pairs, runs)."""
     step = max(MOST_CELLS // max(first.shape[1] ** 2, 1), 1)
     return [
         Similarity(*(None if np.isnan(value) else value for value in row))
@@ -77,7 +77,7 @@ def _one(values: Values) -> float | None:
 
 
 def _signs(values: Values) -> NDArray[np.int8]:
-    """Of every ranking and two runs, (rankings, runs, runs): 1 where the first is above the second, -1 if below."""
+    """Compare all pairs of runs, (rankings, runs, runs): 1 where the first is above the second, -1 if below."""
     above, below = values[:, :, None] > values[:, None, :], values[:, :, None] < values[:, None, :]
     return above.astype(np.int8) - below.astype(np.int8)
 
@@ -90,13 +90,13 @@ def _taus(first: Values, second: Values) -> Values:
 
 
 def _ap_correlations(first: Values, second: Values) -> Values:
-    """Compare as tau does, but so that the top weighs most: the mean over runs of how many above them belong there.
+    """Compute AP correlation, a top-weighted tau: the mean over runs of the share above them that belongs there.
 
-    tau_AP (Yilmaz, Aslam and Robertson, SIGIR 2008), both ways and averaged, so that neither list is the true one. Of
-    ties it is tau_AP,b (Urbano and Marrero, ICTIR 2017): those tied with a run are not above it, and those tied at
-    the top are no runs to ask about.
+    tau_AP (Yilmaz, Aslam and Robertson, SIGIR 2008), averaged over both directions, so that neither list is the
+    reference. Ties follow tau_AP,b (Urbano and Marrero, ICTIR 2017): runs tied with a run are not above it, and runs
+    tied at the top are left out of the mean.
     """
-    above = [_signs(values) < 0 for values in (first, second)]  # of each run: which others are above it
+    above = [_signs(values) < 0 for values in (first, second)]  # for each run: which others are above it
     right = (above[0] & above[1]).sum(axis=2)
     one_way = []
     for others in above:
@@ -108,10 +108,10 @@ def _ap_correlations(first: Values, second: Values) -> Values:
 
 
 def _overlaps(first: Values, second: Values) -> Values:
-    """Average the share of runs that the tops of both lists have in common, over all depths, the first weighing most.
+    """Compute rank-biased overlap: the top-weighted average over depths of the overlap of both lists' tops.
 
-    RBO, extrapolated (Webber, Moffat and Zobel, TOIS 2010); of ties RBO^b (Corsi and Urbano, SIGIR 2024): a run that
-    is tied is in the top as far as its group is, and a list is always 1 with itself.
+    RBO, extrapolated (Webber, Moffat and Zobel, TOIS 2010); ties as in RBO^b (Corsi and Urbano, SIGIR 2024): a tied
+    run is in the top to the extent that its group is, and a list always has 1 with itself.
     """
     runs = first.shape[1]
     if not runs:
@@ -122,14 +122,14 @@ def _overlaps(first: Values, second: Values) -> Values:
     agreement = common / np.sqrt(lengths[0] * lengths[1])
     depth = np.arange(1, runs + 1)
     weights = (1 - PERSISTENCE) / PERSISTENCE * PERSISTENCE**depth
-    # At the last depth both have all runs, and so they have beyond it.
+    # At the last depth and beyond it, both lists contain all runs.
     overlaps: Values = (agreement * weights).sum(axis=1) + PERSISTENCE**runs
     overlaps[(np.ptp(first, axis=1) == 0) | (np.ptp(second, axis=1) == 0)] = np.nan
     return overlaps
 
 
 def _shares_in_top(values: Values) -> Values:
-    """Of every ranking, run and depth, (rankings, runs, depths): how much of the run is within the depth."""
+    """Return how much of each run is within each depth, (rankings, runs, depths)."""
     signs = _signs(values)
     top = 1 + np.count_nonzero(signs < 0, axis=2)[:, :, None]
     bottom = values.shape[1] - np.count_nonzero(signs > 0, axis=2)[:, :, None]
@@ -139,11 +139,11 @@ def _shares_in_top(values: Values) -> Values:
 
 
 def _quotient(dividend: NDArray[np.number], divisor: NDArray[np.number]) -> Values:
-    """Divide; NaN where there is nothing to divide by."""
+    """Divide; NaN where the divisor is 0."""
     quotients: Values = np.divide(dividend, divisor, out=np.full(len(divisor), np.nan), where=divisor > 0)
     return quotients
 
 
 def places(values: Values) -> NDArray[np.intp]:
-    """Of each run, one more than the number of runs that are better."""
+    """Return each run's place: one more than the number of better runs."""
     return 1 + np.searchsorted(np.sort(-values), -values)

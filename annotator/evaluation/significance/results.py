@@ -1,4 +1,4 @@
-"""What a test of runs comes to, a value or the reason why there is none; and the topics on which runs compare."""
+"""Results of significance tests, values or the reasons why there are none; and the topics shared by runs."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from annotator.errors import Sentence
 from annotator.evaluation.metrics.figures import Figure, SentenceEnum
 from annotator.evaluation.metrics.setting import Values
 
-ALPHA = 0.05  # the error that is tolerated; intervals have 95 %
+ALPHA = 0.05  # significance level; intervals have 95 %
 
 
 class Undefined(SentenceEnum):
@@ -34,7 +34,7 @@ class Undefined(SentenceEnum):
     TOO_MANY_GROUPS = Sentence("The runs fall into so many overlapping groups that letters would say nothing.")
 
 
-# Arrays of values have their reasons as places in this tuple, in an array of the same shape; the first is no reason.
+# Arrays of values have arrays of reasons of the same shape, as indices into this tuple; index 0 is no reason.
 REASONS = (
     None,
     Undefined.NO_TOPIC,
@@ -48,36 +48,36 @@ Reasons = NDArray[np.int8]
 
 
 def code_of(reason: Undefined | None) -> int:
-    """Give a reason's place in `REASONS`."""
+    """Return a reason's index in `REASONS`."""
     return REASONS.index(reason)
 
 
 def figure_of(value: float, code: int) -> Figure:
-    """Join an array's entry with its reason."""
+    """Combine an array's entry with its reason."""
     return Figure(None, REASONS[code]) if code else Figure(float(value))
 
 
 @dataclass(frozen=True, eq=False)
 class PairFigures:
-    """A figure of every two runs; the same whichever comes first."""
+    """A figure of every pair of runs; symmetric."""
 
     values: Values  # shape: runs, runs; NaN where there is none, as between a run and itself
     reasons: Reasons  # of the same shape
 
     def of(self, first: int, second: int) -> Figure:
-        """Give the figure of two runs by their places; of a run and itself there is none: no difference."""
+        """Return the figure of two runs by their indices; a run has none with itself: no difference."""
         return figure_of(self.values[first, second], int(self.reasons[first, second]))
 
     @property
     def reason(self) -> Undefined | None:
-        """Why no two runs have a value; None when some have."""
+        """Why no pair has a value; None when some pair has one."""
         runs = len(self.values)
         if runs <= 1:
             return Undefined.ONE_RUN if runs else Undefined.NO_RUN
         return REASONS[self.reasons[0, 1]] if np.isnan(self.values).all() else None
 
     def at_most(self, alpha: float = ALPHA) -> NDArray[np.bool_]:
-        """Say of every two runs whether there is a value and it is at most so much: of p values, whether they differ.
+        """Return for every pair whether its value is at most `alpha`: for p values, whether the runs differ.
 
         Shape: runs, runs.
         """
@@ -85,39 +85,39 @@ class PairFigures:
 
     @classmethod
     def without_value(cls, runs: int, reason: Undefined) -> "PairFigures":
-        """Of no two of so many runs is there a value, and for one reason."""
+        """Return figures without any value, all for the same reason."""
         reasons = np.full((runs, runs), code_of(reason), np.int8)
         np.fill_diagonal(reasons, code_of(Undefined.NO_DIFFERENCE))
         return cls(np.full((runs, runs), np.nan), reasons)
 
     @classmethod
     def of_matrix(cls, values: Values) -> "PairFigures":
-        """Take the values of every two different runs, all of which exist; shape: runs, runs."""
+        """Build from a matrix, (runs, runs), in which every pair of different runs has a value."""
         values, reasons = values.copy(), np.zeros(values.shape, np.int8)
         np.fill_diagonal(values, np.nan)
         np.fill_diagonal(reasons, code_of(Undefined.NO_DIFFERENCE))
         return cls(values, reasons)
 
 
-# Scores whose spread is a smaller part of the largest of them differ by rounding alone.
+# Scores whose spread, relative to the largest of them, is smaller differ by rounding alone.
 LEAST_SPREAD = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class SharedTopics:
-    """Scores without a gap, (runs, topics), and of how many topics there was none of some run."""
+    """Complete scores, (runs, topics), and the number of topics left out because a run had no score."""
 
     scores: Values
     left_out: int
 
     @property
     def runs(self) -> int:
-        """How many runs there are."""
+        """The number of runs."""
         return len(self.scores)
 
     @property
     def topics(self) -> int:
-        """How many topics are left."""
+        """The number of shared topics."""
         topics: int = self.scores.shape[1]
         return topics
 
@@ -128,7 +128,7 @@ class SharedTopics:
 
     @property
     def too_small(self) -> Undefined | None:
-        """Why nothing can be compared: it takes two runs and two topics."""
+        """Why nothing can be compared, with fewer than two runs or two topics; else None."""
         if self.runs <= 1:
             return Undefined.ONE_RUN if self.runs else Undefined.NO_RUN
         if self.topics <= 1:
@@ -137,7 +137,7 @@ class SharedTopics:
 
 
 def shared_topics(scores: Values) -> SharedTopics:
-    """Leave out the topics on which a run has no score, NaN; `scores` has the shape (runs, topics)."""
+    """Remove the topics on which a run has no score, NaN; `scores` has the shape (runs, topics)."""
     has_all = ~np.isnan(scores).any(axis=0)
     left = np.ascontiguousarray(scores[:, has_all], np.float64)
     return SharedTopics(left, int(has_all.size - np.count_nonzero(has_all)))

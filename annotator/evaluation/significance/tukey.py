@@ -1,9 +1,9 @@
 """Tukey's honestly significant difference of all pairs of runs, and the studentised range behind it.
 
-All pairs together err no more often than one test would. The model pools the variance of all runs, so two runs that
-are much alike may differ by a paired test and not by this one: look at both. The studentised range adds terms above 0
-only, so that the smallest p values are as exact as the large; SciPy's own takes some milliseconds a value, and there
-are thousands of pairs.
+The family-wise error over all pairs is that of one test. The model pools the variance of all runs, so two similar
+runs may differ by a paired test and not by this one: look at both. The studentised range sums positive terms only, so
+that small p values are as accurate as large ones; SciPy's own takes some milliseconds per value, and there are
+thousands of pairs.
 """
 
 from collections.abc import Callable
@@ -24,25 +24,25 @@ from annotator.evaluation.significance.variance import two_way
 # Trapezoids over functions that are smooth and vanish at both ends: the error falls exponentially with the step.
 STEP_OF_MEAN = 0.125
 LOWEST_MEAN = -9.0
-MOST_RANGE = 60.0  # of unit normals; the chance of more is below 1e-390
+MOST_RANGE = 60.0  # of standard normals; larger ones have a probability below 1e-390
 STEP_OF_SCALE = 0.1
 NEGLIGIBLE = 40.0  # exp of -40
 LEAST_LOGARITHM = -750  # exp of less is 0
-NODES = 128  # of the polynomial through which many values are read
+NODES = 128  # of the polynomial that interpolates many values
 MOST_POINTS = 1 << 20
 BISECTIONS = 60
 
 
 def studentised_range_p(ranges: Values, means: int, degrees: int) -> Values:
-    """Give the chance that the range of so many means, over their standard error, is at least so much.
+    """Return the probability that the studentised range of `means` means is at least each of `ranges`.
 
-    The error has so many degrees of freedom, at least 1, and there are two means at least; ranges are 0 or more.
+    The error has `degrees` degrees of freedom, at least 1; there are at least two means; ranges are 0 or more.
     """
     distinct, place = np.unique(ranges, return_inverse=True)
     if distinct.size <= NODES:
         p = np.exp(_log_p(distinct, means, degrees))
     else:
-        # Its logarithm over the range's is so smooth that a polynomial through some of the values gives all of them.
+        # log p as a function of the range's logarithm is so smooth that a polynomial interpolates it accurately.
         domain = (float(np.log1p(distinct[0])), float(np.log1p(distinct[-1])))
         curve = Chebyshev.interpolate(lambda x: _log_p(np.expm1(x), means, degrees), NODES - 1, domain)
         p = np.exp(np.minimum(curve(np.log1p(distinct)), 0))
@@ -50,9 +50,9 @@ def studentised_range_p(ranges: Values, means: int, degrees: int) -> Values:
     return of_ranges
 
 
-@lru_cache(maxsize=256)  # a search of sixty steps, for numbers of runs and topics that seldom change
+@lru_cache(maxsize=256)  # a bisection of sixty steps, for rarely changing arguments
 def critical_range(alpha: float, means: int, degrees: int) -> float:
-    """Give the range that is reached by chance with probability `alpha`."""
+    """Return the range that is exceeded with probability `alpha` under the null hypothesis."""
     low, high = 0.0, 4.0
     while _log_p(np.array([high]), means, degrees)[0] > log(alpha):
         low, high = high, 2 * high
@@ -64,22 +64,22 @@ def critical_range(alpha: float, means: int, degrees: int) -> float:
 
 
 def _log_p(ranges: Values, means: int, degrees: int) -> Values:
-    """The range of unit normals exceeds the given one times the estimated deviation: the mean over that deviation."""
+    """Return log p: P(range of standard normals > range * deviation), averaged over the estimated deviation."""
     logs, weights = _deviations(float(ranges.max()), degrees)
     step = max(MOST_POINTS // (logs.size * 200), 1)
     pieces = [
         (_normal_range_p(some[:, None] * np.exp(logs), means) * weights).sum(axis=1)
         for some in np.split(ranges, range(step, ranges.size, step))
     ]
-    # What is too small for a number counts as the smallest.
+    # Underflow counts as the smallest positive number.
     logarithms: Values = np.log(np.clip(np.concatenate(pieces), np.finfo(float).tiny, 1))
     return logarithms
 
 
 def _deviations(largest_range: float, degrees: int) -> tuple[Values, Values]:
-    """Logarithms of estimated deviations whose true value is 1, and how likely each is (a chi distribution)."""
+    """Return logarithms of estimated deviations whose true value is 1, and their weights (chi distribution)."""
     step = min(STEP_OF_SCALE, 0.5 / np.sqrt(2 * degrees))
-    # Small deviations are rare, but those under which a large range is none decide over the smallest p values.
+    # Small deviations are rare, but they dominate the smallest p values.
     lowest = -(log(1 + largest_range) + NEGLIGIBLE / degrees)
     logs = np.arange(max(lowest, -40.0), 0.5 * np.log1p(2 * NEGLIGIBLE / degrees) + 20 * step, step)
     half = degrees / 2
@@ -89,13 +89,13 @@ def _deviations(largest_range: float, degrees: int) -> tuple[Values, Values]:
 
 
 def _normal_range_p(ranges: Values, means: int) -> Values:
-    """The chance that so many unit normals have at least this range; of the largest of them, whether one is so low."""
+    """Return P(range of `means` standard normals >= range), integrated over the largest of them."""
     ranges = np.minimum(ranges, MOST_RANGE)
     largest = np.arange(LOWEST_MEAN, max(-LOWEST_MEAN, float(ranges.max()) / 2 + 7), STEP_OF_MEAN)
     logarithm = -(largest**2) / 2 + (means - 1) * special().log_ndtr(largest)
     weight = np.exp(logarithm) * means * STEP_OF_MEAN / np.sqrt(2 * np.pi)
     lower = np.minimum(special().ndtr(largest - ranges[..., None]) / special().ndtr(largest), 1)
-    with np.errstate(divide="ignore"):  # of a range of 0, all others are as low: log1p(-1)
+    with np.errstate(divide="ignore"):  # for a range of 0: log1p(-1)
         some = -np.expm1((means - 1) * np.log1p(-lower))
     chance: Values = (some * weight).sum(axis=-1)
     return chance
@@ -103,16 +103,16 @@ def _normal_range_p(ranges: Values, means: int) -> Values:
 
 PERMUTATIONS = 20_000
 FEWEST_PERMUTATIONS = 19  # with which p can be 5 %
-MOST_CELLS = 1 << 21  # of permutations, topics and runs at a time
+MOST_CELLS = 1 << 21  # permutations x topics x runs at a time
 
 
 @dataclass(frozen=True, eq=False)
 class TukeyTest:
-    """Of every two runs p; runs whose means are further apart than the critical difference differ at 5 %."""
+    """p of every pair of runs; runs whose means differ by more than the critical difference differ at 5 %."""
 
-    topics: int  # on which all runs have a score
+    topics: int  # with scores of all runs
     left_out: int  # the others
-    means: Values  # one a run, NaN without a topic
+    means: Values  # one per run, NaN without a topic
     critical_difference: Figure
     p: PairFigures
 
@@ -121,8 +121,8 @@ class TukeyTest:
 class ModelTukeyTest(TukeyTest):
     """Tukey's test from the two-way model of runs and topics."""
 
-    mean_square: Figure  # of what neither explains
-    degrees: int  # of freedom of that; 0 where there is none
+    mean_square: Figure  # of the residual
+    degrees: int  # of freedom of the residual; 0 where there is none
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +137,7 @@ def tukey_hsd(scores: Values) -> ModelTukeyTest:
     """Test all pairs of runs, (runs, topics), NaN where there is no score, by the studentised range.
 
     The two-way model of Carterette (TOIS 2012): the critical difference is the range's 95 % point times the root of
-    the mean square of the rest over the number of topics.
+    the residual mean square over the number of topics.
     """
     shared = shared_topics(scores)
     reason = shared.too_small
@@ -160,11 +160,11 @@ def tukey_hsd(scores: Values) -> ModelTukeyTest:
 def randomised_tukey_hsd(
     scores: Values, *, seed: int, permutations: int = PERMUTATIONS, advance: Callable[[], None] = lambda: None
 ) -> RandomisedTukeyTest:
-    """Test all pairs of runs by permuting the scores within each topic, as if the runs were one and the same.
+    """Test all pairs of runs by permuting the scores within each topic, under the null that all runs are equal.
 
-    p is the share of permutations in which the best and the worst run are at least as far apart, what was observed
-    counted among them (Carterette, TOIS 2012; Sakai 2018). Calls `advance` as often as `steps_of_permuting` says.
-    Raises `InvalidValueError` when the permutations are too few for any p to be 5 %.
+    p is the share of permutations in which the best and the worst run are at least as far apart, the observed data
+    included (Carterette, TOIS 2012; Sakai 2018). Calls `advance` `steps_of_permuting` times.
+    Raises `InvalidValueError` when the permutations are too few for any p of 5 %.
     """
     if permutations < FEWEST_PERMUTATIONS:
         raise InvalidValueError("It takes at least %(fewest)d permutations.", fewest=FEWEST_PERMUTATIONS)
@@ -178,14 +178,14 @@ def randomised_tukey_hsd(
     means = shared.scores.mean(axis=1)
     smaller = np.searchsorted(ranges, _differences(means) - shared.least_spread, "left")
     p = PairFigures.of_matrix((permutations - smaller + 1) / (permutations + 1))
-    # So many ranges may reach a difference that p is just 5 %; it must exceed the next.
+    # The most ranges that may reach a difference with p at most 5 %; it must exceed the next.
     allowed = int(ALPHA * (permutations + 1)) - 1
     critical = Figure(float(ranges[permutations - allowed - 1]))
     return RandomisedTukeyTest(shared.topics, shared.left_out, means, critical, p, permutations, seed)
 
 
 def steps_of_permuting(scores: Values, permutations: int = PERMUTATIONS) -> int:
-    """How often `randomised_tukey_hsd` calls `advance`, when there is anything to permute."""
+    """Return how often `randomised_tukey_hsd` calls `advance`, when there is anything to permute."""
     return -(-permutations // _permutations_at_a_time(shared_topics(scores).scores))
 
 
@@ -204,7 +204,7 @@ def _permutations_at_a_time(scores: Values) -> int:
 
 
 def _ranges(scores: Values, permutations: int, seed: int, advance: Callable[[], None]) -> Values:
-    """How far apart the best and the worst mean are in each permutation, the smallest first."""
+    """Return the difference of best and worst mean in each permutation, ascending."""
     chance = np.random.default_rng(seed)
     topics = scores.shape[1]
     step = min(_permutations_at_a_time(scores), permutations)
@@ -212,7 +212,7 @@ def _ranges(scores: Values, permutations: int, seed: int, advance: Callable[[], 
     ranges = np.empty(permutations)
     for start in range(0, permutations, step):
         some = block[: permutations - start]
-        chance.permuted(some, axis=2, out=some)  # what has been permuted may be permuted again
+        chance.permuted(some, axis=2, out=some)  # permuting in place: a permuted block can be permuted again
         ranges[start : start + len(some)] = np.ptp(some.sum(axis=1), axis=1) / topics
         advance()
     return np.sort(ranges)

@@ -1,4 +1,4 @@
-"""How much of the variance of scores lies in topics and in runs, and how many topics tell two runs apart."""
+"""Variance components of scores by topics and runs, and the number of topics needed to separate two runs."""
 
 from bisect import bisect_left
 from dataclasses import dataclass
@@ -15,17 +15,17 @@ from annotator.evaluation.significance.two_runs import paired_t
 
 @dataclass(frozen=True, eq=False)
 class TwoWay:
-    """The mean squares of a two-way analysis of variance (Fisher 1925), of two runs and two topics or more."""
+    """The mean squares of a two-way ANOVA (Fisher 1925) of at least two runs and two topics."""
 
     run_means: Values
     of_runs: float
     of_topics: float
-    of_rest: float  # interaction of runs and topics, and error, which one score of each cannot tell apart
-    degrees: int  # of freedom, of the rest
+    of_rest: float  # residual: interaction and error, which one score per cell cannot separate
+    degrees: int  # of freedom of the residual
 
 
 def two_way(shared: SharedTopics) -> TwoWay:
-    """Analyse the scores; a mean square that is rounding alone is 0."""
+    """Compute the mean squares; one that is due to rounding alone is 0."""
     scores, runs, topics = shared.scores, shared.runs, shared.topics
     run_means, topic_means, mean = scores.mean(axis=1), scores.mean(axis=0), scores.mean()
     rest = scores - run_means[:, None] - topic_means + mean
@@ -47,22 +47,22 @@ def _mean_square(deviations: Values, times: float, shared: SharedTopics) -> floa
 
 @dataclass(frozen=True)
 class Component:
-    """One part: its variance, and its share of all from 0 to 1.
+    """A variance component and its share of the total, from 0 to 1.
 
-    An estimate below 0 counts as 0, and `reason` says so; where there is no value it says why.
+    A negative estimate counts as 0; `reason` has this, or why there is no value.
     """
 
     variance: float | None
     share: float | None
-    estimate: float | None  # as it came out
+    estimate: float | None  # before truncation at 0
     reason: Undefined | None = None
 
 
 @dataclass(frozen=True)
 class VarianceShares:
-    """The parts; the last is interaction of topics and runs and error, which one score of each cannot tell apart."""
+    """The components; the last is interaction and error, which one score per cell cannot separate."""
 
-    topics: int  # on which all runs have a score
+    topics: int  # with scores of all runs
     left_out: int  # the others
     of_topics: Component
     of_runs: Component
@@ -70,7 +70,7 @@ class VarianceShares:
 
 
 def variance_shares(scores: Values) -> VarianceShares:
-    """Share out the variance of scores, (runs, topics), NaN where there is none.
+    """Estimate the variance components of scores, (runs, topics), NaN where there is none.
 
     Components of the two-way model with random runs and topics, from the mean squares (Tague-Sutcliffe and Blustein,
     TREC-3; Bodoff and Li, SIGIR 2007).
@@ -87,9 +87,9 @@ def variance_shares(scores: Values) -> VarianceShares:
 
 
 def deviation_of_differences(scores: Values) -> Figure:
-    """How far differences of two runs spread over topics, all pairs taken together: the root of their mean variance.
+    """Return the standard deviation over topics of the difference of two runs, pooled over all pairs.
 
-    It is the root of twice the mean square of what neither runs nor topics explain.
+    It is the root of twice the residual mean square.
     """
     shared = shared_topics(scores)
     reason = shared.too_small
@@ -97,7 +97,7 @@ def deviation_of_differences(scores: Values) -> Figure:
 
 
 def _estimates(layout: TwoWay, runs: int, topics: int) -> list[float]:
-    """Of topics, runs and the rest: what mean squares exceed that of the rest by, of one score."""
+    """Estimate the components of topics, runs and residual from the mean squares."""
     return [(layout.of_topics - layout.of_rest) / runs, (layout.of_runs - layout.of_rest) / topics, layout.of_rest]
 
 
@@ -108,21 +108,21 @@ def _component(estimate: float, total: float) -> Component:
 
 POWER = 0.8
 MOST_TOPICS = 1_000_000
-# SciPy has no noncentral t beyond these shifts; the chance to find the opposite of the truth is then below 1e-11, and
-# that to find the truth is 1.
+# SciPy's noncentral t fails beyond these shifts; the probability of the wrong direction is then below 1e-11, and the
+# power is 1.
 MOST_SHIFT_BELOW, MOST_SHIFT = 5.0, 1e6
 
 
 @dataclass(frozen=True)
 class TopicsNeeded:
-    """The least number of topics on which a true difference would be found as often as `power` says.
+    """The least number of topics at which a true difference is found with probability `power`.
 
-    `topics` is None exactly when `reason` says why.
+    `topics` is None exactly when `reason` is set.
     """
 
     topics: int | None
     reason: SentenceEnum | None
-    difference: float | None  # to be found, whichever run is better
+    difference: float | None  # to be detected, in absolute value
     deviation: float | None  # standard deviation of the differences over topics
     power: float
     alpha: float
@@ -131,10 +131,10 @@ class TopicsNeeded:
 def topics_to_tell_apart(
     first: Values, second: Values, difference: float | None = None, *, power: float = POWER, alpha: float = ALPHA
 ) -> TopicsNeeded:
-    """Count from two runs' scores of the same topics, NaN where there is none.
+    """Compute the topics needed from two runs' scores on the same topics, NaN where there is none.
 
-    The difference to be found is the wished one, else that of their means; differences are taken to spread as they do
-    on these topics. Raises `InvalidValueError` as `topics_needed`.
+    The difference to detect is `difference`, else that of the means; the standard deviation of differences is that on
+    these topics. Raises `InvalidValueError` as `topics_needed`.
     """
     shared = shared_topics(np.stack([first, second]))
     tests = paired_t(shared.scores[1:] - shared.scores[:1], shared.least_spread)
@@ -150,7 +150,7 @@ def topics_to_tell_apart(
 
 
 def topics_needed(difference: float, deviation: float, *, power: float = POWER, alpha: float = ALPHA) -> TopicsNeeded:
-    """Count the topics for a difference and a standard deviation of differences, by the noncentral t distribution.
+    """Compute the topics needed for a difference and a standard deviation of differences, by the noncentral t.
 
     Cohen 1988; in retrieval Sakai 2018. Raises `InvalidValueError` when one of the two is not above 0, or power or
     alpha not between 0 and 1.
@@ -167,7 +167,7 @@ def topics_needed(difference: float, deviation: float, *, power: float = POWER, 
 
 
 def power_of_paired_t(effect: float, topics: int, alpha: float = ALPHA) -> float:
-    """How often the two-sided test finds a true effect (d_z, above 0) on so many topics, at least 2."""
+    """Return the power of the two-sided test for a true effect (d_z, above 0) on `topics` topics, at least 2."""
     degrees, shift = topics - 1, min(effect * topics**0.5, MOST_SHIFT)
     critical = float(special().stdtrit(degrees, 1 - alpha / 2))
     opposite = float(special().nctdtr(degrees, shift, -critical)) if shift < MOST_SHIFT_BELOW else 0.0
