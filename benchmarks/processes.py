@@ -69,7 +69,7 @@ def main() -> None:
 
 
 def arguments() -> argparse.Namespace:
-    """What was asked for."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--processes", nargs="+", type=int, default=[1, 2, 4])
     parser.add_argument("--judges", type=int, default=100)
@@ -125,7 +125,7 @@ def opened(port: int, number: int) -> Judge:
 
 
 def kill_half_way(process: int, judges: list[Judge], items: int, ended: threading.Event) -> None:
-    """End a server and all it has begun without a word, once half of the documents are judged."""
+    """Kill a server and its child processes once half of the documents are judged."""
     while sum(len(judge.acknowledged) for judge in judges) < items / 2 and not ended.wait(0.01):
         pass
     os.killpg(process, signal.SIGKILL)

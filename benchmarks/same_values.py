@@ -1,4 +1,4 @@
-"""Makes sure that what is timed is right: our values and the peer's are equal to the last bit."""
+"""Checks before timing that our values and the peer's are bitwise equal."""
 
 from benchmarks.measure_set import KEYS, Values
 

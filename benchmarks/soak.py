@@ -32,7 +32,7 @@ SHARES = (0.5, 0.95, 0.99, 1)
 
 
 def main() -> None:
-    """Build the collection, use it, and say what came of it."""
+    """Build the collection, use it, and print the results."""
     given = arguments()
     seconds = given.minutes * 60
     items = given.items or TOPICS * (BATCH + int(1.3 * seconds * given.judges / min(given.judges, TOPICS)))
@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def arguments() -> argparse.Namespace:
-    """What was asked for."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--judges", type=int, default=100)
@@ -98,7 +98,7 @@ def count_runs(path: Path) -> int:
 
 
 def spread(values: list[float]) -> str:
-    """The usual places in a list of seconds, in milliseconds."""
+    """Format the usual percentiles of a list of seconds, in milliseconds."""
     if not values:
         return "nothing measured"
     ordered = sorted(values)

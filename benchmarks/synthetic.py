@@ -72,7 +72,7 @@ def trec8(folder: Path, runs: int = TREC8_RUNS) -> Collection:
 
     86,830 documents are judged, pooled from the top of 71 runs; 3,168 have grade 1 and 1,560 grade 2. The scores are
     of six styles, run after run: six decimals, two (with ties), whole numbers (ties), negative with 17 digits, with
-    exponents, and different doubles that are equal as 32-bit floats. What is in the folder already is not made anew.
+    exponents, and different doubles that are equal as 32-bit floats. Existing files are reused.
     """
     made = Collection(folder / "qrels.txt", tuple(folder / f"input.run{run:03}" for run in range(runs)))
     if all(path.exists() for path in (made.qrels, *made.runs)):

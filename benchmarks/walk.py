@@ -19,7 +19,7 @@ MEASURES = ("nDCG@10", "AP", "P@10", "RR", "Bpref")
 
 
 def main() -> None:
-    """Walk once, in a folder that goes afterwards, and print a line for each step."""
+    """Walk once, in a temporary folder, and print a line for each step."""
     given = arguments()
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "ANNOTATOR_DATABASE_URL": f"sqlite:///{folder}/walk.sqlite"}

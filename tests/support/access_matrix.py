@@ -1,4 +1,4 @@
-"""Which page opens for whom: a row for every endpoint, and how its refusals look."""
+"""Access matrix of the pages: a row for every endpoint, with the status for each role."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ JUDGES_FORM = (303, 404, 403, 422, 403, 403)
 # For adjudicators alone, who have no column.
 NONE_OF_THEM = (303, 404, 403, 403, 403, 403)
 NONE_OF_THEM_IN_JSON = (401, *NONE_OF_THEM[1:])
-# Whoever comes without the link that was sent to them finds nothing.
+# Visitors without the link that was sent to them get 404.
 WITHOUT_LINK = (404, 404, 404, 404, 404, 404)
 ADMINISTRATORS = (303, 403, 403, 403, 403, 200)
 ADMINISTRATORS_FORM = (303, 403, 403, 403, 403, 422)
@@ -152,7 +152,7 @@ MATRIX = {
     "deletions.restore": Row("POST", f"{N}/deletions/1/restore", ORGANISERS_FORM),
     "deletions.restore_collection": Row("POST", "/deleted-collections/news/restore", (303, 404, 404, 404, 404, 404)),
     "rounds.show": Row("GET", f"{N}/rounds", ORGANISERS),
-    # Who comes second finds it closed, or open, already.
+    # The second request finds it closed, or open, already.
     "rounds.close": Row("POST", f"{N}/rounds/close", ORGANISERS),
     "rounds.open_next": Row("POST", f"{N}/rounds/open", (303, 404, 403, 403, 303, 409)),
     "rounds.as_csv": Row("GET", f"{N}/rounds.csv", ORGANISERS),
@@ -240,7 +240,7 @@ MATRIX = {
     "click_logs.one": Row("GET", f"{N}/clicks/log?name=March", ORGANISERS),
     "click_logs.as_csv": Row("GET", f"{N}/clicks/log.csv?name=March&table=checks", ORGANISERS),
     "click_logs.link": Row("POST", f"{N}/clicks/log?name=March", ORGANISERS_FORM),
-    # Who comes second finds it gone.
+    # The second request finds it deleted.
     "click_logs.remove": Row("POST", f"{N}/clicks/remove?name=March", (303, 404, 403, 403, 303, 404)),
     "together.show": Row("GET", f"{N}/together", ORGANISERS),
     "together.as_csv": Row("GET", f"{N}/together.csv?table=pairs", ORGANISERS),

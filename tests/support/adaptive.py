@@ -1,4 +1,4 @@
-"""Judges at work on an adaptive pool, as the judging page has them work, each step in transactions of its own."""
+"""Simulated judges of an adaptive pool; as on the judging page, each step has its own transactions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ RELEVANT = frozenset("abgk")
 
 @dataclass
 class AdaptiveJudge:
-    """A judge who says of every document what `grade_of` says: a grade, or None when it cannot be judged."""
+    """A judge who gives every document the result of `grade_of`: a grade, or None when it cannot be judged."""
 
     database: Database
     id: int
@@ -45,7 +45,7 @@ class AdaptiveJudge:
                 return task
 
     def judge(self, task: JudgingTask, grade: int | None) -> None:
-        """Say something of a document."""
+        """Judge a document."""
         decision = Decision(grade) if grade is not None else Decision(None, CannotJudge.OTHER)
         with self.database.transaction() as session:
             recording.record_judgement(
@@ -53,7 +53,7 @@ class AdaptiveJudge:
             )
 
     def work(self, number: str = "1", most: int | None = None) -> list[str]:
-        """Judge until nothing waits, or so many; the docnos in the order in which they were shown."""
+        """Judge until nothing is left, or `most` documents; return the docnos in the order shown."""
         shown: list[str] = []
         while (most is None or len(shown) < most) and (task := self.next(number)) is not None:
             self.judge(task, self.grade_of(task.docno))

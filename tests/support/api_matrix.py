@@ -1,4 +1,4 @@
-"""Which operation of the API opens for whom, and with which scopes: a row for every one."""
+"""Access matrix of the API: a row for every operation, with statuses by role and scopes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ ANY = frozenset({"read", "runs", "judge", "organise"})
 class Row:
     """How an operation is called, the status for those it opens for (403 for other members), and its scopes.
 
-    A body that is empty where something is needed gets 422, which says that the gate was open.
+    An empty body where one is required gets 422, which shows that access was granted.
     """
 
     method: str

@@ -1,4 +1,4 @@
-"""What tests begin with, kept: the next one gets its rows in the session that it has, not hundreds of statements."""
+"""Cached initial data of tests: later tests get its rows in their session, without hundreds of statements."""
 
 import sqlite3
 from collections.abc import Callable
@@ -55,7 +55,7 @@ def beginning(fill: Callable[Concatenate[Session, Options], None]) -> Callable[C
 
 
 def rows_of(connection: sqlite3.Connection) -> SqliteContents:
-    """Everything that is in an SQLite database."""
+    """Return the whole contents of an SQLite database."""
     names = [table.name for table in Base.metadata.sorted_tables]
     rows = {name: connection.execute(f'SELECT * FROM "{name}"').fetchall() for name in names}  # noqa: S608 - our own
     return SqliteContents({name: found for name, found in rows.items() if found})

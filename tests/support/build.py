@@ -1,4 +1,4 @@
-"""One valid thing in few words: what a test does not care about is filled in here."""
+"""Factories of valid objects, with defaults for what a test does not care about."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -28,7 +28,7 @@ from annotator.workflows.topics import topics
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 LIMIT = 1 << 24
 PASSWORD = "correct horse"
-# Long enough for a server, and known to everybody.
+# Long enough for a server, and not secret.
 SECRET_KEY = "for tests only, and for nothing else"
 HASH = generate_password_hash(PASSWORD, CHEAP)
 SCALE = "0=Not relevant,1=Relevant,2=Highly relevant"
@@ -49,7 +49,7 @@ def news(session: Session, slug: str = SLUG, *, judgements_wanted: int = 1) -> N
         scale=parse_scale(SCALE),
         relevant_from=1,
         judgements_wanted=judgements_wanted,
-        # Of which most tests say something; the usual one puts an adjudicator's word first.
+        # Most tests are about this policy; the default prefers an adjudicator's grade.
         consensus_policy="majority",
         added_at=NOW,
     )

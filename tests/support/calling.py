@@ -23,7 +23,7 @@ def token_of(database: Database, name: str, scopes: Sequence[Scope] = tuple(Scop
 
 
 class Answer(Protocol):
-    """What comes back; JSON is whatever it is."""
+    """A response; its JSON is untyped."""
 
     status_code: int
     json: Any
@@ -42,7 +42,7 @@ class Program:
         self.headers = {} if token is None else {"Authorization": f"Bearer {token}"}
 
     def get(self, path: str, **query: object) -> Answer:
-        """Ask for something."""
+        """Send a GET request."""
         return cast("Answer", self.client.get(path, query_string=query, headers=self.headers))
 
     def post(self, path: str, body: object) -> Answer:
@@ -65,7 +65,7 @@ class Program:
         )
 
     def call(self, method: str, path: str, **options: Any) -> Answer:  # noqa: ANN401 - passed on to Werkzeug's client
-        """Call in any way."""
+        """Send a request with any method."""
         return cast("Answer", self.client.open(path, method=method, headers=self.headers, **options))
 
 

@@ -11,7 +11,7 @@ from annotator.clicks.evaluation.logs.click_log import NOT_SAID, ClickLog, Event
 
 @dataclass(frozen=True)
 class Happened:
-    """One line of a log; what is None it does not say."""
+    """One line of a log; fields that are None are absent."""
 
     event: Event
     query: str | None = None

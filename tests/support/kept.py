@@ -1,4 +1,4 @@
-"""What fixtures put into a database, kept: the next test gets a copy of it instead of hundreds of statements."""
+"""Cached database contents of fixtures: later tests get a copy instead of hundreds of statements."""
 
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -93,7 +93,7 @@ def driver_connection(database: Database) -> Iterator[Any]:
 
 
 def contents(connection: Any) -> PostgresContents:  # noqa: ANN401 - the driver's own type
-    """Everything that is in a PostgreSQL database."""
+    """Return the whole contents of a PostgreSQL database."""
     rows = {}
     for table in Base.metadata.sorted_tables:
         with connection.cursor().copy(f'COPY "{table.name}" TO STDOUT') as copy:

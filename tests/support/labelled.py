@@ -22,10 +22,10 @@ def code_labels(
     *,
     own_time: Sequence[bool] | None = None,
 ) -> Labels:
-    """Turn columns, one entry a judgement and the earliest first, into numbers; `grades` is the scale in order.
+    """Encode columns, one entry per judgement, earliest first, as numbers; `grades` is the scale in order.
 
-    Of several judgements of one item by one judge the last counts. Without `own_time` every judgement has a time of its
-    own. Raises `InvalidValueError` for grades outside the scale.
+    A judge's last judgement of an item counts. Without `own_time` every judgement has a time of its own. Raises
+    `InvalidValueError` for grades outside the scale.
     """
     _, item = np.unique(np.array(items, np.int64), return_inverse=True)
     judge_names = tuple(sorted(set(judges)))
@@ -46,7 +46,7 @@ def _places(names: Sequence[Name], known: Sequence[Name]) -> NDArray[np.intp]:
 
 
 def krippendorff_alpha(counts: NDArray[np.int64], grades: Sequence[int], level: Level) -> Coefficient:
-    """Measure how far the judges of each item agree; `counts`, (items, grades), says how many gave it which grade.
+    """Compute alpha from `counts`, (items, grades), the number of judges who gave each item each grade.
 
     Items with fewer than two grades do not count. Krippendorff 2011, "Computing Krippendorff's alpha-reliability".
     `observed` and `expected` are shares of agreement for nominal grades, and None otherwise: distances have no scale.

@@ -1,4 +1,4 @@
-"""Thirty-two judges at once who draw, judge, vanish, sign out, come back late and send twice, by a clock of ours."""
+"""Thirty-two concurrent judges who draw, judge, disappear, sign out, return late and resend, on a fake clock."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ Result = TypeVar("Result")
 
 @dataclass
 class Clock:
-    """The time of all judges, which passes when one of them lets it."""
+    """A fake clock shared by all judges, which they advance."""
 
     now: datetime = NOW
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -116,7 +116,7 @@ class Judge:
         self.sent += [act.id for act in acts if act.decision is not None and act.id not in known]
 
     def attempt(self, work: Callable[[Session], Result]) -> Result:
-        """Do it as a browser does, which tries again when the server is busy."""
+        """Call `work`, and retry like a browser when the server is busy."""
         while True:
             try:
                 with self.server:

@@ -1,4 +1,4 @@
-"""A server of our own in a process of its own, for tests that want the real thing."""
+"""The real server in a separate process, for tests that need it."""
 
 import os
 import socket
@@ -18,7 +18,7 @@ SECONDS_TO_STOP = 60
 
 @dataclass(frozen=True)
 class Server:
-    """A server that answers."""
+    """A running server."""
 
     port: int
     process: subprocess.Popen[bytes]
@@ -26,11 +26,11 @@ class Server:
 
     @property
     def address(self) -> str:
-        """Where a browser finds it."""
+        """The base URL."""
         return f"http://127.0.0.1:{self.port}"
 
     def get(self, path: str) -> tuple[int, bytes]:
-        """Ask for a page; its status and content."""
+        """Request a page; return its status and content."""
         connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:
             connection.request("GET", path)
@@ -40,7 +40,7 @@ class Server:
             connection.close()
 
     def wait_for(self, words: str) -> None:
-        """Wait until it has said these words; `AssertionError` when it does not."""
+        """Wait until its log has these words; `AssertionError` when it does not."""
         end = time.monotonic() + SECONDS_TO_START
         while words not in self.log.read_text():
             assert time.monotonic() < end, self.log.read_text()
@@ -49,7 +49,7 @@ class Server:
 
 @dataclass
 class StandingServer:
-    """A server for many tests: whichever of them finds it dead or dumb has it started again."""
+    """A server shared by many tests, restarted when it is dead or does not respond."""
 
     command: Sequence[str]
     log: Path
@@ -105,7 +105,7 @@ def running(command: Sequence[str], log: Path, environment: Mapping[str, str] | 
 
 
 def free_port() -> int:
-    """A port of this machine that nobody listens on at this moment."""
+    """Return a currently free port of this machine."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -1,4 +1,4 @@
-"""Which target of the Makefile runs a test: its folder, its file and its database say so.
+"""Which target of the Makefile runs a test, by its folder, its file and its database.
 
 `make test` runs what has no target of its own; `make test-all` runs everything.
 """

@@ -10,7 +10,7 @@ CHEAP = "scrypt:256:8:1"
 
 
 def examples(when_thorough: int, *, otherwise: int | None = None) -> int:
-    """How many examples of a property are tried: so many in a thorough run, else a third, or what is told."""
+    """Return the number of examples of a property: all in a thorough run, else `otherwise` or a third."""
     if IS_THOROUGH:
         return when_thorough
     return max(1, when_thorough // TIMES_FEWER) if otherwise is None else otherwise

@@ -1,4 +1,4 @@
-"""Says what trec_eval 9.0.8 says, through pytrec_eval: a question in JSON a line in, an answer in JSON a line out.
+"""Scores runs with trec_eval 9.0.8 through pytrec_eval: one JSON request per input line, one response per output line.
 
 It runs in a process of its own: there are qrels that crash pytrec_eval, and the interpreter with it.
 """
@@ -28,7 +28,7 @@ def answer(
 
 
 def main() -> None:
-    """Answer until nobody asks any more."""
+    """Answer requests until the input ends."""
     for line in sys.stdin:
         sys.stdout.write(json.dumps(answer(**json.loads(line))) + "\n")
         sys.stdout.flush()

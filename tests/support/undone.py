@@ -1,4 +1,4 @@
-"""Sessions whose work is undone, so that Hypothesis can begin each example with the same database."""
+"""Sessions that are rolled back, so that Hypothesis starts each example with the same database."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from annotator.storage import Database
 
 @contextmanager
 def undone(sqlite: Database) -> Iterator[Session]:
-    """A session that writes, and of which nothing stays."""
+    """A writing session that is rolled back."""
     with sqlite.engine.connect() as connection, Session(connection) as session:
         connection.exec_driver_sql("BEGIN")
         yield session

@@ -96,7 +96,7 @@ def hidden(response: TestResponse, name: str) -> str:
 
 
 def import_labels(visitor: Visitor, collection: str, name: str, text: str | bytes, **fields: object) -> TestResponse:
-    """Send a file of labels, and once more as the answer says."""
+    """Upload a file of labels, and confirm as the response asks."""
     checked = visitor.post(f"{collection}/judgements", file=file(name, text), **fields)
     value = hidden(checked, "confirmed")
     return visitor.post(f"{collection}/judgements", file=file(name, text), confirmed=value, **fields)
