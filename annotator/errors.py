@@ -191,7 +191,7 @@ class Problems:
 
 
 def _merged(one: Problem, other: Problem) -> Problem:
-    """One problem with the lines of both, of which the first are listed."""
+    """One problem with the lines of both; only the first lines are listed."""
     count = one.count + other.count
     full = len(one.further_lines) == FURTHER_LINES
     if one.line is None or other.line is None or (full and other.line > one.further_lines[-1]):

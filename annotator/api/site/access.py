@@ -23,7 +23,7 @@ KIND = "bearer"
 
 @dataclass(frozen=True)
 class Gate:
-    """The scopes and roles of which a caller needs one each.
+    """A caller needs one of these scopes and one of these roles.
 
     With no roles any member may call; `roles` is None for operations outside a collection.
     """

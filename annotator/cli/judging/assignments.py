@@ -42,13 +42,13 @@ def set_(
 @click.argument("slug")
 @click.option("--judge", "judges", multiple=True, metavar="NAME", help="Only to these judges; repeatable.")
 @click.option(
-    "--all", "anew", is_flag=True, help="Assign every topic with remaining documents, also those with an owner."
+    "--all", "reassign", is_flag=True, help="Assign every topic with remaining documents, also those with an owner."
 )
 @dry_run_option
 @on_installation
-def balance(installation: Installation, slug: str, judges: Sequence[str], *, anew: bool, dry_run: bool) -> None:
+def balance(installation: Installation, slug: str, judges: Sequence[str], *, reassign: bool, dry_run: bool) -> None:
     """Assign topics without an owner, so that all judges have about the same number of documents left."""
-    plan = installation.database.read(topic_owners.plan_balance, slug, judges, anew=anew)
+    plan = installation.database.read(topic_owners.plan_balance, slug, judges, reassign=reassign)
     _carry_out(installation, slug, plan, dry_run=dry_run)
 
 

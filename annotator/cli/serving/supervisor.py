@@ -30,7 +30,7 @@ SECONDS_TO_FINISH_REQUESTS = 10.0
 SECONDS_OF_HEALTH = 60.0
 SHORTEST_PAUSE = 0.25
 LONGEST_PAUSE = 30.0
-# After so many processes of which none ever answered, the installation cannot work.
+# So many processes ended before any of them answered: the installation cannot work.
 MOST_VAIN = 5
 MOMENT = Struct("dd")
 LOG = logging.getLogger("annotator.server")

@@ -108,7 +108,7 @@ class _Log:
 def together_report(session: Session, slug: str, request: TogetherRequest = USUAL_REQUEST) -> TogetherReport:
     """Compare clicks with the live judgements, for all runs that are linked to variants of logs.
 
-    Raises `InvalidValueError` for an unknown measure, or one of which more is not better, `NotFoundError` for an
+    Raises `InvalidValueError` for an unknown measure or one where higher is not better, `NotFoundError` for an
     unknown log, and `ConflictError` while there is no log.
     """
     collection = find_collection(session, slug)

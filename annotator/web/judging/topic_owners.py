@@ -35,7 +35,7 @@ def preview(slug: str) -> ResponseReturnValue:
     try:
         with database().reading() as session:
             plan = topic_owners.plan_balance(
-                session, slug, request.args.getlist("judge"), anew=request.args.get("all") == "1"
+                session, slug, request.args.getlist("judge"), reassign=request.args.get("all") == "1"
             )
     except AnnotatorError as refusal:
         return _page(slug, refusal=refusal), status_of(refusal)
@@ -86,5 +86,5 @@ def _page(slug: str, plan: AssigningPlan | None = None, refusal: AnnotatorError 
         plan=plan,
         refused=refusal,
         chosen=request.args.getlist("judge"),
-        anew=request.args.get("all") == "1",
+        reassign=request.args.get("all") == "1",
     )

@@ -104,10 +104,10 @@ def plan_by_hand(session: Session, slug: str, numbers: Sequence[str], judge: str
     return _plan(show_assigning(session, slug), dict.fromkeys(numbers, judge))
 
 
-def plan_balance(session: Session, slug: str, judges: Sequence[str] = (), *, anew: bool = False) -> AssigningPlan:
+def plan_balance(session: Session, slug: str, judges: Sequence[str] = (), *, reassign: bool = False) -> AssigningPlan:
     """Preview balancing the topics among these judges, or all; stores nothing.
 
-    Distributes topics that none of them owns, or all if `anew`; topics without remaining work keep their owner. Raises
+    Distributes topics that none of them owns, or all with `reassign`; topics without work keep their owner. Raises
     `NotFoundError` for a user who does not judge here, and when nobody does.
     """
     present = show_assigning(session, slug)
@@ -120,9 +120,9 @@ def plan_balance(session: Session, slug: str, judges: Sequence[str] = (), *, ane
     work = [
         TopicWork(topic.number, topic.remaining, topic.owner)
         for topic in present.topics
-        if anew or topic.owner not in staying
+        if reassign or topic.owner not in staying
     ]
-    return _plan(present, balanced_owners(work, named, anew=anew))
+    return _plan(present, balanced_owners(work, named, reassign=reassign))
 
 
 def by_owner(owners: Mapping[str, str | None]) -> dict[str | None, list[str]]:

@@ -37,7 +37,7 @@ def work_of(topics: Sequence[TopicWork], judges: set[str]) -> dict[str, int]:
 
 
 @pytest.mark.parametrize(
-    ("topics", "anew", "expected"),
+    ("topics", "reassign", "expected"),
     [
         # 7 to jo; 5 to kim; 4 to kim (5 < 7); 3 to jo (7 < 9): 10 and 9.
         ([("1", 3, None), ("2", 4, None), ("3", 5, None), ("4", 7, None)], False, "4jo 3kim 2kim 1jo"),
@@ -49,16 +49,16 @@ def work_of(topics: Sequence[TopicWork], judges: set[str]) -> dict[str, int]:
         ([("1", 9, "gone")], False, "1jo"),
         # Nothing remains: nothing is dealt.
         ([("1", 0, None), ("2", 0, "jo")], True, ""),
-        # Dealt anew, a tie leaves the topic with its owner.
+        # With `reassign`, a tie leaves the topic with its owner.
         ([("1", 6, "kim"), ("2", 6, "jo"), ("3", 6, "kim")], True, "1kim 2jo 3kim"),
         # With as much work, the one with fewer topics: 2 is done, but jo holds it.
         ([("1", 4, None), ("2", 0, "jo")], False, "1kim"),
     ],
 )
 def test_topics_are_dealt_largest_first_to_whoever_has_least(
-    *, topics: list[tuple[str, int, str | None]], anew: bool, expected: str
+    *, topics: list[tuple[str, int, str | None]], reassign: bool, expected: str
 ) -> None:
-    dealt = balanced_owners([TopicWork(*topic) for topic in topics], ["kim", "jo"], anew=anew)
+    dealt = balanced_owners([TopicWork(*topic) for topic in topics], ["kim", "jo"], reassign=reassign)
     assert " ".join(f"{number}{judge}" for number, judge in dealt.items()) == expected
 
 
@@ -66,36 +66,36 @@ def test_without_judges_nothing_is_dealt() -> None:
     assert balanced_owners([TopicWork("1", 3)], []) == {}
 
 
-@given(topics=some_topics(), judges=some_judges, anew=st.booleans())
+@given(topics=some_topics(), judges=some_judges, reassign=st.booleans())
 def test_each_topic_that_is_to_be_dealt_goes_to_one_of_the_judges(
-    *, topics: list[TopicWork], judges: set[str], anew: bool
+    *, topics: list[TopicWork], judges: set[str], reassign: bool
 ) -> None:
-    dealt = balanced_owners(topics, judges, anew=anew)
-    wanted = {topic.number for topic in topics if topic.remaining and (anew or topic.owner not in judges)}
+    dealt = balanced_owners(topics, judges, reassign=reassign)
+    wanted = {topic.number for topic in topics if topic.remaining and (reassign or topic.owner not in judges)}
     assert set(dealt) == wanted
     assert set(dealt.values()) <= judges
 
 
-@given(topics=some_topics(), judges=some_judges, anew=st.booleans(), random=st.randoms())
+@given(topics=some_topics(), judges=some_judges, reassign=st.booleans(), random=st.randoms())
 def test_the_order_in_which_topics_and_judges_are_named_changes_nothing(
-    *, topics: list[TopicWork], judges: set[str], anew: bool, random: Random
+    *, topics: list[TopicWork], judges: set[str], reassign: bool, random: Random
 ) -> None:
     shuffled, names = list(topics), sorted(judges, reverse=True)
     random.shuffle(shuffled)
-    assert balanced_owners(shuffled, names, anew=anew) == balanced_owners(topics, judges, anew=anew)
+    assert balanced_owners(shuffled, names, reassign=reassign) == balanced_owners(topics, judges, reassign=reassign)
 
 
-@given(topics=some_topics(), judges=some_judges, anew=st.booleans())
-def test_dealing_a_second_time_moves_nothing(*, topics: list[TopicWork], judges: set[str], anew: bool) -> None:
-    once = after(topics, balanced_owners(topics, judges, anew=anew))
-    assert after(once, balanced_owners(once, judges, anew=anew)) == once
+@given(topics=some_topics(), judges=some_judges, reassign=st.booleans())
+def test_dealing_a_second_time_moves_nothing(*, topics: list[TopicWork], judges: set[str], reassign: bool) -> None:
+    once = after(topics, balanced_owners(topics, judges, reassign=reassign))
+    assert after(once, balanced_owners(once, judges, reassign=reassign)) == once
 
 
-@given(topics=some_topics(), judges=some_judges, anew=st.booleans())
+@given(topics=some_topics(), judges=some_judges, reassign=st.booleans())
 def test_whoever_got_a_topic_had_least_before_the_last_of_them(
-    *, topics: list[TopicWork], judges: set[str], anew: bool
+    *, topics: list[TopicWork], judges: set[str], reassign: bool
 ) -> None:
-    dealt = balanced_owners(topics, judges, anew=anew)
+    dealt = balanced_owners(topics, judges, reassign=reassign)
     work = work_of(after(topics, dealt), judges)
     sizes = {topic.number: topic.remaining for topic in topics}
     for judge in judges & set(dealt.values()):
@@ -111,6 +111,6 @@ def test_dealt_anew_nobody_has_more_than_grahams_bound(topics: list[TopicWork], 
         for owners in product(sorted(judges), repeat=len(sizes))
     )
     # Longest first on m machines: at most 4/3 - 1/(3m) of the best.
-    dealt = after(topics, balanced_owners(topics, judges, anew=True))
+    dealt = after(topics, balanced_owners(topics, judges, reassign=True))
     busiest = max(work_of([topic for topic in dealt if topic.remaining], judges).values())
     assert 3 * len(judges) * busiest <= (4 * len(judges) - 1) * best

@@ -115,10 +115,10 @@ def test_balancing_anew_moves_what_is_owned_too_and_is_at_rest_afterwards(sessio
     four_topics(session)
     assign_topics(session, SLUG, dict.fromkeys(SIZES, "jo"))
     assert plan_balance(session, SLUG).moves == ()
-    plan = plan_balance(session, SLUG, anew=True)
+    plan = plan_balance(session, SLUG, reassign=True)
     assert plan.owners == {"2": "kim", "3": "kim"}
     assign_topics(session, SLUG, plan.owners)
-    assert plan_balance(session, SLUG, anew=True).moves == ()
+    assert plan_balance(session, SLUG, reassign=True).moves == ()
 
 
 def test_balancing_among_some_leaves_others_their_topics_unless_anew(session: Session) -> None:
@@ -126,7 +126,7 @@ def test_balancing_among_some_leaves_others_their_topics_unless_anew(session: Se
     member(session, "lee")
     assign_topics(session, SLUG, {"1": "jo"})
     assert plan_balance(session, SLUG, ["kim", "lee"]).owners == {"2": "kim", "3": "lee", "10": "lee"}
-    assert plan_balance(session, SLUG, ["kim"], anew=True).owners == dict.fromkeys(SIZES, "kim")
+    assert plan_balance(session, SLUG, ["kim"], reassign=True).owners == dict.fromkeys(SIZES, "kim")
 
 
 def test_topics_of_somebody_who_judges_no_more_are_dealt_out(session: Session) -> None:

@@ -155,7 +155,7 @@ def check_both_variants(log: ClickLog, views: PageViews) -> Check:
 
 
 def check_duplicates(log: ClickLog) -> Check:
-    """Check for duplicate events, of which one is counted."""
+    """Check for duplicate events; duplicates count once."""
     duplicates, kind = log.dropped.get(Dropped.DUPLICATE, 0), CheckKind.DUPLICATES
     if not duplicates:
         return Check(kind, CheckState.FINE, Sentence("No event stands in the log twice."))

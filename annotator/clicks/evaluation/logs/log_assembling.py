@@ -169,7 +169,7 @@ def _contexts(columns: Columns, rows: Places) -> Keys:
 
 
 def _joined(first: Keys, code: NDArray[np.int32]) -> Keys:
-    """Combine two numbers, of which the second is a code, into one key."""
+    """Combine a number and a code into one key."""
     return (first << CODE_BITS) | (code.astype(np.int64) + 1)
 
 
