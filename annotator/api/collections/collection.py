@@ -39,6 +39,7 @@ class CollectionRow(Schema):
 
     slug = fields.String(required=True)
     title = fields.String(required=True)
+    kind = fields.String(required=True, metadata={"description": "shared-task or comparison."})
     closed = fields.Boolean(required=True)
     roles = fields.List(fields.String, required=True, metadata={"description": "The caller's."})
 
@@ -128,4 +129,10 @@ def accept_guidelines(call: Call) -> object:
 
 
 def _row(shown: CollectionView, roles: frozenset[Role]) -> dict[str, object]:
-    return {"slug": shown.slug, "title": shown.title, "closed": shown.closed, "roles": sorted(roles)}
+    return {
+        "slug": shown.slug,
+        "title": shown.title,
+        "kind": shown.kind,
+        "closed": shown.closed,
+        "roles": sorted(roles),
+    }

@@ -12,7 +12,7 @@ from annotator.cli.site.files import FILE, read_text
 from annotator.cli.site.installation import Installation, note, on_installation
 from annotator.cli.site.tables import format_option, show_rows, show_values
 from annotator.storage import JudgingMode, Role
-from annotator.storage.tables.collections import DEFAULT_POLICIES
+from annotator.storage.tables.collections import DEFAULT_POLICIES, CollectionKind
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.collections.queue_settings import QueueChange
@@ -21,6 +21,9 @@ from annotator.workflows.runs.submissions import SubmissionChange
 
 scale_help = "The grades, such as “0=Not relevant,1=Relevant,2=Highly relevant”."
 judgements_help = "Judgements per document."
+kind_help = (
+    f"{CollectionKind.SHARED_TASK}: teams send runs; {CollectionKind.COMPARISON}: a team compares its own systems."
+)
 until_help = "The submission deadline of runs: “2026-05-01 23:59”, UTC unless a zone follows; “none” removes it."
 
 
@@ -37,6 +40,9 @@ for further in (archive.export, archive.import_file, archive.copy):
 @command.command("add")
 @click.argument("slug")
 @click.option("--title", required=True, metavar="TEXT", help="What the collection is called on pages.")
+@click.option(
+    "--type", "kind", default=CollectionKind.SHARED_TASK.value, show_default=True, metavar="TYPE", help=kind_help
+)
 @click.option("--scale", required=True, help=scale_help)
 @click.option("--relevant-from", default=1, show_default=True, metavar="GRADE", help="The least relevant grade.")
 @click.option("--judgements", default=1, show_default=True, metavar="N", help=judgements_help)
@@ -52,6 +58,7 @@ def add(
     installation: Installation,
     slug: str,
     title: str,
+    kind: str,
     scale: str,
     relevant_from: int,
     judgements: int,
@@ -66,6 +73,7 @@ def add(
             session,
             slug,
             title=title,
+            kind=collection.read_kind(kind),
             scale=collection.read_scale(scale),
             relevant_from=relevant_from,
             judgements_wanted=judgements,
@@ -76,7 +84,7 @@ def add(
         )
         if organiser is not None:
             note(session, "members.add", slug, subject=organiser, details={"role": Role.ORGANISER})
-        note(session, "collections.add", slug)
+        note(session, "collections.add", slug, details={"kind": collection.read_kind(kind)})
     click.echo(f"Added the collection {slug}.", err=True)
 
 
@@ -116,6 +124,7 @@ def show_one(installation: Installation, slug: str, format_: str) -> None:
         ("SETTING", "VALUE"),
         {
             "title": row.title,
+            "type": row.kind.value,
             "state": "closed" if row.closed else "open",
             "scale": ", ".join(f"{grade.value}={grade.name}" for grade in row.scale),
             "relevant from": row.relevant_from,
@@ -143,6 +152,7 @@ def show_one(installation: Installation, slug: str, format_: str) -> None:
 @command.command("set")
 @click.argument("slug")
 @click.option("--title", metavar="TEXT", help="What the collection is called on pages.")
+@click.option("--type", "kind", metavar="TYPE", help=kind_help)
 @click.option("--scale", help=scale_help)
 @click.option("--relevant-from", type=int, metavar="GRADE", help="The least relevant grade.")
 @click.option("--judgements", type=int, metavar="N", help=judgements_help)
@@ -167,6 +177,7 @@ def change(
     installation: Installation,
     slug: str,
     title: str | None,
+    kind: str | None,
     scale: str | None,
     relevant_from: int | None,
     judgements: int | None,
@@ -186,6 +197,7 @@ def change(
     wanted = replace(
         consensus,
         title=title,
+        kind=None if kind is None else collection.read_kind(kind),
         scale=grades,
         relevant_from=relevant_from,
         judgements_wanted=judgements,

@@ -28,7 +28,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError
 from annotator.storage.site.bulk_insert import Row, chunks
-from annotator.storage.tables.collections import CollectionState, JudgingMode, ScoresShown
+from annotator.storage.tables.collections import CollectionKind, CollectionState, JudgingMode, ScoresShown
 from annotator.storage.tables.columns import Base, UtcDateTime
 from annotator.storage.tables.judging import AssignmentState, CannotJudge, Purpose
 from annotator.storage.tables.people import Role, UserKind
@@ -44,6 +44,7 @@ CODES: Mapping[str, type[StrEnum]] = {
     "assignment.purpose": Purpose,
     "assignment.state": AssignmentState,
     "collection.judging_mode": JudgingMode,
+    "collection.kind": CollectionKind,
     "collection.scores_shown": ScoresShown,
     "collection.state": CollectionState,
     "judgement.cannot_judge": CannotJudge,

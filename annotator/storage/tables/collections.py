@@ -14,6 +14,13 @@ from annotator.storage.tables.columns import Base
 USUAL_MOST_DOCUMENTS = 1_000
 
 
+class CollectionKind(StrEnum):
+    """What a collection is for; it sets defaults, the words of the pages and which pages the menu shows."""
+
+    SHARED_TASK = "shared-task"  # teams send runs until a deadline, and get scores when they are released
+    COMPARISON = "comparison"  # one team compares its own systems
+
+
 class CollectionState(StrEnum):
     """Open collections accept imports and judgements; closed ones are read-only."""
 
@@ -57,6 +64,7 @@ class Collection(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     slug: Mapped[str] = mapped_column(unique=True)
     title: Mapped[str]
+    kind: Mapped[str] = mapped_column(default=CollectionKind.SHARED_TASK)
     state: Mapped[str] = mapped_column(default=CollectionState.OPEN)
     # The lowest grade that counts as relevant in binary measures.
     relevant_from: Mapped[int]

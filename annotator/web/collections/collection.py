@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from flask import Blueprint, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import BooleanField, IntegerField, RadioField, StringField, TextAreaField
+from wtforms import BooleanField, IntegerField, RadioField, SelectChoice, StringField, TextAreaField
 from wtforms.validators import InputRequired
 
 from annotator.storage import Role
+from annotator.storage.tables.collections import CollectionKind
 from annotator.web.collections.judging_hours import more_judging, settings_confirmation
 from annotator.web.collections.observer_policy import (
     is_adjudicated,
@@ -25,6 +26,7 @@ from annotator.web.site.adaptive import choices_to_come
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person, the_place
 from annotator.web.site.forms import Form, done, is_confirmed, unix_lines
+from annotator.web.site.labels import COLLECTION_KINDS
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.collections import collection, restoring
 from annotator.workflows.collections.collection import CollectionChange, CollectionCounts, CollectionView, Guidelines
@@ -38,6 +40,15 @@ from annotator.workflows.pools.pools import TopicProgress
 blueprint = Blueprint("collection", __name__)
 
 FIRST_SCALE = lazy_gettext("0=Not relevant\n1=Relevant\n2=Highly relevant")
+
+
+def kind_choices() -> list[SelectChoice]:
+    """The types of collections, with what each is for."""
+    about = {
+        CollectionKind.SHARED_TASK: gettext("teams send runs, and get scores when you release them."),
+        CollectionKind.COMPARISON: gettext("you compare the result lists of your own systems."),
+    }
+    return [SelectChoice(kind.value, f"{COLLECTION_KINDS[kind]}: {text}") for kind, text in about.items()]
 
 
 class CollectionFields(Form):
@@ -74,6 +85,13 @@ class CollectionFields(Form):
 
 class SettingsForm(CollectionFields):
     """The settings of an existing collection."""
+
+    kind = RadioField(
+        lazy_gettext("Type"),
+        [InputRequired()],
+        choices=kind_choices,
+        description=lazy_gettext("It changes the words of the pages and which pages the menu shows, nothing else."),
+    )
 
     consensus_policy = RadioField(
         lazy_gettext("Consensus policy"),
@@ -269,6 +287,7 @@ def _filled_form() -> SettingsForm:
     shown = the_place().collection
     return SettingsForm(
         title=shown.title,
+        kind=shown.kind,
         scale=collection.write_scale(shown.scale),
         relevant_from=shown.relevant_from,
         judgements_wanted=shown.judgements_wanted,
@@ -289,6 +308,7 @@ def _change(present: CollectionView, form: SettingsForm) -> CollectionChange:
     policy = policy_of(form.consensus_policy.data, adjudicated=form.adjudicated.data, judge=form.one_judge.data or "")
     return CollectionChange(
         title=form.title.data,
+        kind=CollectionKind(form.kind.data),
         scale=scale if scale != present.scale else None,
         relevant_from=form.relevant_from.data,
         judgements_wanted=wanted if wanted != present.judgements_wanted else None,

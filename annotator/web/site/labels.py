@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from annotator.evaluation.costs.facts import FactKind, Per
 from annotator.storage import CannotJudge, JudgingMode, Role, RunType, Showing, TopicState
+from annotator.storage.tables.collections import CollectionKind
 from annotator.storage.tables.runs import RunState
 from annotator.web.site.language import lazy_gettext
 from annotator.workflows.people.invitations import InvitationState
@@ -41,6 +42,17 @@ CANNOT_JUDGE: Mapping[CannotJudge, str] = {
 JUDGING_MODES: Mapping[JudgingMode, str] = {
     JudgingMode.SHARED: lazy_gettext("shared"),
     JudgingMode.OWNED: lazy_gettext("owned"),
+}
+
+COLLECTION_KINDS: Mapping[CollectionKind, str] = {
+    CollectionKind.SHARED_TASK: lazy_gettext("Shared task"),
+    CollectionKind.COMPARISON: lazy_gettext("Team comparison"),
+}
+
+# What a collection calls its ranked lists, in menus and headings.
+RUNS: Mapping[CollectionKind, str] = {
+    CollectionKind.SHARED_TASK: lazy_gettext("Runs"),
+    CollectionKind.COMPARISON: lazy_gettext("Systems"),
 }
 
 RUN_TYPES: Mapping[str, str] = {

@@ -43,7 +43,7 @@ from annotator.storage.collections.collection import (
 from annotator.storage.judging.judgements_wanted import give_back_surplus, settle_needs
 from annotator.storage.people.accounts import find_user
 from annotator.storage.qrels.qrels_versions import ReleasedVersion, released_version
-from annotator.storage.tables.collections import DEFAULT_POLICIES, SHOWN
+from annotator.storage.tables.collections import DEFAULT_POLICIES, SHOWN, CollectionKind
 from annotator.workflows.collections.queue_settings import (
     MoreJudging,
     QueueChange,
@@ -63,6 +63,7 @@ class CollectionView:
 
     slug: str
     title: str
+    kind: CollectionKind
     closed: bool
     relevant_from: int
     judgements_wanted: int
@@ -102,6 +103,7 @@ class CollectionChange:
     """New values of settings; None leaves a setting unchanged."""
 
     title: str | None = None
+    kind: CollectionKind | None = None
     scale: tuple[GradeMeaning, ...] | None = None
     relevant_from: int | None = None
     judgements_wanted: int | None = None
@@ -115,6 +117,18 @@ class CollectionChange:
 def read_scale(text: str) -> tuple[GradeMeaning, ...]:
     """Parse a scale such as `0=Not relevant, 1=Relevant`; raises `InvalidValueError`."""
     return parse_scale(text)
+
+
+def read_kind(text: str) -> CollectionKind:
+    """Parse the name of a type; raises `InvalidValueError`, naming all types."""
+    try:
+        return CollectionKind(text)
+    except ValueError:
+        raise InvalidValueError(
+            "“%(type)s” is no type of collection; there are %(choices)s.",
+            type=text,
+            choices=", ".join(CollectionKind),
+        ) from None
 
 
 def write_scale(scale: Sequence[GradeMeaning]) -> str:
@@ -132,6 +146,7 @@ def add_collection(
     slug: str,
     *,
     title: str,
+    kind: CollectionKind = CollectionKind.SHARED_TASK,
     scale: Sequence[GradeMeaning],
     relevant_from: int,
     judgements_wanted: int = 1,
@@ -142,13 +157,23 @@ def add_collection(
 ) -> None:
     """Create a collection, with the account of that name as its first organiser.
 
-    Without a policy it gets the default of the judging mode. Raises `InvalidValueError` for an invalid slug, scale or
-    number, `ConflictError` for a slug in use and `NotFoundError` for an organiser without an account.
+    Without a policy it gets the default of the judging mode. In a team comparison adjudicators see the grades that
+    differ, and participants the whole leaderboard once scores are released. Raises `InvalidValueError` for an invalid
+    slug, scale or number, `ConflictError` for a slug in use and `NotFoundError` for an organiser without an account.
     """
     refuse_unusable_slug(session, slug)
     collection = Collection(slug=slug, added_at=added_at, state=CollectionState.OPEN)
     policy = consensus_policy or DEFAULT_POLICIES[JudgingMode.SHARED]
-    change = CollectionChange(title, tuple(scale), relevant_from, judgements_wanted, policy)
+    change = CollectionChange(
+        title,
+        kind,
+        tuple(scale),
+        relevant_from,
+        judgements_wanted,
+        policy,
+        shows_grades=kind is CollectionKind.COMPARISON,
+    )
+    collection.scores_shown = ScoresShown.WHOLE if kind is CollectionKind.COMPARISON else ScoresShown.BESIDE
     _check_policy(session, change)
     _apply(collection, change, present=[])
     session.add(collection)
@@ -251,7 +276,7 @@ def _apply(collection: Collection, change: CollectionChange, present: list[Grade
                 given=change.judgements_wanted,
             )
         collection.judgements_wanted = change.judgements_wanted
-    plain = ("consensus_policy", "relevant_from", "judges_search", "counts_machines", "shows_grades")
+    plain = ("kind", "consensus_policy", "relevant_from", "judges_search", "counts_machines", "shows_grades")
     for name in (*plain, "leaves_out_disputed"):
         if getattr(change, name) is not None:
             setattr(collection, name, getattr(change, name))
@@ -302,6 +327,7 @@ def _view(session: Session, collection: Collection) -> CollectionView:
     return CollectionView(
         slug=collection.slug,
         title=collection.title,
+        kind=CollectionKind(collection.kind),
         closed=collection.state == CollectionState.CLOSED,
         relevant_from=collection.relevant_from,
         judgements_wanted=collection.judgements_wanted,

@@ -23,6 +23,7 @@ from annotator.workflows.people.members import add_member
 # Settings that are copied; state, deadline, release and pass mark are reset.
 KEPT = (
     "title",
+    "kind",
     "relevant_from",
     "judgements_wanted",
     "consensus_policy",

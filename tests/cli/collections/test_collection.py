@@ -45,6 +45,17 @@ def test_what_is_given_changes_and_the_rest_stays(news: CommandLine) -> None:
     assert sentence.startswith("Relevant-from is a grade of the scale")
 
 
+def test_the_type_is_a_shared_task_unless_another_is_given_and_can_be_changed(annotator: CommandLine) -> None:
+    annotator.done(*ADD)
+    assert ["type", "shared-task"] in annotator.table("collections", "show", "web")
+    annotator.done("collections", "set", "web", "--type", "comparison")
+    assert ["type", "comparison"] in annotator.table("collections", "show", "web")
+    annotator.done("collections", "add", "lab", "--title", "Lab", "--scale", "0=No,1=Yes", "--type", "comparison")
+    assert ["type", "comparison"] in annotator.table("collections", "show", "lab")
+    [sentence] = annotator.refused("collections", "set", "web", "--type", "contest")
+    assert sentence == "“contest” is no type of collection; there are shared-task, comparison."
+
+
 def test_a_closed_collection_takes_nothing_until_it_is_open_again(news: CommandLine) -> None:
     write_run("alpha", ["1 a"])
     news.done("collections", "close", "news")

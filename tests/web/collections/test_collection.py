@@ -6,6 +6,7 @@ from sqlalchemy import select
 from visiting import Visit, words
 
 from annotator.storage import Collection, Database, Role
+from annotator.storage.tables.collections import CollectionKind
 from annotator.workflows.collections.collection import show_collection
 
 NEW = {
@@ -102,12 +103,24 @@ def test_settings_are_changed_and_a_grade_that_was_given_stays(visit: Visit, new
         labels(session, "nist", "1 0 a 2\n")
     ola = visit("ola")
     fields = {**NEW, "scale": "0=No\n1=Yes\n2=Very", "title": "Newer news", "relevant_from": "2"}
+    fields["kind"] = "comparison"
     assert ola.post(f"{news}/settings", **fields).status_code == 303
     page = ola.get(f"{news}/settings")
     assert 'value="Newer news"' in page.text
     refused = ola.post(f"{news}/settings", **{**fields, "scale": "0=No\n1=Yes", "relevant_from": "1"})
     assert refused.status_code == 409
     assert "These grades were already given and cannot leave the scale: 2." in words(refused)
+
+
+def test_the_type_is_shown_and_changed_in_the_settings(visit: Visit, news: str, database: Database) -> None:
+    ola = visit("ola")
+    fields = {**NEW, "scale": "0=No\n1=Yes\n2=Very", "judgements_wanted": "1", "kind": "comparison"}
+    assert 'checked id="kind-0"' in ola.get(f"{news}/settings").text
+    assert ola.post(f"{news}/settings", **{**fields, "kind": "contest"}).status_code == 422
+    assert ola.post(f"{news}/settings", **fields).status_code == 303
+    assert 'checked id="kind-1"' in ola.get(f"{news}/settings").text
+    with database.reading() as session:
+        assert show_collection(session, SLUG).kind is CollectionKind.COMPARISON
 
 
 def test_a_closed_collection_takes_nothing_until_it_is_open_again(visit: Visit, news: str) -> None:

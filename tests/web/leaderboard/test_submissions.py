@@ -324,6 +324,7 @@ def test_judges_search_where_the_organiser_allows_it(visit: Visit, news: str, da
     ola = visit("ola")
     fields = {
         "title": "News search",
+        "kind": "shared-task",
         "scale": "0=Not relevant\n1=Relevant\n2=Highly relevant",
         "relevant_from": "1",
         "judgements_wanted": "2",

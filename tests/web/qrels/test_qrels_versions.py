@@ -76,6 +76,7 @@ def test_the_settings_say_how_grades_are_settled_and_the_pages_follow(
     ola = visit("ola")
     form = {
         "title": "News search",
+        "kind": "shared-task",
         "scale": "0=Not relevant\r\n1=Relevant\r\n2=Highly relevant",
         "relevant_from": "1",
         "judgements_wanted": "2",
@@ -94,13 +95,14 @@ def test_the_settings_say_how_grades_are_settled_and_the_pages_follow(
     assert left_out in words(ola.get(f"{judged}/qrels"))
     assert left_out in words(ola.get(f"{judged}/leaderboard"))
     shown = ola.get(f"{judged}/settings").text
-    assert shown.count("checked") == 5  # the median and four boxes
+    assert shown.count("checked") == 6  # the type, the median and four boxes
 
 
 def test_one_judge_may_be_named_by_the_settings(visit: Visit, judged: str, database: Database) -> None:
     ola = visit("ola")
     form = {
         "title": "News search",
+        "kind": "shared-task",
         "scale": "0=Not relevant\r\n1=Relevant\r\n2=Highly relevant",
         "relevant_from": "1",
         "judgements_wanted": "2",

@@ -135,7 +135,8 @@ def test_settings_that_give_judges_more_show_it_first(visit: Visit, news: str) -
     assert ola.post(f"{news}/settings/queue", **repeated(asked)).status_code == 303
     assert "Overlap: 50 %" in words(ola.get(f"{news}/settings"))
     assert ola.post(f"{news}/settings/queue", **{**form, "overlap_share": "0"}).status_code == 303
-    wanted = {"title": "N", "scale": "0=No\n1=Yes\n2=Very", "relevant_from": "1", "consensus_policy": "majority"}
+    wanted = {"title": "N", "kind": "shared-task", "scale": "0=No\n1=Yes\n2=Very", "relevant_from": "1"}
+    wanted["consensus_policy"] = "majority"
     asked = ola.post(f"{news}/settings", **wanted, judgements_wanted="4")
     assert "Judgements required 12" in words(asked)
     assert ola.post(f"{news}/settings", **repeated(asked)).status_code == 303

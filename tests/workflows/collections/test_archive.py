@@ -47,6 +47,7 @@ from annotator.storage import (
 from annotator.storage.collections.bundles import LEFT_OUT, TABLES, part_of
 from annotator.storage.collections.checking import examine
 from annotator.storage.pools.pools import PoolRequest
+from annotator.storage.tables.collections import CollectionKind
 from annotator.workflows.agreement import agreement
 from annotator.workflows.collections import collection, rounds
 from annotator.workflows.collections.archive_export import QRELS, Archiving, write_archive
@@ -333,6 +334,7 @@ def without(part: str) -> Callable[[dict[str, bytes]], None]:
         (in_the_first_line("fact_columns.jsonl", better="dearer"), "“kind” has a value of the wrong type"),
         (in_the_first_line("click_logs.jsonl", findings={"comparison": 1}), "“findings” has a value of the wrong type"),
         (in_the_first_line("collections.jsonl", consensus_policy="loudest"), "no consensus policy"),
+        (in_the_first_line("collections.jsonl", kind="contest"), "“kind” has a value of the wrong type"),
         (in_the_first_line("ranked_lists.jsonl", scores=""), "another number of scores than of documents: 1."),
         (
             in_the_first_line("judgements.jsonl", judged_at="0001-01-01T00:00:00+14:00"),
@@ -421,6 +423,16 @@ def test_next_years_collection_is_set_up_as_the_last_one(filled: Database) -> No
         for table in (Topic, Membership):
             assert session.scalars(select(func.count()).where(table.collection_id == id_)).one() == 0
     assert examine(filled).wrong == []
+
+
+def test_the_type_goes_with_a_copy_and_with_an_archive(filled: Database, elsewhere: Database) -> None:
+    with filled.transaction() as session:
+        collection.change_collection(session, SLUG, CollectionChange(kind=CollectionKind.COMPARISON))
+        copy_collection(session, SLUG, "next", title=None, with_documents=False, at=NOW)
+        assert show_collection(session, "next").kind is CollectionKind.COMPARISON
+    stored(elsewhere, archive(filled))
+    with elsewhere.reading() as session:
+        assert show_collection(session, SLUG).kind is CollectionKind.COMPARISON
 
 
 def test_without_documents_next_year_begins_with_none(filled: Database) -> None:

@@ -1,12 +1,15 @@
 """Collections: what they begin with, what may change and what may not."""
 
+from functools import partial
+
 import pytest
 from build import NOW, SCALE, SLUG, labels, member, news, pooled_news, user
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.evaluation.qrels.scale import parse_scale
-from annotator.storage import Role
+from annotator.storage import Role, ScoresShown
+from annotator.storage.tables.collections import CollectionKind
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange, CollectionCounts
 from annotator.workflows.judging import judging
@@ -28,6 +31,18 @@ def test_a_collection_keeps_its_scale_in_order(session: Session) -> None:
         (0, "Bad", ""),
         (1, "Good", "helps"),
     ]
+
+
+def test_a_team_comparison_shows_its_members_more_than_a_shared_task(session: Session) -> None:
+    add = partial(
+        collection.add_collection, session, title="Web", scale=parse_scale("0=No,1=Yes"), relevant_from=1, added_at=NOW
+    )
+    add("task")
+    add("team", kind=CollectionKind.COMPARISON)
+    task, team = (collection.show_collection(session, slug) for slug in ("task", "team"))
+    assert (task.kind, task.shows_grades, task.scores_shown) == ("shared-task", False, ScoresShown.BESIDE)
+    assert (team.kind, team.shows_grades, team.scores_shown) == ("comparison", True, ScoresShown.WHOLE)
+    assert task.consensus_policy == team.consensus_policy == "adjudicated-else-majority-first"
 
 
 @pytest.mark.parametrize("slug", ["", "Has Capitals", "-begins-with-a-sign", "x" * 65, "slash/ed", "한글"])
