@@ -34,6 +34,7 @@ from annotator.web.site import (
     error_pages,
     formatting,
     language,
+    navigation,
     sessions,
 )
 from annotator.web.site.sessions import cookie_name
@@ -65,6 +66,7 @@ def create_app(settings: Settings, database: Database) -> Flask:
         formatting,
         headers,
         compression,
+        navigation,
     ):
         part.install(app)
     csrf = CSRFProtect(app)

@@ -157,10 +157,11 @@ MATRIX = {
     "rounds.open_next": Row("POST", f"{N}/rounds/open", (303, 404, 403, 403, 303, 409)),
     "rounds.as_csv": Row("GET", f"{N}/rounds.csv", ORGANISERS),
     "submissions.show": Row("GET", f"{N}/submissions", ORGANISERS),
+    "releases.show": Row("GET", f"{N}/release", ORGANISERS),
     "submissions.change": Row("POST", f"{N}/submissions", ORGANISERS_FORM),
     # Runs are still taken: who releases scores then has to say so.
-    "submissions.release": Row("POST", f"{N}/submissions/release", (303, 404, 403, 403, 409, 409)),
-    "submissions.take_back": Row("POST", f"{N}/submissions/take-back", ORGANISERS_DO),
+    "releases.release": Row("POST", f"{N}/release", (303, 404, 403, 403, 409, 409)),
+    "releases.take_back": Row("POST", f"{N}/release/take-back", ORGANISERS_DO),
     "submissions.terms": Row("GET", f"{N}/terms", SENDERS),
     "submissions.accept": Row("POST", f"{N}/terms", PARTICIPANTS_FORM),
     "submissions.scores": Row("GET", f"{N}/scores", PARTICIPANTS),

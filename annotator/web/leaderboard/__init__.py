@@ -1,12 +1,13 @@
 """Pages of the leaderboard."""
 
-from annotator.web.leaderboard import costs, inspecting, leaderboard, quality, run, significance, submissions
+from annotator.web.leaderboard import costs, inspecting, leaderboard, quality, releases, run, significance, submissions
 
 BLUEPRINTS = (
     costs.blueprint,
     inspecting.blueprint,
     leaderboard.blueprint,
     quality.blueprint,
+    releases.blueprint,
     run.blueprint,
     significance.blueprint,
     submissions.blueprint,

@@ -1,10 +1,11 @@
-"""Validates requests: host names, NUL characters, row numbers and redirect targets."""
+"""Validates requests: host names, NUL characters, row numbers, trailing slashes and redirect targets."""
 
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from flask import Flask, abort, request
+from flask import Flask, abort, current_app, redirect, request
 from flask.typing import ResponseReturnValue
+from werkzeug.exceptions import HTTPException, NotFound
 from werkzeug.routing import IntegerConverter
 from werkzeug.sansio.utils import host_is_trusted
 
@@ -25,6 +26,7 @@ def install(app: Flask) -> None:
     app.url_map.converters["row"] = RowNumber
     app.before_request(refuse_other_sites)
     app.before_request(refuse_nul_characters)
+    app.before_request(drop_trailing_slash)
 
 
 def refuse_other_sites() -> ResponseReturnValue | None:
@@ -42,6 +44,21 @@ def refuse_nul_characters() -> None:
     """Reject a NUL character, which PostgreSQL cannot store in a text, with status 400."""
     if any("\0" in text for text in _texts()):
         abort(400)
+
+
+def drop_trailing_slash() -> ResponseReturnValue | None:
+    """Redirect `/collections/covid/` to `/collections/covid`, where only the latter is a page."""
+    path, addresses = request.path.rstrip("/"), current_app.create_url_adapter(request)
+    if not isinstance(request.routing_exception, NotFound) or path == request.path or not local_path(path):
+        return None
+    if addresses is None:
+        return None
+    try:
+        addresses.match(path, method="GET")
+    except HTTPException:
+        return None
+    query = request.query_string.decode()
+    return redirect(f"{path}?{query}" if query else path, 308)
 
 
 def _texts() -> Iterator[str]:

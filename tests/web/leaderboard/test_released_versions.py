@@ -64,9 +64,9 @@ def test_what_is_judged_or_set_after_the_release_changes_no_score_that_teams_see
     visit: Visit, scored: str, database: Database
 ) -> None:
     ola = visit("ola")
-    answer = ola.post(f"{scored}/submissions/release", shown="whole", early="y")
+    answer = ola.post(f"{scored}/release", shown="whole", early="y")
     assert answer.status_code == 303
-    assert "They are computed from version 1 of the qrels, kept 20" in words(ola.get(f"{scored}/submissions"))
+    assert "They are computed from version 1 of the qrels, kept 20" in words(ola.get(f"{scored}/release"))
     seen = {(name, page): visit(name).get(f"{scored}/{page}").text for name, page in SEEN}
     organised = ola.get(f"{scored}/leaderboard.csv").text
     assert OTHER_GRADES not in words(ola.get(f"{scored}/leaderboard"))
@@ -85,13 +85,13 @@ def test_what_is_judged_or_set_after_the_release_changes_no_score_that_teams_see
 
 
 def test_live_scores_follow_the_grades_and_say_so(visit: Visit, scored: str, database: Database) -> None:
-    assert visit("ola").post(f"{scored}/submissions/release", early="y", qrels="live").status_code == 303
+    assert visit("ola").post(f"{scored}/release", early="y", qrels="live").status_code == 303
     assert kept(database) == ([], None)
     before = visit("pat").get(f"{scored}/scores.csv").text
     judge_more(database)
     assert visit("pat").get(f"{scored}/scores.csv").text != before
     assert "Scored against the live qrels" in words(visit("pat").get(f"{scored}/scores"))
-    assert "The scores are live" in words(visit("ola").get(f"{scored}/submissions"))
+    assert "The scores are live" in words(visit("ola").get(f"{scored}/release"))
     assert "Released scores are computed" not in words(visit("ola").get(f"{scored}/leaderboard"))
 
 
@@ -99,10 +99,10 @@ def test_the_same_grades_are_kept_once_and_a_release_keeps_its_version_until_ano
     visit: Visit, scored: str, database: Database
 ) -> None:
     ola = visit("ola")
-    release = f"{scored}/submissions/release"
+    release = f"{scored}/release"
     ola.post(release, early="y")
     assert kept(database) == ([1], 1)
-    ola.post(f"{scored}/submissions/take-back")
+    ola.post(f"{scored}/release/take-back")
     assert kept(database) == ([1], None)
     ola.post(release, early="y")
     ola.post(release, shown="own", early="y", qrels="new")
@@ -112,7 +112,7 @@ def test_the_same_grades_are_kept_once_and_a_release_keeps_its_version_until_ano
     assert kept(database) == ([1], 1)
     ola.post(release, shown="whole", early="y", qrels="new")
     assert kept(database) == ([2, 1], 2)
-    assert '<option selected value="2"' in ola.get(f"{scored}/submissions").text
+    assert '<option selected value="2"' in ola.get(f"{scored}/release").text
     ola.post(release, shown="whole", early="y", qrels="1")
     assert kept(database) == ([2, 1], 1)
     with database.reading() as session:
@@ -136,7 +136,7 @@ def test_the_same_grades_are_kept_once_and_a_release_keeps_its_version_until_ano
 def test_a_release_by_a_version_that_there_is_not_is_refused(
     visit: Visit, scored: str, database: Database, chosen: str, sentence: str
 ) -> None:
-    answer = visit("ola").post(f"{scored}/submissions/release", early="y", qrels=chosen)
+    answer = visit("ola").post(f"{scored}/release", early="y", qrels=chosen)
     assert answer.status_code == 422
     assert sentence in words(answer)
     with database.reading() as session:
@@ -144,7 +144,7 @@ def test_a_release_by_a_version_that_there_is_not_is_refused(
 
 
 def test_without_a_grade_there_is_no_version_to_release_scores_by(visit: Visit, news: str, database: Database) -> None:
-    answer = visit("ola").post(f"{news}/submissions/release", early="y")
+    answer = visit("ola").post(f"{news}/release", early="y")
     assert answer.status_code == 409
     assert "Nothing is judged yet, so there are no qrels to keep for the released scores." in words(answer)
     with database.reading() as session:
@@ -152,7 +152,7 @@ def test_without_a_grade_there_is_no_version_to_release_scores_by(visit: Visit, 
 
 
 def test_an_observer_sees_live_scores_until_the_release(visit: Visit, scored: str, database: Database) -> None:
-    visit("ola").post(f"{scored}/submissions/release", early="y", moment="2999-01-01 00:00")
+    visit("ola").post(f"{scored}/release", early="y", moment="2999-01-01 00:00")
     assert kept(database) == ([1], 1)
     assert "Scored against the live qrels" in words(visit("obi").get(f"{scored}/leaderboard"))
     assert "The scores are not shown yet" in words(visit("pat").get(f"{scored}/scores"))

@@ -418,7 +418,7 @@ def test_a_withdrawn_run_has_no_score(visit: Visit, news: str, database: Databas
         labels(session, "nist", "1 0 a 1\n1 0 b 0\n")
     pat = visit("pat")
     send(pat, news)
-    visit("ola").post(f"{news}/submissions/release", early="y")
+    visit("ola").post(f"{news}/release", early="y")
     assert "gamma" in words(pat.get(f"{news}/scores"))
     pat.get(pat.post(f"{news}/runs/withdraw?tag=gamma", confirmed="y").location)
     assert "gamma" not in words(pat.get(f"{news}/scores"))

@@ -67,8 +67,8 @@ def test_a_closed_collection_keeps_its_rules_and_still_releases_its_scores(visit
     ola = visit("ola")
     ola.post(f"{news}/close")
     assert ola.post(f"{news}/submissions", **RULES).status_code == 409
-    assert ola.post(f"{news}/submissions/release", qrels="live").status_code == 303
-    assert "Participants see scores since" in words(ola.get(f"{news}/submissions"))
+    assert ola.post(f"{news}/release", qrels="live").status_code == 303
+    assert "Participants see scores since" in words(ola.get(f"{news}/release"))
 
 
 def test_a_participant_reads_and_accepts_the_terms_once(visit: Visit, news: str, database: Database) -> None:
@@ -134,7 +134,7 @@ def test_a_participant_sees_scores_once_released_and_of_their_own_runs_only(visi
     before = words(pat.get(f"{scored}/scores"))
     assert "The organisers have not released the scores yet." in before
     assert "reds" not in before
-    assert ola.post(f"{scored}/submissions/release", early="y").status_code == 303
+    assert ola.post(f"{scored}/release", early="y").status_code == 303
     page = pat.get(f"{scored}/scores")
     # a stands second: nDCG 1 / log2(3), AP and RR 1/2, P@10 1/10; both documents are judged.
     assert "reds 0.6309 100.0 % 0.5000 100.0 % 0.1000 100.0 % 0.5000 100.0 % 1.0000" in words(page)
@@ -142,7 +142,7 @@ def test_a_participant_sees_scores_once_released_and_of_their_own_runs_only(visi
     assert "policy: majority" in words(page)
     for others in ("blues", "blue", "alpha", "beta", "nist"):
         assert others not in page.text
-    ola.post(f"{scored}/submissions/take-back")
+    ola.post(f"{scored}/release/take-back")
     assert "reds" not in words(pat.get(f"{scored}/scores"))
 
 
@@ -153,7 +153,7 @@ def test_the_median_and_the_best_of_few_runs_are_not_told(visit: Visit, scored: 
         with database.transaction() as session:
             for place, team in enumerate(more):
                 run(session, f"more{place}", {"1": ["d", "a"]}, team=team)
-        assert visit("ola").post(f"{scored}/submissions/release", early="y", moment="now").status_code == 303
+        assert visit("ola").post(f"{scored}/release", early="y", moment="now").status_code == 303
         page = words(visit("pat").get(f"{scored}/scores?m=RR&run=reds"))
         assert why in page
         assert "RR of reds by topic Topic reds 1 0.5000" in page
@@ -174,7 +174,7 @@ def test_each_topic_stands_beside_the_median_and_the_best_of_runs_in_time(
         run(session, "reds2", {"1": ["b"]}, team="red")
         run(session, "reds3", {"1": ["b", "d"]}, team="red")
     assert pat.get(f"{scored}/scores.csv").status_code == 403
-    assert visit("ola").post(f"{scored}/submissions/release", early="y").status_code == 303
+    assert visit("ola").post(f"{scored}/release", early="y").status_code == 303
     # RR of topic 1: reds b a 1/2, blues a b 1, alpha a b c 1, beta d b a 1/3, greens 1/2, greys 1, and 0 twice: between
     # 0 0 1/3 1/2 and 1/2 1 1 1 lies 1/2.
     page = pat.get(f"{scored}/scores?m=RR&run=reds")
@@ -193,7 +193,7 @@ def test_a_run_sent_after_the_release_changes_no_median_and_no_best(
     with database.transaction() as session:
         run(session, "reds", {"1": ["b", "a"]}, team="red")
         labels(session, "nist", "1 0 c 1\n1 0 b 0\n")
-    visit("ola").post(f"{news}/submissions/release", early="y")
+    visit("ola").post(f"{news}/release", early="y")
     pat = visit("pat")
     seen = words(pat.get(f"{news}/scores?m=RR"))
     file_before = pat.get(f"{news}/scores.csv").text
@@ -208,7 +208,7 @@ def test_a_run_sent_after_the_release_changes_no_median_and_no_best(
 
 
 def test_the_topics_of_another_teams_run_are_not_shown(visit: Visit, scored: str) -> None:
-    visit("ola").post(f"{scored}/submissions/release", early="y")
+    visit("ola").post(f"{scored}/release", early="y")
     for tag in ("blues", "alpha", "nothing"):
         answer = visit("pat").get(f"{scored}/scores?run={tag}")
         assert answer.status_code == 404
@@ -220,15 +220,13 @@ def test_scores_are_released_while_runs_are_taken_only_when_ticked(
     visit: Visit, scored: str, database: Database
 ) -> None:
     pat, ola = visit("pat"), visit("ola")
-    answer = ola.post(f"{scored}/submissions/release")
+    answer = ola.post(f"{scored}/release")
     assert answer.status_code == 409
     assert "Runs are accepted at any time, so teams could submit runs" in words(answer)
     assert "Release the scores before the deadline" in words(answer)
     set_rules(database, until=datetime(2999, 5, 1, tzinfo=UTC))
-    assert "The submission deadline is 2999-05-01 00:00 UTC: until then, teams" in words(
-        ola.post(f"{scored}/submissions/release")
-    )
-    assert ola.post(f"{scored}/submissions/release", early="y").status_code == 303
+    assert "The submission deadline is 2999-05-01 00:00 UTC: until then, teams" in words(ola.post(f"{scored}/release"))
+    assert ola.post(f"{scored}/release", early="y").status_code == 303
     assert pat.post(f"{scored}/runs", files=file("oracle.run", run_text("oracle", {"1": ["a"]}))).status_code == 303
     page = words(pat.get(f"{scored}/scores"))
     assert "reds 0.6309" in page
@@ -243,7 +241,7 @@ def test_a_participant_is_told_what_comes_and_when(visit: Visit, scored: str) ->
         ("beside", "each topic beside the median and the best of all runs, without names."),
         ("whole", "Then you see the leaderboard of all runs uploaded before that, with their names"),
     ):
-        answer = ola.post(f"{scored}/submissions/release", shown=shown, moment="2999-05-01 00:00", early="y")
+        answer = ola.post(f"{scored}/release", shown=shown, moment="2999-05-01 00:00", early="y")
         assert answer.status_code == 303
         page = words(pat.get(f"{scored}/scores"))
         assert "The scores are not shown yet: they come on 2999-05-01 00:00 UTC" in page
@@ -252,15 +250,15 @@ def test_a_participant_is_told_what_comes_and_when(visit: Visit, scored: str) ->
         assert pat.get(f"{scored}/scores.csv").status_code == 403
         assert pat.get(f"{scored}/leaderboard").status_code == 403
         assert pat.get(f"{scored}/leaderboard.csv").status_code == 403
-    assert "Participants see no scores before 2999-05-01 00:00 UTC" in words(ola.get(f"{scored}/submissions"))
-    assert "Runs are still accepted after the release: these get no scores." in words(ola.get(f"{scored}/submissions"))
-    refused = ola.post(f"{scored}/submissions/release", moment="soon", early="y")
+    assert "Participants see no scores before 2999-05-01 00:00 UTC" in words(ola.get(f"{scored}/release"))
+    assert "Runs are still accepted after the release: these get no scores." in words(ola.get(f"{scored}/release"))
+    refused = ola.post(f"{scored}/release", moment="soon", early="y")
     assert refused.status_code == 422
     assert "“soon” is not a moment" in words(refused)
 
 
 def test_own_scores_alone_stand_beside_nothing(visit: Visit, scored: str) -> None:
-    assert visit("ola").post(f"{scored}/submissions/release", shown="own", early="y").status_code == 303
+    assert visit("ola").post(f"{scored}/release", shown="own", early="y").status_code == 303
     pat = visit("pat")
     page = words(pat.get(f"{scored}/scores?m=RR&run=reds"))
     assert "RR of reds by topic Topic reds 1 0.5000" in page
@@ -276,7 +274,7 @@ def test_the_whole_leaderboard_has_names_and_neither_judges_nor_late_runs(
     visit: Visit, scored: str, database: Database
 ) -> None:
     ola, pat = visit("ola"), visit("pat")
-    assert ola.post(f"{scored}/submissions/release", shown="whole", early="y").status_code == 303
+    assert ola.post(f"{scored}/release", shown="whole", early="y").status_code == 303
     before = pat.get(f"{scored}/leaderboard?m=RR&letters=y")
     # By RR: alpha and blues 1, reds 1/2, beta 1/3.
     tags = re.findall(r'<th scope="row">(?:<a [^>]*>)?(\w+)', before.text)
@@ -300,18 +298,18 @@ def test_the_whole_leaderboard_has_names_and_neither_judges_nor_late_runs(
 
 def test_to_store_what_is_seen_again_moves_no_moment(visit: Visit, scored: str, database: Database) -> None:
     ola = visit("ola")
-    assert ola.post(f"{scored}/submissions/release", early="y").status_code == 303
+    assert ola.post(f"{scored}/release", early="y").status_code == 303
     with database.reading() as session:
         first = show_collection(session, SLUG).scores_released_at
     assert first is not None
     minute = f"{first:%Y-%m-%d %H:%M} UTC"
-    assert ola.post(f"{scored}/submissions/release", shown="own", moment=minute).status_code == 303
+    assert ola.post(f"{scored}/release", shown="own", moment=minute).status_code == 303
     with database.reading() as session:
         assert show_collection(session, SLUG).scores_released_at == first
 
 
 def test_released_scores_without_grades_or_runs_say_so(visit: Visit, news: str, database: Database) -> None:
-    visit("ola").post(f"{news}/submissions/release", early="y", qrels="live")
+    visit("ola").post(f"{news}/release", early="y", qrels="live")
     pat = visit("pat")
     assert "Nothing is judged yet" in words(pat.get(f"{news}/scores"))
     with database.transaction() as session:

@@ -21,6 +21,11 @@ def repeated(page: TestResponse) -> dict[str, list[str]]:
     return fields
 
 
+def input_of(page: TestResponse, name: str) -> str:
+    """The tag of a field."""
+    return next(tag for tag in re.findall(r"<input[^>]*>", page.text) if f'name="{name}"' in tag)
+
+
 def test_a_pool_shows_its_documents_and_hours_before_it_is_built(visit: Visit, news: str, database: Database) -> None:
     with database.transaction() as session:
         run(session, "gamma", {"1": ["f", "g"], "2": ["h"]})
@@ -131,9 +136,9 @@ def test_settings_that_give_judges_more_show_it_first(visit: Visit, news: str) -
     asked = ola.post(f"{news}/settings/queue", **form)
     # Of four and of two documents a half is judged once more.
     assert "Give judges more to judge? Judgements required 3 Hours of judging 0.02" in words(asked)
-    assert "Overlap: 0 %" in words(ola.get(f"{news}/settings"))
+    assert 'value="0"' in input_of(ola.get(f"{news}/settings/queue"), "overlap_share")
     assert ola.post(f"{news}/settings/queue", **repeated(asked)).status_code == 303
-    assert "Overlap: 50 %" in words(ola.get(f"{news}/settings"))
+    assert 'value="50"' in input_of(ola.get(f"{news}/settings/queue"), "overlap_share")
     assert ola.post(f"{news}/settings/queue", **{**form, "overlap_share": "0"}).status_code == 303
     wanted = {"title": "N", "kind": "shared-task", "scale": "0=No\n1=Yes\n2=Very", "relevant_from": "1"}
     wanted["consensus_policy"] = "majority"

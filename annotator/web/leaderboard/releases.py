@@ -1,0 +1,165 @@
+"""The release of scores to participants: which scores, from which qrels and from when."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from flask import Blueprint, flash, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import BooleanField, RadioField, SelectChoice, SelectField, StringField
+
+from annotator.moments import write_moment
+from annotator.storage import Role, ScoresShown
+from annotator.storage.qrels.qrels_versions import LIVE, ReleasedVersion
+from annotator.web.site.access import collection_page
+from annotator.web.site.audit_note import note
+from annotator.web.site.context import database, now, the_person, the_place
+from annotator.web.site.forms import Form, done
+from annotator.web.site.language import gettext, lazy_gettext
+from annotator.workflows.collections.collection import CollectionView
+from annotator.workflows.qrels import qrels, qrels_versions
+from annotator.workflows.qrels.qrels_versions import ReleaseRequest, VersionView
+from annotator.workflows.runs import submissions
+from annotator.workflows.runs.submissions import NEW_VERSION
+
+SHOWN: Mapping[ScoresShown, str] = {
+    ScoresShown.OWN: lazy_gettext("Only the scores of their team's runs"),
+    ScoresShown.BESIDE: lazy_gettext("Their team's scores, with the median and the best of all runs, without names"),
+    ScoresShown.WHOLE: lazy_gettext("Also the whole leaderboard, with the names of all runs"),
+}
+
+
+blueprint = Blueprint("releases", __name__)
+
+
+def shown_choices() -> list[SelectChoice]:
+    """The levels of a release, with labels."""
+    return [SelectChoice(shown.value, words) for shown, words in SHOWN.items()]
+
+
+def grades_choices(versions: Sequence[VersionView]) -> list[SelectChoice]:
+    """The grades to choose from for a release: newly stored ones, a stored version, or live ones."""
+    kept = [
+        (
+            one.number,
+            gettext("Version %(number)d of the qrels, kept %(at)s", number=one.number, at=write_moment(one.made_at)),
+        )
+        for one in versions
+    ]
+    return [
+        SelectChoice(NEW_VERSION, gettext("The current qrels, kept as a version")),
+        *(SelectChoice(str(number), words) for number, words in kept),
+        SelectChoice(LIVE, gettext("Live: the current qrels whenever they look")),
+    ]
+
+
+class ReleaseForm(Form):
+    """What participants see, from when, and whether also while submissions are open."""
+
+    shown = RadioField(
+        lazy_gettext("What participants see"),
+        choices=shown_choices,
+        default=ScoresShown.BESIDE.value,
+    )
+    qrels = SelectField(
+        lazy_gettext("Computed from"),
+        choices=(),
+        validate_choice=False,  # the workflow rejects unknown versions
+        description=lazy_gettext(
+            "Scores from a version of the qrels do not change with later judgements, decisions or "
+            "settings. The version is kept at once, even for a future release. Live scores change with "
+            "every judgement."
+        ),
+    )
+    moment = StringField(
+        lazy_gettext("Release at"),
+        description=lazy_gettext(
+            "Such as “2026-05-01 23:59”, in UTC, or followed by another time zone: “AoE”, “+09:00” or "
+            "“Asia/Seoul”. “now” or empty: now. Runs uploaded later get no scores."
+        ),
+        render_kw={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"},
+    )
+    early = BooleanField(
+        lazy_gettext("Release the scores before the deadline"),
+        description=lazy_gettext(
+            "Only runs uploaded before the release get scores; otherwise a team could submit runs until "
+            "the scores reveal the grades."
+        ),
+    )
+
+    @classmethod
+    def of(cls, collection: CollectionView) -> "ReleaseForm":
+        """The form filled in with the collection's current release."""
+        moment = submissions.write_deadline(collection.scores_released_at)
+        return cls(formdata=None, shown=collection.scores_shown.value, moment=moment, qrels=_present(collection))
+
+
+def _present(collection: CollectionView) -> str:
+    """The value of the current grades in the form."""
+    if collection.scores_released_at is None:
+        return NEW_VERSION
+    return LIVE if collection.released_version is None else str(collection.released_version.number)
+
+
+@blueprint.get("/collections/<slug>/release")
+@collection_page(Role.ORGANISER)
+def show(_slug: str) -> ResponseReturnValue:
+    """The current release and the form that changes it."""
+    return _page(ReleaseForm.of(the_place().collection))
+
+
+@blueprint.post("/collections/<slug>/release")
+@collection_page(Role.ORGANISER)
+def release(slug: str) -> ResponseReturnValue:
+    """Set which scores participants see, and from when."""
+    form = ReleaseForm()
+    if form.validate():
+        with form.guard():
+            version = _release(slug, form, now())
+    if form.refused:
+        return _page(form), form.status
+    flash(gettext("Settings for the release of scores saved."))
+    if version is not None:
+        number, at = version.number, write_moment(version.kept_at)
+        flash(gettext("They are computed from version %(number)d of the qrels, kept %(at)s.", number=number, at=at))
+    return redirect(url_for(".show", slug=slug), 303)
+
+
+def _release(slug: str, form: ReleaseForm, at: datetime) -> ReleasedVersion | None:
+    """Release scores as the form says and return the qrels version, which is stored now if that was chosen."""
+    shown, wanted, made = ScoresShown(form.shown.data), form.qrels.data or None, None
+    if submissions.keeps_version(wanted, shown, the_place().collection.scores_released_at):
+        # Settling takes a while and must not block other writers.
+        made = database().read(qrels.export_qrels, slug, made_at=at)
+    request = ReleaseRequest(_moment(form.moment.data or "", at), shown, wanted, form.early.data)
+    with database().transaction() as session:
+        released = qrels_versions.release_scores(session, slug, request, made, by_id=the_person().id, at=at)
+        if released.new_version is not None:
+            note(session, "qrels.keep", slug, subject=released.new_version)
+        row, version = released.collection, released.collection.released_version
+        details = {"shown": form.shown.data, "from": row.scores_released_at, "qrels": version and version.number}
+        note(session, "scores.release", slug, details=details)
+    return version
+
+
+@blueprint.post("/collections/<slug>/release/take-back")
+@collection_page(Role.ORGANISER)
+def take_back(slug: str) -> ResponseReturnValue:
+    """Withhold scores from participants again."""
+    with database().transaction() as session:
+        submissions.take_scores_back(session, slug)
+        note(session, "scores.take-back", slug)
+    return done(gettext("Participants see no scores any more."), ".show", slug=slug)
+
+
+def _moment(written: str, at: datetime) -> datetime | None:
+    """The entered time; None keeps the stored one, whose seconds the form does not show."""
+    present = the_place().collection.scores_released_at
+    if present is not None and written.strip() == submissions.write_deadline(present):
+        return None
+    return submissions.read_release_moment(written) or at
+
+
+def _page(form: ReleaseForm) -> str:
+    versions = database().read(qrels_versions.list_versions, the_place().collection.slug)
+    form.qrels.choices = grades_choices(versions)
+    return render_template("leaderboard/release.html", form=form)

@@ -1,0 +1,347 @@
+"""The menu of a collection: entries, their tabs, and the views of a tab, as a person's roles show them.
+
+Every page of a collection belongs to a view: it is the view's own page or one of its pages below (`also`). A page may
+have several views for different people: the first that the person sees counts.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from flask import Flask, g, request
+
+from annotator.web.site.context import Place
+from annotator.web.site.language import lazy_gettext
+
+Viewers = Callable[[Place], bool]
+
+# A long training or task page is reached from the judge's list of topics.
+JUDGING_PAGES = ("training.show", "training.task", "training.feedback", "judge_desk.show")
+
+
+def _organisers(place: Place) -> bool:
+    return place.organises
+
+
+def _others(place: Place) -> bool:
+    return not place.organises
+
+
+def _readers(place: Place) -> bool:
+    """Those who may read results before a release."""
+    return place.reads_results
+
+
+def _graders(place: Place) -> bool:
+    """Those with judgements of their own."""
+    return place.judges or place.adjudicates
+
+
+def _judging_organisers(place: Place) -> bool:
+    return place.organises and place.judges
+
+
+def _adjudicating_organisers(place: Place) -> bool:
+    return place.organises and place.adjudicates
+
+
+def _grading_organisers(place: Place) -> bool:
+    return place.organises and _graders(place)
+
+
+def _plain_judges(place: Place) -> bool:
+    """Organisers have another entry for judging."""
+    return place.judges and not place.organises
+
+
+def _plain_adjudicators(place: Place) -> bool:
+    return place.adjudicates and not place.organises
+
+
+def _plain_graders(place: Place) -> bool:
+    return _graders(place) and not place.organises
+
+
+def _other_readers(place: Place) -> bool:
+    """Participants and observers, who read the guidelines but judge nothing."""
+    return not place.organises and not _graders(place)
+
+
+def _searching_judges(place: Place) -> bool:
+    return _plain_judges(place) and place.collection.judges_search
+
+
+def _teams(place: Place) -> bool:
+    return place.participates and not place.organises
+
+
+def _topic_readers(place: Place) -> bool:
+    return place.organises or place.participates
+
+
+def _board_readers(place: Place) -> bool:
+    """Readers of results, and participants to whom the whole leaderboard is released."""
+    return place.reads_results or (place.participates and place.sees == "whole")
+
+
+@dataclass(frozen=True)
+class View:
+    """A page with a place in the menu, and the endpoints of the pages reached from it."""
+
+    endpoint: str
+    label: str
+    viewers: Viewers = _organisers
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Tab:
+    """One or several views under one label."""
+
+    label: str
+    views: tuple[View, ...]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry of the menu; its name is that of its icon."""
+
+    name: str
+    label: str
+    tabs: tuple[Tab, ...]
+
+
+def _tab(endpoint: str, label: str, viewers: Viewers = _organisers, also: tuple[str, ...] = ()) -> Tab:
+    return Tab(label, (View(endpoint, label, viewers, also),))
+
+
+ENTRIES: tuple[Entry, ...] = (
+    Entry(
+        "overview",
+        lazy_gettext("Overview"),
+        (
+            _tab("collection.show", lazy_gettext("Overview")),
+            _tab("collection.show", lazy_gettext("Overview"), _others, ("jobs.show_all", "jobs.show")),
+            _tab("guidelines.show", lazy_gettext("Guidelines"), _other_readers),
+        ),
+    ),
+    Entry(
+        "judge",
+        lazy_gettext("Judge"),
+        (
+            _tab("judging.topics", lazy_gettext("Judge"), _plain_judges, JUDGING_PAGES),
+            _tab("adjudicating.topics", lazy_gettext("Adjudicate"), _plain_adjudicators),
+            _tab("guidelines.show", lazy_gettext("Guidelines"), _plain_graders),
+            _tab("search.show", lazy_gettext("Search"), _searching_judges, ("search.document",)),
+        ),
+    ),
+    Entry(
+        "judged",
+        lazy_gettext("My judgements"),
+        (
+            _tab("judged.show", lazy_gettext("My judgements"), _plain_graders),
+            _tab("judged.put_off", lazy_gettext("Deferred"), _plain_graders),
+            _tab("questions.own", lazy_gettext("My questions"), _plain_graders, ("questions.ask",)),
+        ),
+    ),
+    Entry(
+        "topics",
+        lazy_gettext("Topics"),
+        (
+            _tab("topics.show", lazy_gettext("List"), _topic_readers, ("topic.show",)),
+            _tab("topics.flags", lazy_gettext("Drafts and flags")),
+            _tab("inspecting.topics", lazy_gettext("Difficulty"), _readers, ("inspecting.topic",)),
+        ),
+    ),
+    Entry(
+        "documents",
+        lazy_gettext("Documents"),
+        (
+            Tab(
+                lazy_gettext("Import"),
+                (
+                    View("documents.show", lazy_gettext("Import")),
+                    View("documents.missing", lazy_gettext("Missing texts")),
+                ),
+            ),
+            _tab("search.show", lazy_gettext("Search"), also=("search.document",)),
+            _tab("documents.show_near_duplicates", lazy_gettext("Near-duplicates")),
+            _tab("documents.changed", lazy_gettext("Changed")),
+        ),
+    ),
+    Entry(
+        "runs",
+        lazy_gettext("Runs"),
+        (
+            _tab("runs.show", lazy_gettext("Runs"), _topic_readers, ("run.show", "run.receipt")),
+            _tab("submissions.terms", lazy_gettext("Terms"), _teams),
+            _tab("submissions.show", lazy_gettext("Submissions"), also=("submissions.terms",)),
+            _tab("rounds.show", lazy_gettext("Rounds")),
+            _tab("costs.show", lazy_gettext("Costs"), _board_readers, ("costs.show_run", "costs.columns")),
+        ),
+    ),
+    Entry(
+        "pool",
+        lazy_gettext("Pool"),
+        (
+            _tab("pool_plan.show", lazy_gettext("Plan")),
+            _tab("pools.show", lazy_gettext("Versions and progress")),
+            _tab("pools.holes", lazy_gettext("Holes")),
+        ),
+    ),
+    Entry(
+        "judging",
+        lazy_gettext("Judging"),
+        (
+            Tab(
+                lazy_gettext("Assignments"),
+                (
+                    View("assigning.show", lazy_gettext("Judges and topics"), also=("assigning.preview",)),
+                    View("queue_settings.show", lazy_gettext("Distribution of work")),
+                ),
+            ),
+            Tab(
+                lazy_gettext("Judge"),
+                (
+                    View("judging.topics", lazy_gettext("Judge"), _judging_organisers, JUDGING_PAGES),
+                    View("adjudicating.topics", lazy_gettext("Adjudicate"), _adjudicating_organisers),
+                    View("judged.show", lazy_gettext("My judgements"), _grading_organisers),
+                    View("judged.put_off", lazy_gettext("Deferred"), _grading_organisers),
+                    View("questions.own", lazy_gettext("My questions"), _grading_organisers, ("questions.ask",)),
+                ),
+            ),
+            _tab("guidelines.show", lazy_gettext("Guidelines"), also=("guidelines.edit",)),
+            Tab(
+                lazy_gettext("Training and gold questions"),
+                (
+                    View("training.set_up", lazy_gettext("Training")),
+                    View("test_questions.show", lazy_gettext("Gold questions")),
+                ),
+            ),
+            Tab(
+                lazy_gettext("Questions and notes"),
+                (
+                    View("questions.show", lazy_gettext("Questions")),
+                    View("judge_desk.notes", lazy_gettext("Notes")),
+                ),
+            ),
+            _tab("judgements.show", lazy_gettext("Import and export of labels")),
+        ),
+    ),
+    Entry(
+        "agreement",
+        lazy_gettext("Agreement"),
+        (
+            _tab("agreement.show", lazy_gettext("Summary"), _readers, ("agreement.pair", "agreement.documents")),
+            _tab("disagreements.show", lazy_gettext("Disagreements")),
+            _tab("disagreements.show_adjudication", lazy_gettext("Adjudication")),
+            Tab(
+                lazy_gettext("Judges and hours"),
+                (
+                    View("judges.show", lazy_gettext("Judges"), also=("judges.one",)),
+                    View("judges.hours", lazy_gettext("Hours")),
+                ),
+            ),
+            _tab("judges.machines", lazy_gettext("Machine judges")),
+            _tab("judges.effect", lazy_gettext("Effect on the ranking")),
+        ),
+    ),
+    Entry(
+        "results",
+        lazy_gettext("Results"),
+        (
+            _tab("submissions.scores", lazy_gettext("Scores"), _teams),
+            _tab(
+                "leaderboard.show", lazy_gettext("Leaderboard"), _board_readers, ("inspecting.run", "inspecting.pair")
+            ),
+            Tab(
+                lazy_gettext("Significance"),
+                (
+                    View("significance.show", lazy_gettext("Significance"), _readers),
+                    View("quality.correlation", lazy_gettext("Correlation of rankings"), _readers),
+                ),
+            ),
+            Tab(
+                lazy_gettext("Online"),
+                (
+                    View("click_logs.show", lazy_gettext("Click logs"), also=("click_logs.one",)),
+                    View("together.show", lazy_gettext("Clicks and judgements")),
+                ),
+            ),
+            _tab("qrels.show", lazy_gettext("Qrels"), also=("qrels.diff",)),
+            Tab(
+                lazy_gettext("Collection quality"),
+                (
+                    View("quality.show", lazy_gettext("Collection quality"), _readers),
+                    View("quality.leave_out", lazy_gettext("Leave one team out"), _readers),
+                ),
+            ),
+        ),
+    ),
+    Entry(
+        "publish",
+        lazy_gettext("Publish"),
+        (
+            _tab("releases.show", lazy_gettext("Release")),
+            _tab("leaderboard.report", lazy_gettext("Report"), _readers),
+        ),
+    ),
+    Entry(
+        "settings",
+        lazy_gettext("Settings"),
+        (
+            _tab("collection.settings", lazy_gettext("General")),
+            Tab(
+                lazy_gettext("People"),
+                (
+                    View("members.show", lazy_gettext("Members")),
+                    View("invitations.show", lazy_gettext("Invitations")),
+                ),
+            ),
+            Tab(
+                lazy_gettext("Log"),
+                (
+                    View("audit.show", lazy_gettext("Audit log")),
+                    View("jobs.show_all", lazy_gettext("Jobs"), also=("jobs.show",)),
+                ),
+            ),
+            _tab("deletions.show", lazy_gettext("Danger zone")),
+        ),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What the layout draws: the entries this person sees, with the entry, tab and view of the page, if it has one."""
+
+    entries: tuple[Entry, ...]
+    entry: Entry | None
+    tab: Tab | None
+    view: View | None
+
+
+def install(app: Flask) -> None:
+    """Offer the menu of the collection to templates, as `navigation()`."""
+    app.jinja_env.globals["navigation"] = lambda: navigation(g.place, request.endpoint or "")
+
+
+def navigation(place: Place, endpoint: str) -> Drawn:
+    """The menu as this person sees it on the page of this endpoint."""
+    entries = tuple(_entries(place))
+    for entry in entries:
+        for tab in entry.tabs:
+            for view in tab.views:
+                if endpoint == view.endpoint or endpoint in view.also:
+                    return Drawn(entries, entry, tab, view)
+    return Drawn(entries, None, None, None)
+
+
+def _entries(place: Place) -> Iterator[Entry]:
+    for entry in ENTRIES:
+        tabs = tuple(
+            Tab(tab.label, views)
+            for tab in entry.tabs
+            if (views := tuple(view for view in tab.views if view.viewers(place)))
+        )
+        if tabs:
+            yield Entry(entry.name, entry.label, tabs)
