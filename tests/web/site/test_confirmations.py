@@ -23,7 +23,8 @@ def repeated(page: TestResponse) -> dict[str, list[str]]:
 
 def input_of(page: TestResponse, name: str) -> str:
     """The tag of a field."""
-    return next(tag for tag in re.findall(r"<input[^>]*>", page.text) if f'name="{name}"' in tag)
+    tags: list[str] = re.findall(r"<input[^>]*>", page.text)
+    return next(tag for tag in tags if f'name="{name}"' in tag)
 
 
 def test_a_pool_shows_its_documents_and_hours_before_it_is_built(visit: Visit, news: str, database: Database) -> None:
