@@ -28,6 +28,7 @@ from annotator.web.site.context import database, now, the_person, the_place
 from annotator.web.site.forms import Form, done, is_confirmed, unix_lines
 from annotator.web.site.labels import COLLECTION_KINDS
 from annotator.web.site.language import gettext, lazy_gettext
+from annotator.web.site.memories import what_waits
 from annotator.workflows.collections import collection, restoring
 from annotator.workflows.collections.collection import CollectionChange, CollectionCounts, CollectionView, Guidelines
 from annotator.workflows.documents import documents
@@ -265,9 +266,8 @@ def _organisers_view(slug: str) -> str:
             missing=documents.count_missing_documents(session, slug),
             has_deadline=the_place().collection.submissions_until is not None,
         )
-        asked = questions.count_open(session, slug)
     return render_template(
-        "collections/collection/overview.html", counts=counts, progress=progress, steps=steps, asked=asked
+        "collections/collection/overview.html", counts=counts, progress=progress, steps=steps, waits=what_waits(slug)
     )
 
 
