@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Collection as SizedIterable
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import (
@@ -125,6 +126,27 @@ def docnos_of(session: Session, ids: SizedIterable[int]) -> dict[int, str]:
         return {}
     wanted = Document.id.in_(ids_as_rows(session, sorted(ids)))
     return dict(fetch_rows(session, select(Document.id, Document.docno).where(wanted)))
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """The title of a document and the beginning of its text; None when no text was imported."""
+
+    title: str
+    beginning: str | None
+    language: str | None
+
+
+EXCERPT = 2_000  # characters
+
+
+def excerpts_of(session: Session, ids: SizedIterable[int]) -> dict[int, Excerpt]:
+    """Row id → excerpt."""
+    if not ids:
+        return {}
+    columns = (Document.id, Document.title, func.substr(Document.body, 1, EXCERPT), Document.language)
+    rows = fetch_rows(session, select(*columns).where(Document.id.in_(ids_as_rows(session, sorted(ids)))))
+    return {id_: Excerpt(title, beginning, language) for id_, title, beginning, language in rows}
 
 
 # Topic number and docno.

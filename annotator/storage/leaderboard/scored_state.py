@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Collection as SizedIterable
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, NamedTuple, cast
@@ -257,6 +257,11 @@ def require_in_force(session: Session, collection_id: int, tag: str) -> Run:
     if run.withdrawn_at is not None:
         raise ConflictError("The run %(tag)s is withdrawn, so that it is not scored.", tag=tag)
     return run
+
+
+def active_tags(session: Session, collection_id: int) -> Sequence[str]:
+    """The tags of the runs that are not withdrawn or replaced."""
+    return session.scalars(select(Run.tag).where(Run.collection_id == collection_id, IN_FORCE)).all()
 
 
 def packed_scores(session: Session, run_id: int) -> dict[int, bytes]:

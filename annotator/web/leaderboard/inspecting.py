@@ -26,12 +26,12 @@ from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import page_or_refusal
 from annotator.workflows.collections.rounds import round_numbers
 from annotator.workflows.leaderboard import inspecting
+from annotator.workflows.leaderboard.compared_runs import ComparedRuns, comparable_runs, compare_runs
 from annotator.workflows.leaderboard.inspecting import (
     USUAL_SEED,
     USUAL_TOP,
     Choices,
     GradesChosen,
-    InspectedPair,
     InspectedRun,
     InspectedTopic,
     InspectedTopics,
@@ -97,8 +97,10 @@ def topic_csv(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/leaderboard/pair")
 @collection_page(*READERS)
 def pair(slug: str) -> ResponseReturnValue:
-    """Two runs (`?first=&second=`) by a measure (`&m=`), with the documents of one topic (`&topic=`)."""
-    return _page(slug, "leaderboard/inspecting/pair.html", lambda: _pair(slug))
+    """Two runs (`?first=&second=`) by a measure (`&m=`), both lists of a `&topic=`; without runs, the choice."""
+    tags = database().read(comparable_runs, slug)
+    is_chosen = bool(_argument("first") and _argument("second"))
+    return _page(slug, "leaderboard/inspecting/pair.html", (lambda: _pair(slug)) if is_chosen else None, tags=tags)
 
 
 @blueprint.get("/collections/<slug>/leaderboard/pair.csv")
@@ -132,19 +134,18 @@ def _topic(slug: str) -> InspectedTopic:
     return replace(found, choices=_unnamed(found.choices), searchers=searchers)
 
 
-def _pair(slug: str) -> InspectedPair:
-    topics_ = [_argument("topic")] if _argument("topic") else []
-    top, seed = _number("top", USUAL_TOP), _number("seed", USUAL_SEED)
+def _pair(slug: str) -> ComparedRuns:
     found = database().read(
-        inspecting.inspect_pair,
+        compare_runs,
         slug,
         _argument("first"),
         _argument("second"),
-        measures=(_measure(),),
-        topics=topics_,
-        top=top,
-        seed=seed,
+        measure=_measure(),
+        topic=_argument("topic") or None,
+        top=_number("top", USUAL_TOP),
+        seed=_number("seed", USUAL_SEED),
         grades=_grades(),
+        with_texts=the_place().organises,
     )
     return replace(found, choices=_unnamed(found.choices))
 
@@ -154,11 +155,11 @@ def _unnamed(choices: Choices) -> Choices:
     return replace(choices, state=replace(state, policy=state.policy and policy_shown(state.policy)))
 
 
-def _page(slug: str, template: str, look: Callable[[], Found]) -> ResponseReturnValue:
-    """The page, or the page with the reason why there is nothing to show."""
+def _page(slug: str, template: str, look: Callable[[], Found] | None, **more: object) -> ResponseReturnValue:
+    """The page, or the page with the reason why there is nothing to show; without `look`, the choice alone."""
     found, refused = None, None
     try:
-        found = look()
+        found = look() if look else None
     except AnnotatorError as refusal:
         refused = refusal
     rounds = database().read(round_numbers, slug)
@@ -181,6 +182,7 @@ def _page(slug: str, template: str, look: Callable[[], Found]) -> ResponseReturn
         most_lying=MOST_LYING,
         usual_top=USUAL_TOP,
         usual_seed=USUAL_SEED,
+        **more,
     )
     return page_or_refusal(page, refused)
 

@@ -250,9 +250,8 @@ ENTRIES: tuple[Entry, ...] = (
         lazy_gettext("Results"),
         (
             _tab("submissions.scores", lazy_gettext("Scores"), _teams),
-            _tab(
-                "leaderboard.show", lazy_gettext("Leaderboard"), _board_readers, ("inspecting.run", "inspecting.pair")
-            ),
+            _tab("leaderboard.show", lazy_gettext("Leaderboard"), _board_readers, ("inspecting.run",)),
+            _tab("inspecting.pair", lazy_gettext("Compare two"), _readers),
             Tab(
                 lazy_gettext("Significance"),
                 (

@@ -151,7 +151,7 @@ def inspect_run(
     scored, run = inspected.scored, next(run for run in inspected.stored if run.tag == tag)
     look = look_at_run(scored, tag, _scores(session, run, inspected.scope), top=top, topic=topic)
     docnos = docnos_of(session, {one.document for one in look.unjudged})
-    return InspectedRun(_choices(scored), look, run.team, docnos)
+    return InspectedRun(choices_of(scored), look, run.team, docnos)
 
 
 def inspect_topics(
@@ -159,7 +159,7 @@ def inspect_topics(
 ) -> InspectedTopics:
     """The difficulty of each scored topic; raises as `inspect_run`."""
     scored = _score(session, slug, grades, [str(parse_measure(measure))]).scored
-    return InspectedTopics(_choices(scored), look_at_topics(scored))
+    return InspectedTopics(choices_of(scored), look_at_topics(scored))
 
 
 def inspect_topic(
@@ -181,7 +181,7 @@ def inspect_topic(
     look = look_at_topic(scored, number, depth=depth)
     docnos = docnos_of(session, {one.document for one in look.found.documents})
     searchers = searchers_of(session, scored.topics[scored.topic(number)])
-    return InspectedTopic(_choices(scored), look, docnos, searchers)
+    return InspectedTopic(choices_of(scored), look, docnos, searchers)
 
 
 def inspect_pair(
@@ -200,15 +200,30 @@ def inspect_pair(
 
     Raises as `inspect_run`, and `InvalidValueError` for a run with itself and for a seed below 0.
     """
+    scored = score_pair(session, slug, first, second, measures, top=top, seed=seed, grades=grades)
+    look = look_at_pair(scored, first, second, seed=seed, top=top, topics=topics)
+    docnos = docnos_of(session, {one.document for moved in look.moved for one in moved.documents})
+    return InspectedPair(choices_of(scored), look, docnos)
+
+
+def score_pair(
+    session: Session,
+    slug: str,
+    first: str,
+    second: str,
+    measures: Sequence[str],
+    *,
+    top: int,
+    seed: int,
+    grades: GradesChosen,
+) -> ScoredRuns:
+    """Score the runs for a comparison of two of them; raises as `inspect_pair`."""
     _check_top(top)
     if seed < 0:
         raise InvalidValueError("A seed is a whole number from 0, not %(given)d.", given=seed)
     if first == second:
         raise InvalidValueError("The run %(tag)s cannot be compared with itself: choose two different runs.", tag=first)
-    scored = _score(session, slug, grades, measures, [first, second]).scored
-    look = look_at_pair(scored, first, second, seed=seed, top=top, topics=topics)
-    docnos = docnos_of(session, {one.document for moved in look.moved for one in moved.documents})
-    return InspectedPair(_choices(scored), look, docnos)
+    return _score(session, slug, grades, measures, [first, second]).scored
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,7 +312,8 @@ def _chosen(session: Session, collection: Collection, chosen: GradesChosen) -> _
     return _Chosen(settled, LIVE, rules.policy, sample)
 
 
-def _choices(scored: ScoredRuns) -> Choices:
+def choices_of(scored: ScoredRuns) -> Choices:
+    """Describe the basis of the scores."""
     return Choices(
         scored.state,
         str(scored.measures[0]),

@@ -79,14 +79,42 @@ def test_a_topic_is_shown_with_its_runs_and_who_found_what(visit: Visit, judged:
 
 def test_two_runs_are_shown_with_tests_topics_and_documents(visit: Visit, judged: str) -> None:
     page = words(visit("ola").get(f"{judged}/leaderboard/pair?first=alpha&second=beta&m=P@1"))
-    assert "leads by 0.5000 (95 % interval" in page
+    # Differences of 0 and 1: t is 1 with one degree of freedom, whose 95 % point is 12.706.
+    assert "beta leads by 0.500 (95 % CI -5.853 to 6.853, p = 0.5): not significant." in page
+    assert "Of 2 topics beta wins 1, loses 0 and ties 1." in page
     assert "Paired t 1.0000 0.5000" in page
     assert "all 2 ways were tried" in page
-    assert "alpha is higher: 0; on which beta is: 1; equal: 1." in page
     assert "Documents of topic 2" in page
     assert "a unjudged 1 \u2013 alpha e 1 \u2013 1 beta" in page
     other = words(visit("ola").get(f"{judged}/leaderboard/pair?first=alpha&second=beta&m=P@1&topic=1"))
     assert "Documents of topic 1" in other
+
+
+def test_the_lists_of_a_topic_stand_side_by_side(visit: Visit, judged: str) -> None:
+    answer = visit("ola").get(f"{judged}/leaderboard/pair?first=alpha&second=beta&topic=1")
+    page = words(answer)
+    # Alpha has a b c, beta d b a: b keeps its rank, a is two higher in alpha, c is not in beta.
+    assert "2 documents are in the top 3 of both runs." in page
+    assert "1 a grade 2 ▲ higher by 2 than in the other run, where its rank is 3" in page
+    assert "2 b grade 0 same rank" in page
+    assert "3 c unjudged not in the other run" in page
+    assert "3 a grade 2 ▼ lower by 2 than in the other run, where its rank is 1" in page
+    assert '<a class="moved" href="#second-3">' in answer.text
+
+
+@pytest.mark.parametrize("query", ["", "?first=alpha", "?second=beta&m=AP"])
+def test_without_two_runs_the_page_offers_the_choice(visit: Visit, judged: str, query: str) -> None:
+    answer = visit("ola").get(f"{judged}/leaderboard/pair{query}")
+    assert answer.status_code == 200
+    assert "Choose two runs: the page says which one leads" in words(answer)
+    assert answer.text.count("<option>alpha") + answer.text.count("<option selected>alpha") == 2
+    assert 'role="alert"' not in answer.text
+
+
+def test_a_lower_value_leads_where_less_is_better(visit: Visit, judged: str) -> None:
+    page = words(visit("ola").get(f"{judged}/leaderboard/pair?first=alpha&second=beta&m=Unjudged@5"))
+    # Of their first five, alpha has 1 of 3 and 1 of 1 unjudged, beta none of 3 and one of 2.
+    assert "Unjudged@5: beta leads by" in page
 
 
 def test_a_clear_difference_is_said_to_be_hardly_chance(visit: Visit, news: str, database: Database) -> None:
@@ -97,7 +125,7 @@ def test_a_clear_difference_is_said_to_be_hardly_chance(visit: Visit, news: str,
         run(session, "bad", {number: ["b"] for number in "1234"})
         labels(session, "nist", "".join(f"{number} 0 e 1\n{number} 0 b 0\n" for number in "1234"), add_to_pool=True)
     page = words(visit("ola").get(f"{news}/leaderboard/pair?first=bad&second=good&m=RR"))
-    assert "good leads by 0.8750 (95 % interval" in page
+    assert "good leads by 0.875 (95 % CI 0.477 to 1.273, p = 0.006): significant." in page
     assert "Paired t 7.0000 0.0060" in page
     assert "good \u2212 bad, mean over topics 0.8750" in page
     assert "Topic bad good good \u2212 bad" in page
@@ -185,7 +213,6 @@ def test_the_numbers_of_a_csv_are_exact(visit: Visit, judged: str) -> None:
         ("topic?number=9", 404, "Topic “9” is not scored"),
         ("topic", 404, "Topic “” is not scored"),
         ("pair?first=alpha&second=alpha", 422, "alpha cannot be compared with itself"),
-        ("pair?first=alpha", 404, "There is no run “”"),
         ("pair?first=alpha&second=beta&seed=-3", 422, "from 0, not -3"),
     ],
 )

@@ -1,0 +1,85 @@
+"""The comparison of two runs for reading: conclusion, curves, and both lists of one topic with their texts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from annotator.evaluation.formats.identifiers import natural_order
+from annotator.evaluation.inspection.side_by_side import (
+    Conclusion,
+    TwoCurves,
+    TwoLists,
+    conclude,
+    documents_of,
+    two_curves,
+    two_lists,
+)
+from annotator.evaluation.inspection.two_runs import look_at_pair
+from annotator.evaluation.metrics.names import USUAL_MEASURE
+from annotator.storage.collections.collection import find_collection, find_topic
+from annotator.storage.documents.documents import Excerpt, docnos_of, excerpts_of
+from annotator.storage.leaderboard.scored_state import active_tags
+from annotator.workflows.leaderboard.inspecting import (
+    OWN_GRADES,
+    USUAL_SEED,
+    USUAL_TOP,
+    GradesChosen,
+    InspectedPair,
+    choices_of,
+    score_pair,
+)
+
+MOST_LISTED = 100  # documents shown of each list, whatever the rank to which documents are compared
+
+
+@dataclass(frozen=True)
+class ComparedRuns(InspectedPair):
+    """Comparison of two runs by one measure; `excerpts` are empty unless texts are requested."""
+
+    conclusion: Conclusion
+    curves: TwoCurves
+    lists: TwoLists
+    topic_title: str
+    excerpts: Mapping[int, Excerpt]
+
+
+def compare_runs(
+    session: Session,
+    slug: str,
+    first: str,
+    second: str,
+    *,
+    measure: str = USUAL_MEASURE,
+    topic: str | None = None,
+    top: int = USUAL_TOP,
+    seed: int = USUAL_SEED,
+    grades: GradesChosen = OWN_GRADES,
+    with_texts: bool = True,
+) -> ComparedRuns:
+    """Compare two active runs; both lists are those of `topic`, by default of the one on which the runs differ most.
+
+    Raises as `inspect_pair`.
+    """
+    scored = score_pair(session, slug, first, second, [measure], top=top, seed=seed, grades=grades)
+    look = look_at_pair(scored, first, second, seed=seed, top=top, topics=[topic] if topic else [])
+    number = look.moved[0].topic
+    lists = two_lists(scored, first, second, number, top=min(top, MOST_LISTED))
+    listed = documents_of([lists])
+    moved = {one.document for one in look.moved[0].documents}
+    title = find_topic(session, find_collection(session, slug).id, number).title
+    return ComparedRuns(
+        choices_of(scored),
+        look,
+        docnos_of(session, listed | moved),
+        conclusion=conclude(first, second, look.by_measure[0]),
+        curves=two_curves(scored, first, second),
+        lists=lists,
+        topic_title=title,
+        excerpts=excerpts_of(session, listed) if with_texts else {},
+    )
+
+
+def comparable_runs(session: Session, slug: str) -> tuple[str, ...]:
+    """The tags of the active runs, in natural order."""
+    return tuple(sorted(active_tags(session, find_collection(session, slug).id), key=natural_order))
