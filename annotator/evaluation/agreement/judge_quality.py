@@ -107,6 +107,21 @@ def difference_by_topic(
     )
 
 
+def lenience_of_judges(
+    judge: NDArray[np.intp], topic: NDArray[np.intp], relevant: NDArray[np.bool_], judges: int
+) -> list[Lenience | None]:
+    """Compare each of `judges` judges with the others, topic by topic; columns have one entry a grade.
+
+    None for a judge whose topics nobody else graded.
+    """
+    topics = int(topic.max(initial=-1)) + 1
+    cells = judge * topics + topic
+    of = np.bincount(cells, minlength=judges * topics).reshape(judges, topics)
+    found = np.bincount(cells[relevant], minlength=judges * topics).reshape(judges, topics)
+    all_of, all_found = of.sum(axis=0), found.sum(axis=0)
+    return [difference_by_topic(found[one], of[one], all_found - found[one], all_of - of[one]) for one in range(judges)]
+
+
 def change_of_means(first: NDArray[np.float64], second: NDArray[np.float64]) -> Change | None:
     """The mean of the second values minus that of the first, with Welch's interval; None when either is empty."""
     if not first.size or not second.size:

@@ -96,7 +96,7 @@ class Band(SentenceEnum):
     MODERATE = Sentence("moderate")
     SUBSTANTIAL = Sentence("substantial")
     ALMOST_PERFECT = Sentence("almost perfect")
-    CHANCE = Sentence("not distinguishable from chance")
+    CHANCE = Sentence("no agreement beyond chance")
 
 
 def band(value: float, interval: tuple[float, float] | None = None) -> Band:

@@ -16,6 +16,7 @@ from annotator.evaluation.agreement.columns import (
     same_grade_of_any_two,
     upheld,
 )
+from annotator.evaluation.agreement.judge_quality import Lenience, lenience_of_judges
 from annotator.evaluation.agreement.kappa import Weighting
 from annotator.evaluation.agreement.labels import Labels
 from annotator.evaluation.agreement.report import (
@@ -128,6 +129,19 @@ class PairAgreement:
 
 
 @dataclass(frozen=True)
+class JudgeLenience:
+    """A judge, and how many more documents they find relevant than the others on the same topics."""
+
+    judge: str
+    lenience: Lenience
+
+    @property
+    def value(self) -> float:
+        """The difference of shares; above 0 this judge is the more lenient."""
+        return self.lenience.difference.value
+
+
+@dataclass(frozen=True)
 class AgreementReport:
     """Agreement over a whole collection, or some of its topics; `grades` is the scale in order.
 
@@ -150,6 +164,7 @@ class AgreementReport:
     by_grade: tuple[AgreementOnGrade, ...]
     over_time: OverTime  # the ordinal alpha
     upheld: tuple[Upheld, ...]  # judges of documents that an adjudicator decided
+    lenience: tuple[JudgeLenience, ...]  # most lenient first, without judges whose topics nobody else graded
 
     def table(self, by: By) -> Table:
         """One part of the report as a table of plain values."""
@@ -219,6 +234,7 @@ def agreement_report(
         by_grade=tuple(agreement_on_grades(labels)),
         over_time=running_alpha(labels, points=POINTS_OVER_TIME),
         upheld=tuple(upheld(said.readings, said.judges, counting, decided)),
+        lenience=_lenience(labels, relevant),
     )
 
 
@@ -272,6 +288,12 @@ def _topics(session: Session, collection: Collection, chosen: Sequence[str]) -> 
         if number not in counting:
             raise NotFoundError("There is no accepted topic “%(number)s” in this collection.", number=number)
     return {id_: number for number, id_ in counting.items() if not chosen or number in chosen}
+
+
+def _lenience(labels: Labels, first_relevant: int) -> tuple[JudgeLenience, ...]:
+    found = lenience_of_judges(labels.judge, labels.topic, labels.grade >= first_relevant, len(labels.judges))
+    named = (JudgeLenience(name, one) for name, one in zip(labels.judges, found, strict=True) if one is not None)
+    return tuple(sorted(named, key=lambda one: (-one.value, one.judge)))
 
 
 def _labels(said: PeoplesGrades, topics: Mapping[int, str], scale: Sequence[ScaleGrade]) -> Labels:

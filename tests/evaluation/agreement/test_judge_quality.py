@@ -16,6 +16,7 @@ from annotator.evaluation.agreement.judge_quality import (
     difference_by_topic,
     fast_below,
     fast_streaks,
+    lenience_of_judges,
     least_seconds,
     pace,
     share_of,
@@ -234,3 +235,19 @@ def test_grades_without_a_time_of_their_own_do_not_drift() -> None:
     assert (from_file.drift.lenience, from_file.drift.agreement, from_file.drift.untimed) == (None, None, 20)
     assert from_file.stretches == ()
     assert (from_file.graded, from_file.agreement) == (drifting.graded, drifting.agreement)
+
+
+def test_leniency_compares_each_judge_with_the_others_on_the_same_topics() -> None:
+    # Topic 0: judge 0 finds 2 of 2 relevant, judge 1 finds 1 of 4. Topic 1 is judged by judge 2 alone.
+    judge = np.array([0, 0, 1, 1, 1, 1, 2])
+    topic = np.array([0, 0, 0, 0, 0, 0, 1])
+    relevant = np.array([True, True, True, False, False, False, True])
+    first, second, alone = lenience_of_judges(judge, topic, relevant, 3)
+    assert first == difference_by_topic(*(np.array([one]) for one in (2, 2, 1, 4)))
+    assert first is not None
+    assert second is not None
+    assert (first.own, first.others) == (1.0, 0.25)
+    assert second.difference.value == -first.difference.value == -0.75
+    assert alone is None
+    nobody = np.zeros(0, np.intp)
+    assert lenience_of_judges(nobody, nobody, np.zeros(0, np.bool_), 0) == []
