@@ -194,6 +194,16 @@ def disputes(session: Session, collection_id: int, made: Sequence[Decided], now:
     }
 
 
+def undecided_by_topic(session: Session, topic_ids: Sequence[int]) -> Counter[int]:
+    """Topic id → number of documents on which judges differ and no adjudicator decided, among these topics."""
+    found = Counter[int]()
+    for some in chunks(list(topic_ids)):
+        undecided = _undecided(_disputed(None, PoolItem.topic_id.in_(some)))
+        counts = undecided.with_only_columns(PoolItem.topic_id, func.count()).group_by(PoolItem.topic_id)
+        found.update({topic_id: count for topic_id, count in session.execute(counts)})
+    return found
+
+
 def grades_on_decided(session: Session, made: Iterable[Decided]) -> list[DecidedGrade]:
     """People's own grades (not as adjudicators) of decided documents that were shown to them.
 
@@ -227,8 +237,9 @@ def given_grades(session: Session, item_ids: Sequence[int]) -> dict[int, tuple[i
     return {item_id: tuple(sorted(grades)) for item_id, grades in given.items()}
 
 
-def _disputed(collection_id: int, in_topics: ColumnElement[bool] | None) -> Subquery:
+def _disputed(collection_id: int | None, in_topics: ColumnElement[bool] | None) -> Subquery:
     """Items on which people's grades differ, decided or not, with the lowest and the highest grade."""
+    in_collection = true() if collection_id is None else Topic.collection_id == collection_id
     return (
         select(
             *(PoolItem.id, PoolItem.topic_id),
@@ -237,7 +248,7 @@ def _disputed(collection_id: int, in_topics: ColumnElement[bool] | None) -> Subq
         .select_from(PoolItem)
         .join(Topic, Topic.id == PoolItem.topic_id)
         .join(Judgement, Judgement.pool_item_id == PoolItem.id)
-        .where(Topic.collection_id == collection_id, ACCEPTED, true() if in_topics is None else in_topics)
+        .where(in_collection, ACCEPTED, true() if in_topics is None else in_topics)
         .where(CURRENT, Judgement.grade.is_not(None), OF_PEOPLE)
         .group_by(PoolItem.id, PoolItem.topic_id)
         .having(func.min(Judgement.grade) != func.max(Judgement.grade), func.count().filter(SHOWN) > 0)

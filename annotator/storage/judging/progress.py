@@ -2,16 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, NamedTuple
 
-from sqlalchemy import Select, and_, exists, func, or_, select
+from sqlalchemy import Select, String, and_, cast, exists, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from annotator.storage.judging.judgements_wanted import mean_wanted
 from annotator.storage.judging.leases import DECIDING
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.collections import Collection
-from annotator.storage.tables.judging import Judgement
+from annotator.storage.tables.judging import HAS_OWN_TIME, Judgement
 from annotator.storage.tables.people import MACHINES
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import ACCEPTED, Topic
@@ -83,6 +84,31 @@ def topic_counts(session: Session, collection_id: int, *, machines: bool) -> lis
         .group_by(Topic.id, Topic.number)
     )
     return [TopicCount(*row) for row in rows]
+
+
+class DayOfJudge(NamedTuple):
+    """The number of documents that a judge judged on a day, in UTC."""
+
+    judge_id: int
+    day: date
+    judged: int
+
+
+def days_of_judges(session: Session, collection_id: int) -> list[DayOfJudge]:
+    """The documents judged by each person on each day; imported labels, changes and adjudications are left out."""
+    is_sqlite = session.get_bind().dialect.name == "sqlite"
+    at = Judgement.judged_at
+    day = func.date(at) if is_sqlite else func.date(func.timezone("UTC", at))
+    rows = session.execute(
+        select(Judgement.judge_id, cast(day, String), func.count())
+        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Topic.collection_id == collection_id, ACCEPTED, HAS_OWN_TIME, Judgement.judge_id.not_in(MACHINES))
+        .where(Judgement.replaces_id.is_(None), Judgement.carried_from_id.is_(None))
+        .where(Judgement.assignment_id.not_in(DECIDING))
+        .group_by(Judgement.judge_id, day)
+    )
+    return [DayOfJudge(judge_id, date.fromisoformat(text), count) for judge_id, text, count in rows]
 
 
 SECONDS_UNMEASURED = 30.0

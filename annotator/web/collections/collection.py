@@ -10,6 +10,7 @@ from wtforms.validators import InputRequired
 
 from annotator.storage import Role
 from annotator.storage.tables.collections import CollectionKind
+from annotator.web.collections import overview
 from annotator.web.collections.judging_hours import more_judging, settings_confirmation
 from annotator.web.collections.observer_policy import (
     is_adjudicated,
@@ -28,10 +29,12 @@ from annotator.web.site.context import database, now, the_person, the_place
 from annotator.web.site.forms import Form, done, is_confirmed, unix_lines
 from annotator.web.site.labels import COLLECTION_KINDS
 from annotator.web.site.language import gettext, lazy_gettext
+from annotator.web.site.memories import what_waits
 from annotator.workflows.collections import collection, restoring
-from annotator.workflows.collections.collection import CollectionChange, CollectionCounts, CollectionView, Guidelines
+from annotator.workflows.collections.collection import CollectionChange, CollectionSize, CollectionView, Guidelines
 from annotator.workflows.documents import documents
 from annotator.workflows.judging import judging, questions
+from annotator.workflows.judging.judging_pace import judging_pace
 from annotator.workflows.people import members
 from annotator.workflows.people.members import MemberRow
 from annotator.workflows.pools import pools
@@ -254,20 +257,28 @@ def _list(form: CollectionForm | None = None) -> str:
 
 
 def _organisers_view(slug: str) -> str:
+    waits = what_waits(slug)
     with database().reading() as session:
-        counts = collection.count_collection(session, slug)
+        size = collection.collection_size(session, slug)
         progress = pools.pool_progress(session, slug)
+        pace = judging_pace(session, slug, progress, now=now())
         steps = checklist(
-            counts,
+            size,
             collection.show_guidelines(session, slug),
             members.list_members(session, slug),
             progress,
             missing=documents.count_missing_documents(session, slug),
             has_deadline=the_place().collection.submissions_until is not None,
         )
-        asked = questions.count_open(session, slug)
     return render_template(
-        "collections/collection/overview.html", counts=counts, progress=progress, steps=steps, asked=asked
+        "collections/collection/overview.html",
+        size=size,
+        progress=progress,
+        pace=pace,
+        steps=steps,
+        needs=overview.needs(waits, pace),
+        days=overview.days_drawn(pace),
+        stages=overview.stages(progress, waits),
     )
 
 
@@ -331,7 +342,7 @@ class Step:
 
 
 def checklist(
-    counts: CollectionCounts,
+    size: CollectionSize,
     guidelines: Guidelines,
     members: Sequence[MemberRow],
     progress: Sequence[TopicProgress],
@@ -346,10 +357,10 @@ def checklist(
     items = sum(topic.items for topic in progress)
     complete = sum(topic.complete for topic in progress)
     steps = (
-        (gettext("Import the topics"), "topics.show", counts.topics > 0),
+        (gettext("Import the topics"), "topics.show", size.topics > 0),
         (gettext("Write guidelines for the judges"), "guidelines.show", guidelines.number > 0),
-        (gettext("Set the submission deadline"), "submissions.show", counts.runs > 0 or has_deadline),
-        (gettext("Upload the runs"), "runs.show", counts.runs > 0),
+        (gettext("Set the submission deadline"), "submissions.show", size.runs > 0 or has_deadline),
+        (gettext("Upload the runs"), "runs.show", size.runs > 0),
         (gettext("Plan the pool and build it"), "pool_plan.show", items > 0),
         (gettext("Import the texts of the pooled documents"), "documents.show", items > 0 and not missing),
         (gettext("Appoint judges"), "members.show", any(member.role == Role.JUDGE for member in members)),

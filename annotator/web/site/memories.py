@@ -15,6 +15,7 @@ from annotator.storage.agreement.grade_columns import GradesMemory
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.leaderboard.scored_state import report_state
 from annotator.web.site.context import database
+from annotator.workflows.collections.waiting import DisputeMemory, Waiting, waiting
 from annotator.workflows.leaderboard.score_cache import ScoreCache
 from annotator.workflows.pools import pool_selection
 
@@ -78,14 +79,20 @@ class ReportCache:
         return cast("Report", kept.report)
 
 
-# Live scores, curves of planned pools, choices of adaptive pools, grades by judge, and reports.
+# Live scores, curves of planned pools, choices of adaptive pools, grades by judge, disputes, and reports.
 score_cache = MemoryOfDatabase(ScoreCache)
 plan_memory = MemoryOfDatabase(PlanMemory)
 adaptive_memory = MemoryOfDatabase(pool_selection.Memory)
 grades_memory = MemoryOfDatabase(GradesMemory)
+dispute_memory = MemoryOfDatabase(DisputeMemory)
 report_cache = MemoryOfDatabase(ReportCache)
 
 
 def kept_report(slug: str, key: Hashable, make: Callable[[Any], Report]) -> Report:
     """The report of a collection for this key, cached until the collection changes."""
     return report_cache().report(database(), slug, key, make)
+
+
+def what_waits(slug: str) -> Waiting:
+    """What waits for the organisers of a collection, for the menu of every page; about 2 ms."""
+    return database().read(waiting, slug, dispute_memory())

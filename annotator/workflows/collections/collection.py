@@ -99,6 +99,15 @@ class CollectionCounts:
 
 
 @dataclass(frozen=True)
+class CollectionSize:
+    """The numbers of accepted topics, active runs and documents of a collection, which are counted from indexes."""
+
+    topics: int
+    runs: int
+    documents: int
+
+
+@dataclass(frozen=True)
 class CollectionChange:
     """New values of settings; None leaves a setting unchanged."""
 
@@ -242,20 +251,32 @@ def list_collections(session: Session, visible_to: int | None = None) -> list[Co
     return [_view(session, collection) for collection in session.scalars(statement)]
 
 
+def collection_size(session: Session, slug: str) -> CollectionSize:
+    """Count accepted topics, active runs and documents."""
+    id_ = find_collection(session, slug).id
+    return CollectionSize(
+        topics=session.scalars(select(func.count()).where(Topic.collection_id == id_, ACCEPTED)).one(),
+        runs=session.scalars(select(func.count()).where(Run.collection_id == id_, IN_FORCE)).one(),
+        documents=session.scalars(select(func.count()).where(Document.collection_id == id_)).one(),
+    )
+
+
 def count_collection(session: Session, slug: str) -> CollectionCounts:
     """Count accepted topics, documents, active runs, and those topics' pool items and judgements."""
     id_ = find_collection(session, slug).id
-    of_topics = select(func.count()).select_from(Topic).where(Topic.collection_id == id_, ACCEPTED)
-    of_documents = select(func.count(), func.count(Document.body)).where(Document.collection_id == id_)
-    of_runs = select(func.count()).select_from(Run).where(Run.collection_id == id_, IN_FORCE)
+    size = collection_size(session, slug)
+    with_text = select(func.count(Document.body)).where(Document.collection_id == id_)
     items = select(PoolItem.id).join(Topic, Topic.id == PoolItem.topic_id).where(Topic.collection_id == id_, ACCEPTED)
-    judged = select(func.count()).select_from(Judgement).where(Judgement.pool_item_id.in_(items), Judgement.current)
-    documents, with_text = session.execute(of_documents).one()
+    judged = (
+        items.join(Judgement, Judgement.pool_item_id == PoolItem.id)
+        .where(Judgement.current)
+        .with_only_columns(func.count())
+    )
     return CollectionCounts(
-        topics=session.scalars(of_topics).one(),
-        documents=documents,
-        documents_with_text=with_text,
-        runs=session.scalars(of_runs).one(),
+        topics=size.topics,
+        documents=size.documents,
+        documents_with_text=session.scalars(with_text).one(),
+        runs=size.runs,
         pool_items=session.scalars(select(func.count()).select_from(items.subquery())).one(),
         judgements=session.scalars(judged).one(),
     )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy import ColumnElement, select, update
 from sqlalchemy.orm import Session, aliased
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
@@ -124,15 +124,6 @@ def list_questions(session: Session, slug: str) -> list[QuestionRow]:
         *sorted((row for row in rows if row.is_open), key=lambda row: row.id),
         *(row for _, row in sorted(answered, key=lambda pair: (pair[0], pair[1].id), reverse=True)),
     ]
-
-
-def count_open(session: Session, slug: str) -> int:
-    """The number of questions without an answer."""
-    return session.scalars(
-        select(func.count())
-        .select_from(Question)
-        .where(Question.collection_id == find_collection(session, slug).id, Question.answered_at.is_(None))
-    ).one()
 
 
 def count_new_answers(session: Session, slug: str, judge_id: int) -> int:

@@ -95,13 +95,17 @@ LAST_REASONS = 10
 
 @dataclass(frozen=True)
 class TopicProgress:
-    """Judging progress of one topic's pool; `complete` items, or those they copy, have all judgements wanted."""
+    """Judging progress of one topic's pool; `complete` items, or those they copy, have all judgements wanted.
+
+    `remaining` judgements are wanted by the others.
+    """
 
     number: str
     title: str
     items: int
     judged: int
     complete: int
+    remaining: int
 
 
 @dataclass(frozen=True)
@@ -169,6 +173,7 @@ def pool_progress(session: Session, slug: str) -> list[TopicProgress]:
             func.count(),
             func.count().filter(items.c.is_judged),
             func.count().filter(items.c.is_complete),
+            func.coalesce(func.sum(items.c.missing).filter(items.c.missing > 0), 0),
         )
         .join(items, items.c.topic_id == Topic.id)
         .where(Topic.collection_id == collection_id, ACCEPTED)

@@ -93,7 +93,8 @@ def test_the_overview_counts_and_shows_progress(visit: Visit, news: str, databas
         labels(session, "nist", "1 0 a 1\n1 0 b 0\n")
         labels(session, "crowd", "1 0 a 1\n", name="crowd.txt")
     page = words(visit("ola").get(news))
-    assert "6 Pool" in page.replace("Pool 6", "6 Pool")
+    assert "2 runs on 2 topics; 6 documents in the pool." in page
+    assert "Pooled 6 100 % Judged 2 33 % Settled 2 33 %" in page
     assert "1 first topic 4 2 1" in page  # pooled, judged, complete: two judgements are wanted
     assert "2 second topic 2 0 0" in page
 

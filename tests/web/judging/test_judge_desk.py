@@ -220,13 +220,13 @@ def test_an_address_with_a_number_no_assignment_has_is_of_nothing(visit: Visit, 
 
 def test_who_is_waited_for_is_told_on_their_overview_until_it_is_done(visit: Visit, news: str) -> None:
     jo, kim, ola = visit("jo"), visit("kim"), visit("ola")
-    waiting = "Unanswered questions of judges:"
+    waiting = "Questions without an answer"
     assert waiting not in words(ola.get(news))
     for number in ("q1", "q2"):
         send(jo, f"{news}/judge/questions", {"id": number, "text": "How?"})
     page = ola.get(news)
-    assert f"{waiting} 2." in words(page)
-    assert f'<a href="{news}/questions">{waiting}' in page.text
+    assert f"2 {waiting}" in words(page)
+    assert f'<a href="{news}/questions"><strong>2' in page.text
     told = "New answers to your questions: 2."
     for number in ("1", "2"):
         assert told not in words(jo.get(f"{news}/judge"))

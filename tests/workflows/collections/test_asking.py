@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.storage import Assignment, Role
 from annotator.workflows.collections import collection
+from annotator.workflows.collections.waiting import waiting
 from annotator.workflows.judging import questions
 from annotator.workflows.topics import topic_editing
 from annotator.workflows.topics.topic_editing import TopicWords
@@ -103,11 +104,11 @@ def test_organisers_see_open_questions_first_and_then_the_newest_answers(session
     for client_id in ("q1", "q2", "q3", "q4"):
         ask(session, jo, "How?", client_id)
     ids = numbers(session)
-    assert questions.count_open(session, SLUG) == 4
+    assert waiting(session, SLUG).questions == 4
     questions.answer(session, SLUG, ids["q1"], "So.", answered_by_id=None, answered_at=NOW + timedelta(hours=2))
     questions.answer(session, SLUG, ids["q3"], "So.", answered_by_id=None, answered_at=NOW + timedelta(hours=3))
     assert [row.client_id for row in questions.list_questions(session, SLUG)] == ["q2", "q4", "q3", "q1"]
-    assert questions.count_open(session, SLUG) == 2
+    assert waiting(session, SLUG).questions == 2
 
 
 @pytest.mark.parametrize(

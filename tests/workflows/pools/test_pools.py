@@ -56,7 +56,7 @@ def test_a_deeper_pool_adds_and_keeps_what_was_judged(session: Session) -> None:
     assert (summary.version, summary.added, summary.already_pooled) == (2, 2, 1)
     after = {item.id: item.priority for item in session.scalars(select(PoolItem))}
     assert before.items() <= after.items()
-    assert pools.pool_progress(session, SLUG) == [TopicProgress("1", "first topic", 3, 1, 1)]
+    assert pools.pool_progress(session, SLUG) == [TopicProgress("1", "first topic", 3, 1, 1, 2)]
 
 
 def test_the_same_building_again_makes_no_version(session: Session) -> None:
