@@ -30,6 +30,7 @@ from annotator.web.serving import compression, headers, monitoring
 from annotator.web.site import (
     access,
     addresses,
+    background,
     context,
     error_pages,
     formatting,
@@ -67,6 +68,7 @@ def create_app(settings: Settings, database: Database) -> Flask:
         headers,
         compression,
         navigation,
+        background,
     ):
         part.install(app)
     csrf = CSRFProtect(app)

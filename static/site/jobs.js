@@ -1,6 +1,7 @@
-// Shows how far a job is, and what came of it as soon as it is done. Without this file the page loads itself anew.
+// Shows how far a job is, and what came of it as soon as it is done. Without this file the page reloads by itself.
 
-const BETWEEN_LOOKS = 1000; // milliseconds
+const FIRST_LOOK = 300; // milliseconds
+const BETWEEN_LOOKS = 1000;
 
 class Job {
   constructor(section) {
@@ -56,4 +57,4 @@ class Job {
   }
 }
 
-for (const section of document.querySelectorAll("[data-job]")) setTimeout(() => new Job(section).look(), BETWEEN_LOOKS);
+for (const section of document.querySelectorAll("[data-job]")) setTimeout(() => new Job(section).look(), FIRST_LOOK);

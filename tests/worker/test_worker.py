@@ -1,5 +1,6 @@
 """Jobs: large imports and long pages are answered by the worker, once, whatever happens to it."""
 
+import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -143,24 +144,59 @@ def test_a_fault_in_a_job_is_told_and_the_next_is_done(
     assert "Topics added: 1," in words(ola.get(pages[1]))
 
 
-def test_a_long_page_is_offered_made_by_the_worker_and_read_at_its_own_address(visit: Visit, news: Database) -> None:
+def test_a_long_page_is_made_by_the_worker_and_read_at_its_own_address(visit: Visit, news: Database) -> None:
     ola = visit("ola")
     labels_imported(ola, news, "1 0 a 1\n1 0 d 0\n")
     asked = f"{N}/significance?m=AP"
-    assert "This takes a while" in words(ola.get(asked))
-    page = job_of(ola.post(f"{N}/jobs", page=asked))
+    page = job_of(ola.get(asked))
+    assert job_of(ola.get(asked)) == page
     work(news)
-    shown = ola.get(page).location
-    assert shown == f"{asked}&job={page.rpartition('/')[2]}"
-    found = ola.get(shown)
+    assert ola.get(page).location == asked
+    found = ola.get(asked)
+    assert 'class="computed fresh"' in found.text
     background.MOST_LISTS_AT_ONCE = 1000
-    assert words(found) == words(ola.get(asked))
+    at_once = words(ola.get(asked))
+    background.MOST_LISTS_AT_ONCE = 0
+    assert re.sub(r"Computed .* Compute again ", "", words(found)) == at_once
     with news.reading() as session:
         marks = [result[background.MARK] for result in session.scalars(select(Job.result))]
     assert not any(mark in found.text for mark in marks)
     assert len(set(marks)) == len(marks) == 3
-    background.MOST_LISTS_AT_ONCE = 0
-    assert "Last computed" in words(ola.get(asked))
+
+
+def test_the_last_answer_stays_until_it_is_computed_again(visit: Visit, news: Database) -> None:
+    ola = visit("ola")
+    labels_imported(ola, news, "1 0 a 1\n1 0 d 0\n")
+    asked = f"{N}/significance?m=AP"
+    ola.get(asked)
+    work(news)
+    labels_imported(ola, news, "2 0 a 1\n")
+    assert 'class="computed changed"' in ola.get(asked).text
+    again = job_of(ola.post(f"{N}/jobs", page=asked))
+    assert ola.get(asked).location == again
+    work(news)
+    assert 'class="computed fresh"' in ola.get(asked).text
+
+
+def test_a_file_is_computed_again_once_the_collection_has_changed(visit: Visit, news: Database) -> None:
+    ola = visit("ola")
+    labels_imported(ola, news, "1 0 a 1\n1 0 d 0\n")
+    asked = f"{N}/significance.csv?m=AP"
+    ola.get(asked)
+    work(news)
+    assert ola.get(asked).status_code == 200
+    labels_imported(ola, news, "2 0 a 1\n")
+    assert ola.get(asked).status_code == 303
+
+
+def test_an_answer_in_one_language_is_not_shown_in_another(visit: Visit, news: Database) -> None:
+    ola = visit("ola")
+    labels_imported(ola, news, "1 0 a 1\n1 0 d 0\n")
+    asked = f"{N}/significance?m=AP"
+    ola.get(asked)
+    work(news)
+    ola.client.set_cookie("annotator_language", "ko")
+    assert ola.get(asked).status_code == 303
 
 
 def test_a_file_is_made_and_downloaded(visit: Visit, news: Database) -> None:

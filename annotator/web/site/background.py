@@ -2,27 +2,33 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial, wraps
+from http import HTTPStatus
 from io import SEEK_END, BytesIO
 from itertools import chain
 from typing import IO, Any, NamedTuple
 
-from flask import current_app, make_response, redirect, render_template, request, url_for
+from flask import Flask, current_app, make_response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import generate_csrf
+from sqlalchemy.orm import Session
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import RequestRedirect
 
 from annotator.errors import InvalidValueError, NotFoundError
 from annotator.files import InputFile, unpack_to_more, unpacked_size
 from annotator.settings import MEBIBYTE
+from annotator.storage import JobState
+from annotator.storage.collections.collection import find_collection
+from annotator.storage.leaderboard.scored_state import report_state
 from annotator.storage.people.accounts import Person
 from annotator.storage.site.jobs import IN_ORDER, PART_BYTES, SHORT, store_job
 from annotator.web.site.addresses import here, local_path
 from annotator.web.site.context import database, now, the_person, the_place
 from annotator.web.site.language import chosen_language, lazy_gettext
 from annotator.workflows.site import jobs
+from annotator.workflows.site.jobs import JobView
 
 
 class JobKind(NamedTuple):
@@ -64,6 +70,11 @@ MOST_LISTS_AT_ONCE = 2_000
 TOKEN_FIELD = "csrf_token"  # noqa: S105 - the name of a field
 # The placeholder for CSRF tokens in a stored page, replaced by the reader's token when the page is shown.
 MARK = "mark"
+# Behind the mark in a stored page: replaced by whether the collection has changed since.
+STATE_SUFFIX = b"-state"
+STATE = "state"
+# A job whose result is missing for longer than this lost its worker between storing and reporting.
+LONGEST_TO_TELL = timedelta(minutes=1)
 
 View = Callable[
     ..., ResponseReturnValue
@@ -78,6 +89,16 @@ class Work:
     asked_at: datetime
     tell: Callable[[int, int], None]  # steps done, and steps in total
     token_id: int | None = None  # the token of an API request
+
+
+def install(app: Flask) -> None:
+    """Offer `computed_at()` to templates: when a page that the worker computes was requested, None for other pages."""
+    app.jinja_env.globals["computed_at"] = _computed_at
+
+
+def _computed_at() -> datetime | None:
+    at_work = work()
+    return at_work.asked_at if at_work is not None and request.method == "GET" else None
 
 
 class Watched(list[InputFile]):
@@ -167,7 +188,8 @@ def ask_call(slug: str, content: bytes, files: Sequence[bytes], *, by: Person, t
 def long_page(kind: str) -> Callable[[View], View]:
     """Decorate a page within `collection_page` so that it becomes a job of this kind when the collection is large.
 
-    The reader is asked whether to start the job; its result is at the same address with `?job=` added.
+    The job starts by itself and shows its progress. Its result is then at the same address: a page until the reader
+    asks for another, a file until the collection changes. An earlier result is at `?job=`.
     """
 
     def decorate(view: View) -> View:
@@ -179,15 +201,39 @@ def long_page(kind: str) -> Callable[[View], View]:
                 return kept_answer(slug, id_)
             with database().reading() as session:
                 is_long = jobs.count_ranked_lists(session, slug) > MOST_LISTS_AT_ONCE
-                last = jobs.last_answer(session, slug, by_id=the_person().id, target=here()) if is_long else None
-            return (
-                render_template("site/jobs/offer.html", target=here(), last=last) if is_long else view(slug, **values)
-            )
+                last = jobs.last_answer(session, slug, by_id=the_person().id, **_request_key()) if is_long else None
+                state = collection_state(session, slug) if is_long else ""
+            if not is_long:
+                return view(slug, **values)
+            if last is not None and _is_shown(last, state):
+                return kept_answer(slug, last.id)
+            id_ = last.id if last is not None and is_under_way(last) else _ask(slug, here(), None)
+            return redirect(url_for("jobs.show", slug=slug, id_=id_), 303)
 
         setattr(guarded, JOB_KIND, kind)
         return guarded
 
     return decorate
+
+
+def _request_key() -> dict[str, Any]:
+    """What a stored answer must have been requested with to be shown: the address, the language and the roles."""
+    return {"target": here(), "language": chosen_language(), "roles": sorted(the_place().roles)}
+
+
+def is_under_way(job: JobView) -> bool:
+    """Whether a job has no result yet: the worker stores the data first and the result a moment later."""
+    is_untold = job.state is JobState.DONE and "status" not in job.result
+    return not job.finished or (is_untold and job.finished_at is not None and now() - job.finished_at < LONGEST_TO_TELL)
+
+
+def _is_shown(last: JobView, state: str) -> bool:
+    """Whether the last answer is shown: a page also after the collection has changed, a file or refusal only before."""
+    result = last.result
+    if "status" not in result:
+        return False
+    is_page = result["status"] < HTTPStatus.BAD_REQUEST and not result["file"]
+    return is_page or last.parameters.get(STATE) == state
 
 
 def ask_for_page(slug: str, target: str) -> int:
@@ -207,8 +253,11 @@ def kept_answer(slug: str, id_: int) -> ResponseReturnValue:
         if not the_place().roles.issuperset(job.parameters["roles"]):
             raise NotFoundError("There is no such job.")
         content = jobs.job_answer(session, slug, id_, by_id=the_person().id)
+        is_fresh = job.parameters.get(STATE) == collection_state(session, slug)
     if job.result["type"].startswith("text/html"):
-        content = content.replace(job.result[MARK].encode(), generate_csrf().encode())
+        mark = job.result[MARK].encode()
+        content = content.replace(mark + STATE_SUFFIX, b"fresh" if is_fresh else b"changed")
+        content = content.replace(mark, generate_csrf().encode())
     answer = make_response(content, job.result["status"])
     answer.headers["Content-Type"] = job.result["type"]
     if job.result["file"]:
@@ -220,13 +269,20 @@ def _ask(slug: str, target: str, fields: list[tuple[str, str]] | None) -> int:
     """Store this request, or a GET request for `target` without fields, as a job."""
     is_form = fields is not None
     files = list(request.files.items(multi=True)) if is_form else []
+    state = {} if is_form else {STATE: database().read(collection_state, slug)}
     parameters = {
         **_surroundings(target, "POST" if is_form else "GET", the_person()),
+        **state,
         "fields": [[name, value] for name, value in fields or () if name != TOKEN_FIELD],
         "files": [[name, file.filename, file.content_type, file.stream.seek(0, SEEK_END)] for name, file in files],
     }
     streams = [file.stream for _, file in files]
     return _keep(slug, {**parameters, **marks(_kind(parameters), streams)}, the_person(), streams)
+
+
+def collection_state(session: Session, slug: str) -> str:
+    """A digest of what reports on the collection depend on."""
+    return report_state(session, find_collection(session, slug)).hex()
 
 
 def _surroundings(target: str, method: str, person: Person) -> dict[str, Any]:

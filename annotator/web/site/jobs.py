@@ -1,7 +1,6 @@
 """Background jobs: their progress and their results."""
 
 from dataclasses import replace
-from datetime import timedelta
 
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -9,7 +8,7 @@ from flask.typing import ResponseReturnValue
 from annotator.storage import JobState
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note
-from annotator.web.site.background import KINDS, ask_for_page, kept_answer
+from annotator.web.site.background import KINDS, ask_for_page, is_under_way, kept_answer
 from annotator.web.site.context import database, now, the_person, the_place
 from annotator.web.site.forms import done
 from annotator.web.site.language import gettext
@@ -18,8 +17,6 @@ from annotator.workflows.site.jobs import JobView
 
 blueprint = Blueprint("jobs", __name__)
 
-# A job whose result is missing for longer than this lost its worker between storing and reporting.
-LONGEST_TO_TELL = timedelta(minutes=1)
 # Workers poll twice a second: if the first job in the queue waits longer than this, no worker may be running.
 SECONDS_UNTIL_STRANGE = 15
 
@@ -87,9 +84,7 @@ def cancel(slug: str, id_: int) -> ResponseReturnValue:
 
 def _job(slug: str, id_: int) -> JobView:
     job = database().read(jobs.show_job, slug, id_, by_id=_seen_by())
-    # The worker stores the data first and the result a moment later: until then the job counts as running.
-    is_untold = job.state is JobState.DONE and "status" not in job.result
-    if is_untold and job.finished_at is not None and now() - job.finished_at < LONGEST_TO_TELL:
+    if job.finished and is_under_way(job):
         return replace(job, state=JobState.RUNNING, finished_at=None)
     return job
 
@@ -108,11 +103,11 @@ def _onward(slug: str, job: JobView) -> str | None:
 
 
 def _answer(slug: str, job: JobView) -> str:
-    """The address of the response: a form's is at the job, a page's at the page with `?job=` added."""
+    """The address of the response: a page's is its own, where the newest response is; that of others is at the job."""
     target = str(job.parameters["target"])
     if job.parameters["method"] == "POST" or job.result.get("file"):
         return url_for(".answer", slug=slug, id_=job.id)
-    return f"{target}{'&' if '?' in target else '?'}job={job.id}"
+    return target
 
 
 def _is_strange(job: JobView) -> bool:

@@ -1,7 +1,7 @@
 """Jobs: request, show and cancel them; for workers: take, report and finish them."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -143,21 +143,23 @@ def job_answer(session: Session, slug: str, id_: int, *, by_id: int | None = Non
     return output
 
 
-def last_answer(session: Session, slug: str, *, by_id: int, target: str) -> JobView | None:
-    """The newest job of this person that answers the request to this address, None when there is none."""
-    row = session.execute(
+def last_answer(
+    session: Session, slug: str, *, by_id: int, target: str, language: str, roles: Sequence[str]
+) -> JobView | None:
+    """The person's newest job, done or unfinished, for this address, language and roles; None without one."""
+    rows = session.execute(
         select(Job, User.name)
         .join(User, User.id == Job.asked_by_id)
         .where(
             Job.collection_id == find_collection(session, slug).id,
             Job.asked_by_id == by_id,
-            Job.state == JobState.DONE,
+            Job.state.in_((JobState.DONE, *UNFINISHED)),
             Job.parameters["target"].as_string() == target,
+            Job.parameters["language"].as_string() == language,
         )
         .order_by(Job.id.desc())
-        .limit(1)
-    ).one_or_none()
-    return None if row is None else _view(*row)
+    )
+    return next((_view(job, name) for job, name in rows if job.parameters["roles"] == list(roles)), None)
 
 
 def cancel_job(session: Session, slug: str, id_: int, *, at: datetime, by_id: int | None = None) -> None:
