@@ -183,11 +183,14 @@ def test_jobs_come_a_hundred_at_a_time_and_the_last_answer_is_of_its_own_address
             asked = {"target": f"/{number}", "method": "GET", "roles": [], "language": "en"}
             id_ = jobs.ask_job(session, SLUG, kind="report.file", parameters=asked, by_id=who, at=NOW)
             session.execute(update(Job).where(Job.id == id_).values(state=JobState.DONE))
-        request = {"by_id": who, "language": "en", "roles": []}
-        answer = jobs.last_answer(session, SLUG, target="/7", **request)
+
+        def last(target: str) -> jobs.JobView | None:
+            return jobs.last_answer(session, SLUG, by_id=who, target=target, language="en", roles=[])
+
+        answer = last("/7")
         assert answer is not None
         assert answer.parameters["target"] == "/7"
-        assert jobs.last_answer(session, SLUG, target="/7'", **request) is None
+        assert last("/7'") is None
     page = ola.get(f"{N}/jobs")
     assert "Jobs: 101" in words(page)
     [older] = re.findall(r'href="([^"]*before=\d+)" rel="next"', page.text)

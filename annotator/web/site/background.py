@@ -12,7 +12,6 @@ from typing import IO, Any, NamedTuple
 from flask import Flask, current_app, make_response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import generate_csrf
-from sqlalchemy.orm import Session
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import RequestRedirect
 
@@ -20,8 +19,6 @@ from annotator.errors import InvalidValueError, NotFoundError
 from annotator.files import InputFile, unpack_to_more, unpacked_size
 from annotator.settings import MEBIBYTE
 from annotator.storage import JobState
-from annotator.storage.collections.collection import find_collection
-from annotator.storage.leaderboard.scored_state import report_state
 from annotator.storage.people.accounts import Person
 from annotator.storage.site.jobs import IN_ORDER, PART_BYTES, SHORT, store_job
 from annotator.web.site.addresses import here, local_path
@@ -202,7 +199,7 @@ def long_page(kind: str) -> Callable[[View], View]:
             with database().reading() as session:
                 is_long = jobs.count_ranked_lists(session, slug) > MOST_LISTS_AT_ONCE
                 last = jobs.last_answer(session, slug, by_id=the_person().id, **_request_key()) if is_long else None
-                state = collection_state(session, slug) if is_long else ""
+                state = jobs.collection_state(session, slug) if is_long else ""
             if not is_long:
                 return view(slug, **values)
             if last is not None and _is_shown(last, state):
@@ -253,7 +250,7 @@ def kept_answer(slug: str, id_: int) -> ResponseReturnValue:
         if not the_place().roles.issuperset(job.parameters["roles"]):
             raise NotFoundError("There is no such job.")
         content = jobs.job_answer(session, slug, id_, by_id=the_person().id)
-        is_fresh = job.parameters.get(STATE) == collection_state(session, slug)
+        is_fresh = job.parameters.get(STATE) == jobs.collection_state(session, slug)
     if job.result["type"].startswith("text/html"):
         mark = job.result[MARK].encode()
         content = content.replace(mark + STATE_SUFFIX, b"fresh" if is_fresh else b"changed")
@@ -269,7 +266,7 @@ def _ask(slug: str, target: str, fields: list[tuple[str, str]] | None) -> int:
     """Store this request, or a GET request for `target` without fields, as a job."""
     is_form = fields is not None
     files = list(request.files.items(multi=True)) if is_form else []
-    state = {} if is_form else {STATE: database().read(collection_state, slug)}
+    state = {} if is_form else {STATE: database().read(jobs.collection_state, slug)}
     parameters = {
         **_surroundings(target, "POST" if is_form else "GET", the_person()),
         **state,
@@ -278,11 +275,6 @@ def _ask(slug: str, target: str, fields: list[tuple[str, str]] | None) -> int:
     }
     streams = [file.stream for _, file in files]
     return _keep(slug, {**parameters, **marks(_kind(parameters), streams)}, the_person(), streams)
-
-
-def collection_state(session: Session, slug: str) -> str:
-    """A digest of what reports on the collection depend on."""
-    return report_state(session, find_collection(session, slug)).hex()
 
 
 def _surroundings(target: str, method: str, person: Person) -> dict[str, Any]:

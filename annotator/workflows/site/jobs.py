@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, NotFoundError
 from annotator.storage import IN_FORCE, Job, JobState, RankedList, Run, User
 from annotator.storage.collections.collection import find_collection
+from annotator.storage.leaderboard.scored_state import report_state
 from annotator.storage.site.jobs import ANSWERS_KEPT, MOST_FAILURES, is_arriving, jobs_before, may_begin, next_due
 from annotator.storage.tables.jobs import FINISHED, UNFINISHED
 
@@ -141,6 +142,11 @@ def job_answer(session: Session, slug: str, id_: int, *, by_id: int | None = Non
     if output is None:
         raise NotFoundError("The result is no longer stored. Request it again.")
     return output
+
+
+def collection_state(session: Session, slug: str) -> str:
+    """A digest of what reports on the collection depend on."""
+    return report_state(session, find_collection(session, slug)).hex()
 
 
 def last_answer(

@@ -398,14 +398,14 @@ def test_an_organiser_is_warned_of_the_same_ranking_and_teams_are_not(
     with database.transaction() as session:
         member(session, "bea", Role.PARTICIPANT, team="blue")
         run(session, "genuine", {"1": ["a", "b"], "2": ["e"]}, team="red")
-        run(session, "copied", {"1": ["a", "b"], "2": ["e"]}, team="blue")
+        run(session, "borrowed", {"1": ["a", "b"], "2": ["e"]}, team="blue")
     ola = visit("ola")
-    assert "Warning: the same ranking as copied" in words(ola.get(f"{news}/runs"))
+    assert "Warning: the same ranking as borrowed" in words(ola.get(f"{news}/runs"))
     assert "Warning: the same ranking as genuine" in words(ola.get(f"{news}/runs"))
     assert "The same ranking was submitted by another or an unknown team" in words(
-        ola.get(f"{news}/runs/run?tag=copied")
+        ola.get(f"{news}/runs/run?tag=borrowed")
     )
-    for name, own, other in (("pat", "genuine", "copied"), ("bea", "copied", "genuine")):
+    for name, own, other in (("pat", "genuine", "borrowed"), ("bea", "borrowed", "genuine")):
         for path in ("runs", "runs?show=all", f"runs/run?tag={own}", f"runs/receipt?tag={own}"):
             page = visit(name).get(f"{news}/{path}")
             assert page.status_code == 200
