@@ -85,6 +85,7 @@ ORGANISERS_PAGES = (
     "/costs/columns",
     "/runs/costs?tag=alpha",
     "/leaderboard/topics",
+    "/leaderboard/matrix",
     "/leaderboard/topic?number=1",
     "/leaderboard/pair?first=alpha&second=beta",
     "/significance?m=P@5&baseline=alpha",

@@ -8,7 +8,11 @@ from playwright.sync_api import Page
 
 HERE = f"/collections/{SLUG}"
 # Each page, and how many pictures it has.
-PICTURES = [("/leaderboard/pair?first=alpha&second=beta", 3)]
+PICTURES = [
+    ("/leaderboard/pair?first=alpha&second=beta", 3),
+    ("/leaderboard/topics", 1),
+    ("/leaderboard/matrix", 1),
+]
 
 
 @pytest.mark.parametrize(("path", "count"), PICTURES, ids=[path.partition("?")[0] for path, _ in PICTURES])

@@ -232,6 +232,8 @@ MATRIX = {
     "inspecting.topic": Row("GET", f"{N}/leaderboard/topic?number=2", ORGANISERS),
     "inspecting.topic_csv": Row("GET", f"{N}/leaderboard/topic.csv?number=2&table=runs", ORGANISERS),
     # There is one run here.
+    "inspecting.matrix": Row("GET", f"{N}/leaderboard/matrix", ORGANISERS),
+    "inspecting.matrix_csv": Row("GET", f"{N}/leaderboard/matrix.csv", ORGANISERS),
     "inspecting.pair": Row("GET", f"{N}/leaderboard/pair?first=alpha&second=beta", (303, 404, 403, 403, 404, 404)),
     "inspecting.pair_csv": Row(
         "GET", f"{N}/leaderboard/pair.csv?first=alpha&second=beta", (303, 404, 403, 403, 404, 404)
@@ -323,6 +325,8 @@ FOR_OBSERVERS = {
     "costs.show": 200,
     "costs.as_csv": 200,
     "quality.correlation_file": 200,
+    "inspecting.matrix": 200,
+    "inspecting.matrix_csv": 200,
     "inspecting.pair": 404,  # there is one run here
     "inspecting.pair_csv": 404,
     "inspecting.run": 200,

@@ -71,6 +71,20 @@ def topics(slug: str) -> ResponseReturnValue:
     return _page(slug, "leaderboard/inspecting/topics.html", lambda: _topics(slug))
 
 
+@blueprint.get("/collections/<slug>/leaderboard/matrix")
+@collection_page(*READERS)
+def matrix(slug: str) -> ResponseReturnValue:
+    """The scores of all runs on all topics by a measure (`?m=`)."""
+    return _page(slug, "leaderboard/inspecting/matrix.html", lambda: _topics(slug))
+
+
+@blueprint.get("/collections/<slug>/leaderboard/matrix.csv")
+@collection_page(*READERS)
+def matrix_csv(slug: str) -> ResponseReturnValue:
+    """The scores of all runs on all topics as CSV, a line each."""
+    return download(table_csv(TOPICS_TABLES, "scores", _topics(slug)), f"{slug}-topic-scores.csv", CSV)
+
+
 @blueprint.get("/collections/<slug>/leaderboard/topics.csv")
 @collection_page(*READERS)
 def topics_csv(slug: str) -> ResponseReturnValue:

@@ -85,11 +85,19 @@ def _difficulties(found: InspectedTopics) -> Iterator[Row]:
         yield one.topic, one.place, *(figure.value for figure in figures)
 
 
+def _topic_scores(found: InspectedTopics) -> Iterator[Row]:
+    matrix = found.matrix
+    for topic, values in zip(matrix.topics, matrix.values.tolist(), strict=True):
+        for tag, value in zip(matrix.tags, values, strict=True):
+            yield topic, tag, value
+
+
 TOPICS_TABLES: Mapping[str, Table[InspectedTopics]] = {
     "topics": (
         ("topic", "place", "median", "lower_quartile", "upper_quartile", "deviation", "least", "greatest"),
         _difficulties,
-    )
+    ),
+    "scores": (("topic", "run", "value"), _topic_scores),
 }
 
 

@@ -20,6 +20,7 @@ from annotator.evaluation.inspection.scored_runs import (
     settle_by_topic,
     state_of,
 )
+from annotator.evaluation.inspection.topic_matrix import TopicMatrix, hardest_first, topic_matrix
 from annotator.evaluation.inspection.two_runs import (
     MovedInTopic,
     PairLook,
@@ -106,10 +107,11 @@ class InspectedRun:
 
 @dataclass(frozen=True)
 class InspectedTopics:
-    """The difficulty of each topic."""
+    """The difficulty of each topic, the hardest first, and the scores of all runs."""
 
     choices: Choices
     difficulties: tuple[Difficulty, ...]
+    matrix: TopicMatrix
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,7 @@ def inspect_topics(
 ) -> InspectedTopics:
     """The difficulty of each scored topic; raises as `inspect_run`."""
     scored = _score(session, slug, grades, [str(parse_measure(measure))]).scored
-    return InspectedTopics(choices_of(scored), look_at_topics(scored))
+    return InspectedTopics(choices_of(scored), hardest_first(look_at_topics(scored)), topic_matrix(scored))
 
 
 def inspect_topic(

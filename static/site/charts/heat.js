@@ -7,7 +7,8 @@ const { Plot, d3 } = globalThis;
 const DARK_ENOUGH = 0.5; // from here on, numbers are written in the colour of the page
 const LEGEND = 26;
 const STEPS = 5;
-const LEAST_CELL = 13;
+const NAMED_CELL = 13; // the narrowest column whose name fits; of narrower ones, only some are named
+const LEAST_CELL = 3;
 
 /** Where a value lies: the share of its colour, and whether it is below the middle. */
 function scaleOf(read) {
@@ -47,10 +48,10 @@ export function heat(read, width, id) {
     y: { type: "band", domain: d3.range(rows.length), padding: 0, label: null, tickSize: 0, tickFormat: (y) => shortened(rows[y], widest) },
     marks: [
       hatching.definitions([1], () => "var(--chart-below)"),
-      Plot.cell(full, { x: "x", y: "y", inset: 0.5, fill: { value: colour, scale: null }, stroke: "var(--chart-line)", strokeWidth: 0.5 }),
+      Plot.cell(full, { x: "x", y: "y", inset: wide < NAMED_CELL ? 0 : 0.5, fill: { value: colour, scale: null }, stroke: "var(--chart-line)", strokeWidth: wide < NAMED_CELL ? 0 : 0.5 }),
       ...(read.numbers
         ? [Plot.text(full, { x: "x", y: "y", text: "number", fontSize: 11, fill: { value: ink, scale: null } })]
-        : [belowMark(full)]),
+        : (wide < NAMED_CELL ? [] : [belowMark(full)])),
       foot.mark,
       legend(scale, left),
       hoverMark(cells),
@@ -69,7 +70,7 @@ function headingsOf(columns, wide) {
   const upright = Math.max(...columns.map((name) => widthOf(name, 11))) > wide - 2;
   const short = columns.map((name) => (upright ? shortened(name, 150, 11) : name));
   const height = upright ? Math.max(...short.map((name) => widthOf(name, 11))) + 10 : 22;
-  const data = d3.range(columns.length);
+  const data = d3.range(0, columns.length, Math.ceil(NAMED_CELL / wide));
   const side = upright ? { rotate: -90, textAnchor: "start", dy: -5 } : { dy: -12 };
   const mark = Plot.text(data, { x: (x) => x, text: (x) => short[x], frameAnchor: "top", fontSize: 11, fill: "currentColor", ...side });
   return { height, mark };

@@ -13,6 +13,7 @@ from annotator.storage import Database
 CSV_PAGES = {
     "run": ("tag=alpha", ("topics", "curve", "points", "scores", "unjudged")),
     "topics": ("m=P@1", ("",)),
+    "matrix": ("m=P@1", ("",)),
     "topic": ("number=1", ("runs", "documents", "grades", "counts", "teams")),
     "pair": ("first=alpha&second=beta", ("tests", "topics", "documents")),
 }
@@ -63,6 +64,25 @@ def test_a_measure_of_which_less_or_neither_is_better_says_so(visit: Visit, judg
     neither = words(visit("ola").get(f"{judged}/leaderboard/run?tag=alpha&m=NumRet"))
     assert "NumRet 4 Judged@10" in neither  # without a place
     assert "so runs are not ranked" in neither
+
+
+def test_topics_and_runs_are_shown_as_a_matrix_sorted_both_ways(visit: Visit, judged: str) -> None:
+    # By P@1 alpha has 1 and 0, beta 1 and 1: topic 2 is harder, beta better.
+    page = words(visit("ola").get(f"{judged}/leaderboard/matrix?m=P@1"))
+    assert "2 topics by 2 runs: hardest topic 2, best run beta." in page
+    assert "Topic beta alpha 2 1.0000 0.0000 1 1.0000 1.0000" in page
+    rows = rows_of(visit, f"{judged}/leaderboard/matrix.csv?m=P@1")
+    assert [(row["topic"], row["run"], float(row["value"])) for row in rows] == [
+        *(("2", "beta", 1), ("2", "alpha", 0), ("1", "beta", 1), ("1", "alpha", 1))
+    ]
+
+
+def test_more_topics_than_runs_lie_across(visit: Visit, judged: str, database: Database) -> None:
+    with database.transaction() as session:
+        topic_file(session, "3\tthird\n")
+        labels(session, "nist", "3 0 e 1\n", add_to_pool=True)
+    page = words(visit("ola").get(f"{judged}/leaderboard/matrix?m=P@1"))
+    assert "Run 3 2 1 beta 0.0000 1.0000 1.0000 alpha 0.0000 0.0000 1.0000" in page
 
 
 def test_a_topic_is_shown_with_its_runs_and_who_found_what(visit: Visit, judged: str) -> None:

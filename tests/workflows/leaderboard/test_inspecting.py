@@ -146,7 +146,7 @@ def test_one_judge_named_by_a_policy_is_heard_alone_and_has_nothing_in_dispute(j
 
 def test_topics_are_ranked_by_how_hard_they_are(judged: Session) -> None:
     found = inspect_topics(judged, SLUG, measure="P@1")
-    assert [(one.topic, one.median.value, one.place) for one in found.difficulties] == [("1", 1, 2), ("2", 0.5, 1)]
+    assert [(one.topic, one.median.value, one.place) for one in found.difficulties] == [("2", 0.5, 1), ("1", 1, 2)]
 
 
 def test_a_topic_tells_who_found_its_relevant_documents(judged: Session) -> None:
