@@ -158,6 +158,7 @@ MATRIX = {
     "rounds.as_csv": Row("GET", f"{N}/rounds.csv", ORGANISERS),
     "submissions.show": Row("GET", f"{N}/submissions", ORGANISERS),
     "releases.show": Row("GET", f"{N}/release", ORGANISERS),
+    "palette.names": Row("GET", f"{N}/names.json?q=a", ANY_MEMBER),
     "submissions.change": Row("POST", f"{N}/submissions", ORGANISERS_FORM),
     # Runs are still taken: who releases scores then has to say so.
     "releases.release": Row("POST", f"{N}/release", (303, 404, 403, 403, 409, 409)),

@@ -1,8 +1,9 @@
 """Code shared by all pages: forms, access, formatting, translation, background jobs."""
 
-from annotator.web.site import jobs, language
+from annotator.web.site import jobs, language, palette
 
 BLUEPRINTS = (
     jobs.blueprint,
     language.blueprint,
+    palette.blueprint,
 )

@@ -4,13 +4,14 @@ Every page of a collection belongs to a view: it is the view's own page or one o
 have several views for different people: the first that the person sees counts.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from flask import Flask, g, request
 
 from annotator.web.site.context import Place
 from annotator.web.site.language import lazy_gettext
+from annotator.web.site.memories import what_waits
 
 Viewers = Callable[[Place], bool]
 
@@ -315,14 +316,33 @@ class Drawn:
     """What the layout draws: the entries this person sees, with the entry, tab and view of the page, if it has one."""
 
     entries: tuple[Entry, ...]
-    entry: Entry | None
-    tab: Tab | None
-    view: View | None
+    entry: Entry | None = None
+    tab: Tab | None = None
+    view: View | None = None
+    waiting: Mapping[str, int] = field(default_factory=dict)  # how much waits on a page, by endpoint
+
+    def waits(self, *views: View) -> int:
+        """How much waits on these pages."""
+        return sum(self.waiting.get(view.endpoint, 0) for view in views)
 
 
 def install(app: Flask) -> None:
     """Offer the menu of the collection to templates, as `navigation()`."""
-    app.jinja_env.globals["navigation"] = lambda: navigation(g.place, request.endpoint or "")
+    app.jinja_env.globals["navigation"] = _drawn
+
+
+def _drawn() -> Drawn:
+    place: Place = g.place
+    drawn = navigation(place, request.endpoint or "")
+    if not place.organises:
+        return drawn
+    waiting = what_waits(place.collection.slug)
+    counts = {
+        "questions.show": waiting.questions,
+        "disagreements.show": waiting.disputes,
+        "jobs.show_all": waiting.failed_jobs,
+    }
+    return replace(drawn, waiting=counts)
 
 
 def navigation(place: Place, endpoint: str) -> Drawn:
@@ -333,7 +353,7 @@ def navigation(place: Place, endpoint: str) -> Drawn:
             for view in tab.views:
                 if endpoint == view.endpoint or endpoint in view.also:
                     return Drawn(entries, entry, tab, view)
-    return Drawn(entries, None, None, None)
+    return Drawn(entries)
 
 
 def _entries(place: Place) -> Iterator[Entry]:
