@@ -58,6 +58,7 @@ ORGANISERS_PAGES = (
     "/search?topic=1&q=cats",
     "/search/document?docno=d01&topic=1&q=cats",
     "/pool",
+    "/pool/teams",
     "/pool?strategy=stratified",
     "/pool/plan?depth=5&hours=0.1",
     "/pool/plan?strategy=maxmean",

@@ -1,4 +1,4 @@
-"""Insertion of pool items with their lots, and of contributions (why each item is in the pool)."""
+"""Insertion of pool items with their lots, and contributions (why each item is in the pool)."""
 
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
@@ -11,7 +11,10 @@ from annotator.storage.collections.collection import topic_ids
 from annotator.storage.documents.documents import docnos_of
 from annotator.storage.judging.judgements_wanted import settle_needs
 from annotator.storage.site.bulk_insert import fetch_rows, insert_rows
+from annotator.storage.tables.people import Team
 from annotator.storage.tables.pools import Contribution, Pool, PoolItem
+from annotator.storage.tables.runs import Run
+from annotator.storage.tables.topics import ACCEPTED, Topic
 
 ROWS_AT_ONCE = 10_000
 
@@ -35,6 +38,15 @@ class NewContribution(NamedTuple):
     pool_item_id: int
     run_id: int
     rank: int
+
+
+class ContributedDocument(NamedTuple):
+    """A document of the pool, and a run that contributed it; `team` is None for a run without one."""
+
+    tag: str
+    team: str | None
+    topic_id: int
+    document_id: int
 
 
 # Core tables for bulk inserts: mapped classes cost ten times as much per row.
@@ -99,3 +111,17 @@ def insert_contributions(session: Session, pool: Pool, contributions: Iterable[N
     """Record runs as contributors of items."""
     rows = ((one.pool_item_id, pool.id, one.run_id, one.rank) for one in contributions)
     insert_rows(session, CONTRIBUTIONS, ("pool_item_id", "pool_id", "run_id", "rank"), rows, at_once=ROWS_AT_ONCE)
+
+
+def contributed_documents(session: Session, collection_id: int) -> list[ContributedDocument]:
+    """The documents that runs contributed to accepted topics, also runs that were withdrawn or replaced since."""
+    rows = fetch_rows(
+        session,
+        select(Run.tag, Team.name, PoolItem.topic_id, PoolItem.document_id)
+        .join(Contribution, Contribution.run_id == Run.id)
+        .join(PoolItem, PoolItem.id == Contribution.pool_item_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .outerjoin(Team, Team.id == Run.team_id)
+        .where(Topic.collection_id == collection_id, ACCEPTED),
+    )
+    return [ContributedDocument(*row) for row in rows]

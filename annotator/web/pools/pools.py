@@ -1,6 +1,6 @@
 """The pool: build it, follow its judging progress, export it; its holes, unjudged documents at the top of runs."""
 
-from flask import Blueprint, flash, redirect, render_template, url_for
+from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms.validators import InputRequired
 
@@ -14,14 +14,17 @@ from annotator.web.site.adaptive import choices_to_come
 from annotator.web.site.audit_note import note, note_export
 from annotator.web.site.context import database, now, the_person
 from annotator.web.site.downloads import CSV, PLAIN, download
+from annotator.web.site.error_pages import status_of
 from annotator.web.site.forms import Form, WholeNumberField, done, is_confirmed
 from annotator.web.site.language import gettext, lazy_gettext
-from annotator.web.site.memories import plan_memory
+from annotator.web.site.memories import kept_report, plan_memory
+from annotator.web.site.query_string import number_given
 from annotator.workflows.pools import pool_building, pools
 from annotator.workflows.pools.pool_building import PoolChoice, PoolSummary
 from annotator.workflows.pools.pool_holes import HolesReport, holes_report
 from annotator.workflows.pools.pool_planning import PoolGrowth, foresee_growth
 from annotator.workflows.pools.pools import list_strategies
+from annotator.workflows.pools.run_overlap import MOST_RUNS_SHOWN, USUAL_DEPTH, overlap_report
 from annotator.workflows.runs import runs
 
 blueprint = Blueprint("pools", __name__)
@@ -119,6 +122,26 @@ def _outcome(summary: PoolSummary) -> str:
         already=summary.already_pooled,
         version=summary.version,
     )
+
+
+@blueprint.get("/collections/<slug>/pool/teams")
+@collection_page(Role.ORGANISER)
+def teams(slug: str) -> ResponseReturnValue:
+    """Relevant documents by team, and the overlap of the runs: `?depth=20&all=1` compares the top 20 of all runs."""
+    found, refused = None, None
+    with_all = "all" in request.args
+    try:
+        depth = number_given("depth") or USUAL_DEPTH
+        found = kept_report(
+            slug,
+            (overlap_report, depth, with_all),
+            lambda session: overlap_report(session, slug, depth, with_all=with_all),
+        )
+    except AnnotatorError as refusal:
+        refused = refusal
+    page = render_template("pools/teams.html", found=found, refused=refused, with_all=with_all, most=MOST_RUNS_SHOWN)
+    # Missing runs are not an error of the request.
+    return page if refused is None or isinstance(refused, ConflictError) else (page, status_of(refused))
 
 
 @blueprint.get("/collections/<slug>/pool/holes")

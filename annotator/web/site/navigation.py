@@ -186,6 +186,7 @@ ENTRIES: tuple[Entry, ...] = (
         (
             _tab("pool_plan.show", lazy_gettext("Plan")),
             _tab("pools.show", lazy_gettext("Versions and progress")),
+            _tab("pools.teams", lazy_gettext("Teams and overlap")),
             _tab("pools.holes", lazy_gettext("Holes")),
         ),
     ),

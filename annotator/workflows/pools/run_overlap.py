@@ -1,0 +1,137 @@
+"""Overlap of the top of the runs, and relevant documents by team."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, InvalidValueError
+from annotator.evaluation.formats.identifiers import natural_order
+from annotator.evaluation.leaderboard.graded_runs import settled_pairs
+from annotator.evaluation.pooling.run_overlap import Pair, TeamShare, in_similar_order, overlap_matrix, team_shares
+from annotator.evaluation.qrels.settling import rules_of
+from annotator.evaluation.runs.rankings import decode_documents
+from annotator.storage import IN_FORCE, Collection, Run, Team
+from annotator.storage.collections.collection import accepted_topics, find_collection
+from annotator.storage.pools.pool_items import contributed_documents
+from annotator.storage.qrels.current_grades import opinions
+from annotator.storage.runs.runs import lists_of_runs
+
+USUAL_DEPTH = 10
+GREATEST_DEPTH = 1_000
+# More cannot be read in a picture; the file has all.
+MOST_RUNS_SHOWN = 40
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """Two runs, and the share of their top documents that they have in common."""
+
+    first: str
+    second: str
+    share: float
+
+
+@dataclass(frozen=True)
+class OverlapReport:
+    """Runs with much in common are neighbours in `tags`; `shares` has a row a run, None without a common topic.
+
+    Both have at most 40 runs, unless all of the `runs` were asked for. `closest` are the two runs with most in common,
+    among all.
+    """
+
+    depth: int
+    runs: int
+    tags: tuple[str, ...]
+    shares: tuple[tuple[float | None, ...], ...]
+    closest: Likeness | None
+    relevant: int
+    teams: tuple[TeamShare, ...]
+
+
+def overlap_report(session: Session, slug: str, depth: int = USUAL_DEPTH, *, with_all: bool = False) -> OverlapReport:
+    """Compare the top of the active runs, and count the relevant documents of each team by the current qrels.
+
+    A run without a team counts as a team of its own. Raises `InvalidValueError` for a depth out of range, and
+    `ConflictError` when there is no run.
+    """
+    if not 1 <= depth <= GREATEST_DEPTH:
+        raise InvalidValueError("A depth is from 1 to %(most)d, not %(given)d.", most=GREATEST_DEPTH, given=depth)
+    collection = find_collection(session, slug)
+    of_runs = sorted(
+        lists_of_runs(session, collection.id, accepted_topics(session, collection.id)),
+        key=lambda run: natural_order(run.tag),
+    )
+    if not of_runs:
+        raise ConflictError("There is no run yet.")
+    lists = [{topic: decode_documents(packed) for topic, packed in run.lists.items()} for run in of_runs]
+    tags = [run.tag for run in of_runs]
+    team_of = _teams(session, collection.id)
+    matrix = overlap_matrix(lists, depth)
+    shown = range(len(tags)) if with_all else _shown([team_of[tag] for tag in tags])
+    order = [shown[place] for place in in_similar_order(matrix[np.ix_(shown, shown)])]
+    relevant = _relevant(session, collection)
+    contributed = _contributed(session, collection.id)
+    return OverlapReport(
+        depth,
+        len(tags),
+        tuple(tags[one] for one in order),
+        tuple(tuple(_known(float(matrix[one, other])) for other in order) for one in order),
+        _closest(tags, matrix),
+        sum(map(len, relevant.values())),
+        tuple(team_shares([team_of[tag] for tag in tags], lists, contributed, relevant)),
+    )
+
+
+def _known(share: float) -> float | None:
+    return None if isnan(share) else share
+
+
+def _shown(teams: Sequence[str]) -> list[int]:
+    """The places of at most 40 runs, in turn of each team."""
+    before: dict[str, int] = defaultdict(int)
+    turns = []
+    for place, team in enumerate(teams):
+        turns.append((before[team], place))
+        before[team] += 1
+    return sorted(place for _, place in sorted(turns)[:MOST_RUNS_SHOWN])
+
+
+def _closest(tags: Sequence[str], matrix: NDArray[np.float64]) -> Likeness | None:
+    above = np.where(np.triu(np.ones_like(matrix, np.bool_), 1), np.nan_to_num(matrix, nan=-1.0), -1.0)
+    first, second = np.unravel_index(int(above.argmax()), above.shape)
+    share = float(above[first, second])
+    return Likeness(tags[int(first)], tags[int(second)], share) if share >= 0 else None
+
+
+def _teams(session: Session, collection_id: int) -> dict[str, str]:
+    """Tag of each active run → its team, or the tag itself without one."""
+    rows = session.execute(
+        select(Run.tag, Team.name)
+        .outerjoin(Team, Team.id == Run.team_id)
+        .where(Run.collection_id == collection_id, IN_FORCE)
+    )
+    return {tag: team or tag for tag, team in rows}
+
+
+def _contributed(session: Session, collection_id: int) -> Mapping[str, set[Pair]]:
+    documents: dict[str, set[Pair]] = defaultdict(set)
+    for one in contributed_documents(session, collection_id):
+        documents[one.team or one.tag].add((one.topic_id, one.document_id))
+    return documents
+
+
+def _relevant(session: Session, collection: Collection) -> dict[int, NDArray[np.int32]]:
+    """Topic id → its relevant documents by the current qrels."""
+    rules = rules_of(collection)
+    settled = settled_pairs(opinions(session, collection.id, machines=rules.counts_machines), rules)
+    found: dict[int, list[int]] = defaultdict(list)
+    for (topic, document), grade in settled.items():
+        if grade >= collection.relevant_from:
+            found[topic].append(document)
+    return {topic: np.array(sorted(documents), np.int32) for topic, documents in found.items()}
