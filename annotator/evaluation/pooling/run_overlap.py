@@ -30,10 +30,11 @@ def overlap_matrix(lists: Sequence[Mapping[int, Documents]], depth: int) -> NDAr
     return np.divide(total, topics, out=np.full_like(total, np.nan), where=topics > 0)
 
 
-def in_similar_order(overlap: NDArray[np.float64]) -> list[int]:
-    """The places of runs so that runs with much in common are neighbours: each next one is most like the last."""
-    if not len(overlap):
+def in_similar_order(overlap: NDArray[np.float64], places: Sequence[int]) -> list[int]:
+    """Order these runs so that runs with much in common are neighbours: each next one is most like the last."""
+    if not places:
         return []
+    overlap = overlap[np.ix_(places, places)]
     likeness = np.nan_to_num(overlap, nan=-1.0)
     np.fill_diagonal(likeness, -2.0)
     order = [int(likeness.max(axis=1).argmax())]
@@ -43,7 +44,21 @@ def in_similar_order(overlap: NDArray[np.float64]) -> list[int]:
         candidates = np.flatnonzero(left)
         order.append(int(candidates[likeness[order[-1], candidates].argmax()]))
         left[order[-1]] = False
-    return order
+    return [places[one] for one in order]
+
+
+def shares_between(overlap: NDArray[np.float64], places: Sequence[int]) -> list[list[float | None]]:
+    """The shares between these runs, one row a run; None without a common topic."""
+    chosen = overlap[np.ix_(places, places)]
+    return [[None if share != share else share for share in row] for row in chosen.tolist()]  # noqa: PLR0124 - NaN
+
+
+def closest_runs(overlap: NDArray[np.float64]) -> tuple[int, int, float] | None:
+    """The two runs with most in common, and their share; None without two runs of a common topic."""
+    above = np.where(np.triu(np.ones_like(overlap, np.bool_), 1), np.nan_to_num(overlap, nan=-1.0), -1.0)
+    first, second = (int(place) for place in np.unravel_index(int(above.argmax()), above.shape))
+    share = float(above[first, second])
+    return (first, second, share) if share >= 0 else None
 
 
 @dataclass(frozen=True)
@@ -67,7 +82,7 @@ def team_shares(
     teams: Sequence[str],
     lists: Sequence[Mapping[int, Documents]],
     contributed: Mapping[str, set[Pair]],
-    relevant: Mapping[int, Documents],
+    relevant: Mapping[int, Sequence[int]],
 ) -> list[TeamShare]:
     """Count relevant documents by team, most found first; `teams` and `lists` have one entry a run.
 
@@ -76,7 +91,7 @@ def team_shares(
     """
     names = sorted({*teams, *contributed})
     row = {name: place for place, name in enumerate(names)}
-    place_of = {pair: place for place, pair in enumerate((t, d) for t in relevant for d in relevant[t].tolist())}
+    place_of = {pair: place for place, pair in enumerate((t, d) for t in relevant for d in relevant[t])}
     starts = np.cumsum([0, *(len(documents) for documents in relevant.values())])
     start = dict(zip(relevant, starts.tolist(), strict=False))
     found, gave = (np.zeros((len(names), len(place_of)), np.bool_) for _ in range(2))

@@ -3,17 +3,22 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard.graded_runs import settled_pairs
-from annotator.evaluation.pooling.run_overlap import Pair, TeamShare, in_similar_order, overlap_matrix, team_shares
+from annotator.evaluation.pooling.run_overlap import (
+    Pair,
+    TeamShare,
+    closest_runs,
+    in_similar_order,
+    overlap_matrix,
+    shares_between,
+    team_shares,
+)
 from annotator.evaluation.qrels.settling import rules_of
 from annotator.evaluation.runs.rankings import decode_documents
 from annotator.storage import IN_FORCE, Collection, Run, Team
@@ -73,23 +78,20 @@ def overlap_report(session: Session, slug: str, depth: int = USUAL_DEPTH, *, wit
     tags = [run.tag for run in of_runs]
     team_of = _teams(session, collection.id)
     matrix = overlap_matrix(lists, depth)
-    shown = range(len(tags)) if with_all else _shown([team_of[tag] for tag in tags])
-    order = [shown[place] for place in in_similar_order(matrix[np.ix_(shown, shown)])]
+    shown = list(range(len(tags))) if with_all else _shown([team_of[tag] for tag in tags])
+    order = in_similar_order(matrix, shown)
+    closest = closest_runs(matrix)
     relevant = _relevant(session, collection)
     contributed = _contributed(session, collection.id)
     return OverlapReport(
         depth,
         len(tags),
         tuple(tags[one] for one in order),
-        tuple(tuple(_known(float(matrix[one, other])) for other in order) for one in order),
-        _closest(tags, matrix),
+        tuple(map(tuple, shares_between(matrix, order))),
+        None if closest is None else Likeness(tags[closest[0]], tags[closest[1]], closest[2]),
         sum(map(len, relevant.values())),
         tuple(team_shares([team_of[tag] for tag in tags], lists, contributed, relevant)),
     )
-
-
-def _known(share: float) -> float | None:
-    return None if isnan(share) else share
 
 
 def _shown(teams: Sequence[str]) -> list[int]:
@@ -100,13 +102,6 @@ def _shown(teams: Sequence[str]) -> list[int]:
         turns.append((before[team], place))
         before[team] += 1
     return sorted(place for _, place in sorted(turns)[:MOST_RUNS_SHOWN])
-
-
-def _closest(tags: Sequence[str], matrix: NDArray[np.float64]) -> Likeness | None:
-    above = np.where(np.triu(np.ones_like(matrix, np.bool_), 1), np.nan_to_num(matrix, nan=-1.0), -1.0)
-    first, second = np.unravel_index(int(above.argmax()), above.shape)
-    share = float(above[first, second])
-    return Likeness(tags[int(first)], tags[int(second)], share) if share >= 0 else None
 
 
 def _teams(session: Session, collection_id: int) -> dict[str, str]:
@@ -126,7 +121,7 @@ def _contributed(session: Session, collection_id: int) -> Mapping[str, set[Pair]
     return documents
 
 
-def _relevant(session: Session, collection: Collection) -> dict[int, NDArray[np.int32]]:
+def _relevant(session: Session, collection: Collection) -> dict[int, list[int]]:
     """Topic id → its relevant documents by the current qrels."""
     rules = rules_of(collection)
     settled = settled_pairs(opinions(session, collection.id, machines=rules.counts_machines), rules)
@@ -134,4 +129,4 @@ def _relevant(session: Session, collection: Collection) -> dict[int, NDArray[np.
     for (topic, document), grade in settled.items():
         if grade >= collection.relevant_from:
             found[topic].append(document)
-    return {topic: np.array(sorted(documents), np.int32) for topic, documents in found.items()}
+    return found

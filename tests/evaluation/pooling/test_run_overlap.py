@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from annotator.evaluation.pooling.run_overlap import TeamShare, in_similar_order, overlap_matrix, team_shares
+from annotator.evaluation.pooling.run_overlap import (
+    TeamShare,
+    closest_runs,
+    in_similar_order,
+    overlap_matrix,
+    shares_between,
+    team_shares,
+)
 
 
 def ranked(*documents: int) -> NDArray[np.int32]:
@@ -53,21 +60,19 @@ def test_overlap_is_what_sets_say(runs: list[dict[int, list[int]]], depth: int) 
 @given(RUNS)
 def test_the_order_has_every_run_once(runs: list[dict[int, list[int]]]) -> None:
     lists = [{topic: ranked(*of_topic) for topic, of_topic in one.items()} for one in runs]
-    assert sorted(in_similar_order(overlap_matrix(lists, 5))) == list(range(len(runs)))
+    assert sorted(in_similar_order(overlap_matrix(lists, 5), range(len(runs)))) == list(range(len(runs)))
 
 
 def test_runs_with_much_in_common_are_neighbours() -> None:
     lists = [{1: ranked(1, 2)}, {1: ranked(8, 9)}, {1: ranked(1, 2)}, {1: ranked(8, 7)}]
-    order = in_similar_order(overlap_matrix(lists, 2))
+    order = in_similar_order(overlap_matrix(lists, 2), range(4))
     assert abs(order.index(0) - order.index(2)) == 1
     assert abs(order.index(1) - order.index(3)) == 1
 
 
 def test_a_team_that_was_not_pooled_still_found_relevant_documents() -> None:
     lists = [{1: ranked(1, 2, 3)}, {1: ranked(9)}, {1: ranked(1, 4)}]
-    shares = team_shares(
-        ["pooled", "pooled", "other"], lists, {"pooled": {(1, 1), (1, 3), (1, 9)}}, {1: ranked(1, 3, 4, 5)}
-    )
+    shares = team_shares(["pooled", "pooled", "other"], lists, {"pooled": {(1, 1), (1, 3), (1, 9)}}, {1: [1, 3, 4, 5]})
     assert shares == [
         TeamShare("other", 1, 0, 0, 0, relevant_found=2, found_alone=1),
         TeamShare("pooled", 2, 3, 2, 2, relevant_found=2, found_alone=1),
@@ -75,5 +80,14 @@ def test_a_team_that_was_not_pooled_still_found_relevant_documents() -> None:
 
 
 def test_a_team_whose_runs_were_withdrawn_keeps_what_it_contributed() -> None:
-    [share] = team_shares([], [], {"gone": {(1, 1)}}, {1: ranked(1)})
+    [share] = team_shares([], [], {"gone": {(1, 1)}}, {1: [1]})
     assert share == TeamShare("gone", 0, 1, 1, 1, relevant_found=0, found_alone=0)
+
+
+def test_the_closest_runs_and_the_shares_between_some() -> None:
+    overlap = overlap_matrix([{1: ranked(1, 2)}, {1: ranked(8, 9)}, {1: ranked(1, 3)}, {2: ranked(1)}], 2)
+    assert closest_runs(overlap) == (0, 2, 0.5)
+    assert shares_between(overlap, [2, 0]) == [[1, 0.5], [0.5, 1]]
+    empty = overlap_matrix([{}, {}], 2)
+    assert closest_runs(empty) is None
+    assert shares_between(empty, [0]) == [[None]]
