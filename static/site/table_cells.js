@@ -13,9 +13,12 @@ export const make = (name, properties, ...children) => {
   return made;
 };
 
+/** What of a cell is taken away. */
+export const namedText = (cell) => cell.dataset.value ?? cell.dataset.name ?? textOf(cell);
+
 /** What a cell is sorted by: a number, null without one, or a text. */
 export function valueOf(cell, isNumber) {
-  const written = cell.dataset.value ?? cell.querySelector("time")?.dateTime ?? cell.querySelector("progress")?.position;
+  const written = cell.dataset.value ?? cell.dataset.name ?? cell.querySelector("time")?.dateTime ?? cell.querySelector("progress")?.position;
   const text = String(written ?? textOf(cell));
   if (!isNumber) return text;
   const found = FOUND.exec(text);

@@ -16,17 +16,17 @@
 //   data-chosen="no" shown only when chosen
 //   data-plain       controls: neither sorted, chosen nor copied
 //   data-series      becomes the picture's series (`data-column="up"`, and the hidden columns after it `low` and
-//                    `high`) when it sorts the table
+//                    `high`) when it sorts the table, its data-reference that of the picture
 //   hidden           never shown, but part of the CSV file
 //   A link with `data-sort` inside sorts on the server: it becomes a button here, unless the table has `data-server`.
-// On cells: data-value, what is sorted by and taken away, where the text has separators, signs or words.
+// On cells: data-value or data-name, what is sorted by and taken away, where the text has separators, signs or more words.
 //
 // After each change of order or filter the table sends `table:changed`, which bubbles; `detail.rows` are the rows that
 // match, of all pages and in their order. The choices stand in the address: ?sort=, order=, q=, filter.team=; from the
 // second table of a page on with the table's name and a dot before them. A form with `data-at-once` is sent when a field
 // changes, and keeps these choices; so do links with `data-sort`.
 
-import { asCsv, asTsv, collator, compare, copyText, fill, make, saveFile, shorten, textOf, valueOf } from "./table_cells.js";
+import { asCsv, asTsv, collator, compare, copyText, fill, make, namedText, saveFile, shorten, textOf, valueOf } from "./table_cells.js";
 
 const ROWS_A_PAGE = 200;
 const language = document.documentElement.lang;
@@ -74,7 +74,7 @@ class DataTable {
     column.isHidden = heading.hidden;
     column.first = first ?? (isNumber ? "descending" : "ascending");
     if (short !== undefined) for (const row of this.rows) shorten(row.cells[index]);
-    if (column.isPlain || column.isHidden) return column;
+    if (column.isPlain || column.isHidden || heading.dataset.rank !== undefined) return column;
     const link = heading.querySelector("a");
     if (link && (this.table.dataset.server !== undefined || link.dataset.sort === undefined)) return column;
     link?.replaceWith(...link.childNodes);
@@ -98,7 +98,7 @@ class DataTable {
   #bar() {
     const own = document.querySelector(`[data-bar="${CSS.escape(this.name)}"]`);
     const bar = own ?? make("div", { className: "table-bar" });
-    if (!own) this.region.before(bar);
+    this.region.before(bar); // below a picture
     this.bar = bar;
     this.query = make("input", { type: "search", placeholder: words.filter, ariaLabel: words.filter, autocomplete: "off" });
     this.query.addEventListener("input", () => this.#filtered());
@@ -199,6 +199,8 @@ class DataTable {
     const headings = this.columns.map((one) => one.heading);
     for (const one of headings) if (["up", "low", "high"].includes(one.dataset.column)) delete one.dataset.column;
     column.heading.dataset.column = "up";
+    if (this.table.dataset.up !== undefined) this.table.dataset.up = column.name;
+    if (column.heading.dataset.reference !== undefined) this.table.dataset.reference = column.heading.dataset.reference;
     ["low", "high"].forEach((role, at) => {
       const next = headings[column.index + 1 + at];
       if (next?.dataset.end !== undefined) next.dataset.column = role;
@@ -292,13 +294,13 @@ class DataTable {
   /** The rows that match and the columns that are shown, as cells of text; the hidden ones only when all are wanted. */
   cells(isWhole) {
     const columns = this.columns.filter((one) => !one.isPlain && (one.isHidden ? isWhole : !one.heading.hidden));
-    const copied = (row) => columns.map(({ index }) => row.cells[index].dataset.value ?? textOf(row.cells[index]));
+    const copied = (row) => columns.map(({ index }) => namedText(row.cells[index]));
     return [columns.map((column) => column.name), ...this.shown.map(copied)];
   }
 
   async #copy() {
     await copyText(asTsv(this.cells(false)));
-    this.status.textContent = fill(words.copied, { rows: counts.format(this.shown.length) });
+    this.status.textContent = fill(words.done, { rows: counts.format(this.shown.length) });
   }
 
   #save() {
@@ -318,8 +320,12 @@ export function enhance(root = document) {
   return found.map((table, index) => new DataTable(table, index));
 }
 
+// Several boxes are ticked in one go: a panel of a form is sent when it closes.
 for (const form of document.querySelectorAll("form[data-at-once]")) {
-  form.addEventListener("change", () => form.requestSubmit());
-  for (const button of form.querySelectorAll("button:not([type=button])")) button.hidden = true;
+  form.addEventListener("change", ({ target }) => {
+    const open = target.closest(".bar-panel");
+    if (open && target.type === "checkbox") open.addEventListener("toggle", () => form.requestSubmit(), { once: true });
+    else form.requestSubmit();
+  });
 }
 enhance();

@@ -84,8 +84,9 @@ Visit = Callable[[str | None], Visitor]
 
 
 def words(response: TestResponse) -> str:
-    """What a reader sees of a page: no tags, single blanks."""
-    return " ".join(unescape(re.sub(r"<[^>]*>", " ", response.text)).split())
+    """What a reader sees of a page: no tags, no hidden cells, single blanks."""
+    shown = re.sub(r"<(t[dh])\b[^>]* hidden>.*?</\1>", "", response.text)
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", shown)).split())
 
 
 def hidden(response: TestResponse, name: str) -> str:

@@ -102,6 +102,7 @@ class BoardRun:
     team: str | None
     uploaded_at: datetime
     fed_pool: bool  # whether the pool was also built from it
+    run_type: str = ""  # automatic, manual, or empty when not stated
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,7 @@ class LeaderboardRow:
     stars: tuple[str, ...]  # after + for more than the baseline, - for less
     letters: str
     best_of_team: bool  # whether it is the best run of a team with several
+    unjudged: tuple[int | None, ...] = ()  # documents of the top k without a judgement, over the scored topics
 
     @property
     def tag(self) -> str:
@@ -212,14 +214,20 @@ def judged_beside(measure: Measure) -> Measure | None:
     return Measure("Judged", measure.cutoff if isinstance(measure.cutoff, int) else USUAL_DEPTH)
 
 
+def unjudged_beside(measure: Measure) -> Measure | None:
+    """Return Unjudged@k at the depth of `judged_beside`."""
+    judged = judged_beside(measure)
+    return None if judged is None else Measure("Unjudged", judged.cutoff)
+
+
 @lru_cache
 def needed(measures: tuple[Measure, ...]) -> tuple[Measure, ...]:
     """Return these measures and their companions, deduplicated.
 
     Returns the same objects every time: look-ups by identical keys are faster than by equal ones.
     """
-    beside = [judged for measure in measures if (judged := judged_beside(measure)) is not None]
-    return tuple(dict.fromkeys([*measures, *beside]))
+    beside = [one for measure in measures for one in (judged_beside(measure), unjudged_beside(measure))]
+    return tuple(dict.fromkeys([*measures, *(one for one in beside if one is not None)]))
 
 
 def make_rows(values: BoardValues, view: View) -> tuple[tuple[LeaderboardRow, ...], str, Better, Undefined | None]:
@@ -245,6 +253,7 @@ def make_rows(values: BoardValues, view: View) -> tuple[tuple[LeaderboardRow, ..
         zip(*([test.p for test in of_runs] for of_runs in tests), strict=True),
         zip(*([test.stars for test in of_runs] for of_runs in tests), strict=True),
         *(marks, [better is not Better.NEITHER and run in ranked.best_of_teams for run in range(len(values.runs))]),
+        zip(*_unjudged_beside(values), strict=True),
         strict=True,
     )
     rows = [LeaderboardRow(*row) for row in columns]
@@ -273,6 +282,18 @@ def _judged_beside(values: BoardValues, over_topics: Mapping[Measure, Values]) -
     """Return for each measure the judged share of every run."""
     beside = [judged_beside(measure) for measure in values.measures]
     return [[None] * len(values.runs) if one is None else over_topics[one].tolist() for one in beside]
+
+
+def _unjudged_beside(values: BoardValues) -> list[list[int | None]]:
+    """Return for each measure the number of unjudged documents in the top k of every run, over its topics."""
+    counts: list[list[int | None]] = []
+    for measure in values.measures:
+        beside = unjudged_beside(measure)
+        if beside is None or not isinstance(beside.cutoff, int):
+            counts.append([None] * len(values.runs))
+        else:
+            counts.append([round(share * beside.cutoff) for share in values.values[beside].sum(axis=1).tolist()])
+    return counts
 
 
 def _ranking_measure(measures: Sequence[Measure], sort: str | None) -> Measure:

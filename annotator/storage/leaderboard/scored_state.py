@@ -107,6 +107,7 @@ class ScoredRun(NamedTuple):
     team: str | None
     uploaded_at: datetime
     fed_pool: bool  # whether it contributed to any pool version
+    run_type: str = ""
 
 
 @dataclass(frozen=True)
@@ -213,12 +214,12 @@ def _runs(session: Session, collection_id: int) -> tuple[ScoredRun, ...]:
     feeding = select(PoolRun.run_id).join(Pool, Pool.id == PoolRun.pool_id).where(Pool.collection_id == collection_id)
     fed = set(session.scalars(feeding.distinct()))
     rows = session.execute(
-        select(Run.id, Run.tag, Team.name, Run.uploaded_at)
+        select(Run.id, Run.tag, Team.name, Run.uploaded_at, Run.run_type)
         .outerjoin(Team, Team.id == Run.team_id)
         .where(Run.collection_id == collection_id, IN_FORCE)
         .order_by(Run.id)
     )
-    return tuple(ScoredRun(id_, tag, team, at, id_ in fed) for id_, tag, team, at in rows)
+    return tuple(ScoredRun(id_, tag, team, at, id_ in fed, run_type) for id_, tag, team, at, run_type in rows)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from flask import Blueprint, render_template, request
+from flask import Blueprint, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError, ConflictError, InvalidValueError, NotFoundError
@@ -19,7 +19,7 @@ from annotator.storage.qrels.qrels_versions import LIVE, version_number
 from annotator.web.collections.observer_policy import READERS
 from annotator.web.collections.round_wanted import EVERY_ROUND, RoundWanted
 from annotator.web.leaderboard import released_board
-from annotator.web.leaderboard.board_cells import cells
+from annotator.web.leaderboard.board_cells import SORTED_BY_SCRIPT, board_for_template
 from annotator.web.qrels.qrels import GradesWanted
 from annotator.web.site.access import collection_page, signed_in_page
 from annotator.web.site.background import long_page
@@ -63,7 +63,8 @@ class Wanted:
     def of_request(cls) -> "Wanted":
         """Read `?m=AP&other=P@7&sort=AP&baseline=TAG&letters=y&interval=t&show=best&compat=9&qrels=3&judge=`."""
         said = {name: request.args.get(name, "").strip() for name in ("baseline", "sort", "letters", "show")}
-        view = View(_interval(), said["baseline"] or None, bool(said["letters"]), said["sort"] or None)
+        sort = None if said["sort"].startswith(SORTED_BY_SCRIPT) else said["sort"]
+        view = View(_interval(), said["baseline"] or None, bool(said["letters"]), sort or None)
         return cls(
             *(GradesWanted.of_request(), _version(), _measures(), view, said["show"] == BEST),
             *(RoundWanted.of_request(), _compat()),
@@ -138,7 +139,9 @@ def show(slug: str) -> ResponseReturnValue:
     page = render_template(
         "leaderboard/show.html",
         scored=scored,
-        cells=cells,
+        **board_for_template(scored.board),
+        sort_link=lambda name: url_for(".show", slug=slug, **{**wanted.query, "sort": name}),
+        holes=(lambda depth: url_for("pools.holes", slug=slug, depth=depth)) if the_place().organises else None,
         wanted=wanted,
         offered=OFFERED_MEASURES,
         choices=choices,

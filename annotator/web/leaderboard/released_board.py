@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
-from flask import render_template, request
+from flask import render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError, ConflictError, NotAllowedError
@@ -11,7 +12,7 @@ from annotator.evaluation.leaderboard.leaderboard import Leaderboard, View
 from annotator.storage import ScoresShown
 from annotator.web.collections.observer_policy import policy_shown, released_grades
 from annotator.web.collections.round_wanted import EVERY_ROUND, RoundWanted
-from annotator.web.leaderboard.board_cells import cells
+from annotator.web.leaderboard.board_cells import SORTED_BY_SCRIPT, board_for_template
 from annotator.web.leaderboard.own_scores import require_round_of_reader, rounds_of_reader
 from annotator.web.site.context import database, the_place
 from annotator.web.site.downloads import CSV, download
@@ -37,9 +38,9 @@ def page(slug: str, measures: Sequence[str]) -> ResponseReturnValue:
         refused = refusal
     shown = render_template(
         "runs/submissions/leaderboard.html",
-        board=board,
+        **board_for_template(board),
+        sort_link=lambda name: _sort_link(slug, measures, name, of_round),
         refused=refused,
-        cells=cells,
         view=_view(),
         measures=measures,
         offered=OFFERED_MEASURES,
@@ -74,7 +75,14 @@ def _board(slug: str, measures: Sequence[str], of_round: RoundWanted) -> Leaderb
     return replace(board, policy=board.policy and policy_shown(board.policy))
 
 
+def _sort_link(slug: str, measures: Sequence[str], name: str, of_round: RoundWanted) -> str:
+    letters = "y" if _view().letters else None
+    values: dict[str, Any] = {"m": measures, "letters": letters, "sort": name, **of_round.query}
+    return url_for("leaderboard.show", slug=slug, **values)
+
+
 def _view() -> View:
     """The sort order, and whether to show letters; participants test against a baseline with the CSV file."""
     sort = request.args.get("sort", "").strip()
+    sort = "" if sort.startswith(SORTED_BY_SCRIPT) else sort
     return View(sort=sort or None, letters=bool(request.args.get("letters")))

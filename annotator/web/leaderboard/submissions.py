@@ -14,7 +14,7 @@ from annotator.errors import ConflictError, NotFoundError
 from annotator.storage import Role, ScoresShown
 from annotator.web.collections.observer_policy import released_grades
 from annotator.web.collections.round_wanted import RoundWanted
-from annotator.web.leaderboard.board_cells import cells
+from annotator.web.leaderboard.board_cells import board_for_template
 from annotator.web.leaderboard.own_scores import OwnScores, own_scores
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note
@@ -127,7 +127,7 @@ def scores(slug: str) -> ResponseReturnValue:
     return render_template(
         "runs/submissions/scores.html",
         found=found,
-        cells=cells,
+        **board_for_template(found.board if found else None),
         nothing_yet=nothing_yet,
         helps=helps,
         csv=SCORES_CSV,

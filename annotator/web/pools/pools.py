@@ -147,8 +147,8 @@ def teams(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/pool/holes")
 @collection_page(Role.ORGANISER)
 def holes(slug: str) -> ResponseReturnValue:
-    """The holes of every run in the top 10, 20 and 100."""
-    return _holes_page(slug, HolesForm())
+    """The holes of every run in the top 10, 20 and 100; `?depth=` fills in the form."""
+    return _holes_page(slug, HolesForm(depth=request.args.get("depth", type=int)))
 
 
 @blueprint.post("/collections/<slug>/pool/holes")

@@ -121,7 +121,7 @@ def _request(
 ) -> BoardRequest:
     dropped = topic_ids(session, state.collection_id, DROPPED)
     return BoardRequest(
-        runs=tuple(BoardRun(run.tag, run.team, run.uploaded_at, run.fed_pool) for run in state.runs),
+        runs=tuple(BoardRun(run.tag, run.team, run.uploaded_at, run.fed_pool, run.run_type) for run in state.runs),
         numbers={id_: topic.number for id_, topic in state.topics.items()},
         dropped=tuple(sorted(dropped, key=natural_order)),
         measures=measures,
