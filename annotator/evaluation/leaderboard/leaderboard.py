@@ -164,6 +164,7 @@ class Leaderboard:
     notices: tuple[Sentence, ...]
     of_sample: tuple[Sentence, ...] = ()  # the notices about the sample, if the pool is one
     of_rounds: tuple[Sentence, ...] = ()  # the notices about rounds
+    directions: tuple[Better, ...] = ()  # which values of each measure are better
 
     def require_sort(self) -> None:
         """Raise `InvalidValueError` when the requested sorting measure is missing."""

@@ -69,6 +69,7 @@ def make_leaderboard(request: BoardRequest, graded: Mapping[int, GradedTopic], v
     return Leaderboard(
         measures=tuple(map(str, request.measures)),
         judged_by=tuple(None if one is None else str(one) for one in beside),
+        directions=tuple(measure.definition.better for measure in request.measures),
         sorted_by=by,
         better=better,
         rows=rows,

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from annotator.evaluation.leaderboard.leaderboard import ENOUGH_JUDGED, Leaderboard, LeaderboardRow
 from annotator.evaluation.metrics.measures import Better
-from annotator.evaluation.metrics.names import parse_measure
 from annotator.web.site.formatting import score, signed
 
 WIDTH = 100  # units of the line below a value, from 0 to the greatest upper end of its column
@@ -108,7 +107,7 @@ def _measure_column(board: Leaderboard, index: int, baseline: LeaderboardRow | N
     return MeasureColumn(
         name=board.measures[index],
         at=index,
-        first=FIRST_CLICK[parse_measure(board.measures[index]).definition.better],
+        first=FIRST_CLICK[board.directions[index]],
         has_intervals=bool(bounds),
         widest=max((high for _, high in bounds), default=0.0),
         reference=None if baseline is None else baseline.values[index],
