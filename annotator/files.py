@@ -2,6 +2,7 @@
 
 import io
 import os
+import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import IO, BinaryIO
 
 GZIP_MAGIC = b"\x1f\x8b"
+ZIP_MAGIC = b"PK\x03\x04"
 GZIP_WINDOW = 31  # zlib's wbits value for a gzip header and checksum with the largest window
 PIECE_BYTES = 1 << 16
 OWNER_ONLY = 0o600
@@ -36,20 +38,25 @@ def unpack_to_more(streams: Iterable[IO[bytes]], most: int) -> bool:
 def unpacked_size(stream: IO[bytes], most: int) -> int:
     """Count the bytes of a file from its start, unpacked if gzipped, up to slightly more than `most`.
 
+    Of a zip archive the sizes of its files are added; no more than these are read from it.
     The size field of gzip covers only the last member and can be forged, so the unpacked bytes are counted. Corrupt
     data end the count; the reader of the file reports the error.
     """
     size = 0
     stream.seek(0)
     try:
-        if stream.read(len(GZIP_MAGIC)) != GZIP_MAGIC:
+        magic = stream.read(len(ZIP_MAGIC))
+        if magic == ZIP_MAGIC and zipfile.is_zipfile(stream):
+            with zipfile.ZipFile(stream) as archive:
+                return sum(part.file_size for part in archive.infolist())
+        if not magic.startswith(GZIP_MAGIC):
             return stream.seek(0, io.SEEK_END)
         stream.seek(0)
         for piece in gunzipped(iter(partial(stream.read, PIECE_BYTES), b"")):
             size += len(piece)
             if size > most:
                 break
-    except (zlib.error, EOFError):
+    except (zlib.error, EOFError, zipfile.BadZipFile):
         pass
     finally:
         stream.seek(0)

@@ -28,6 +28,7 @@ from annotator.workflows.people.accounts import load_person
 from annotator.workflows.site.jobs import Outcome, TakenJob, confirm_job
 
 SIGNED_OUT = "signed out"
+FIELDS = "application/x-www-form-urlencoded"
 TOKEN = "token"  # noqa: S105 - the name of a parameter
 
 
@@ -122,7 +123,8 @@ def _environ(taken: TakenJob, sent: bytes, tell: Callable[[int, int], None]) -> 
         method=asked["method"],
         data=data if is_form else None,
         headers=headers,
-        content_type="multipart/form-data" if is_form else None,
+        # A multipart form has at most a thousand fields.
+        content_type="multipart/form-data" if asked["files"] else FIELDS if is_form else None,
     )
     return {**builder.get_environ(), WORK: Work(taken.asked_at, tell)}
 

@@ -57,7 +57,9 @@ class Upload {
     // A form that was stored comes back empty at the same address.
     if (status >= REFUSED || told !== main) keepFiles(this.form, main);
     document.title = response.title;
+    const at = main.querySelector("[data-at]")?.dataset.at;
     document.querySelector("main").replaceWith(document.adoptNode(main));
+    if (at) history.replaceState(null, "", at); // Where the checked files are kept.
     begin();
     told.tabIndex = -1;
     told.focus();
@@ -105,7 +107,41 @@ function onSubmit(event) {
   else upload.start();
 }
 
+// Files dropped on a field join those that were chosen before.
+function onDrop(event) {
+  const zone = event.currentTarget;
+  event.preventDefault();
+  zone.classList.remove("over");
+  const input = zone.querySelector("input[type=file]");
+  const all = new DataTransfer();
+  for (const file of [...input.files, ...event.dataTransfer.files]) all.items.add(file);
+  input.files = all.files;
+  showChosen(zone);
+}
+
+function onDragOver(event) {
+  event.preventDefault();
+  event.currentTarget.classList.add("over");
+}
+
+function showChosen(zone) {
+  const count = zone.querySelector("input[type=file]").files.length;
+  zone.querySelector("[data-dropped]").textContent = count
+    ? zone.dataset.chosen.replace("{count}", String(count))
+    : zone.dataset.drop;
+}
+
+function beginDropping(zone) {
+  zone.addEventListener("drop", onDrop);
+  zone.addEventListener("dragover", onDragOver);
+  zone.addEventListener("dragleave", () => zone.classList.remove("over"));
+  zone.addEventListener("change", () => showChosen(zone));
+  zone.querySelector("[data-dropped]").hidden = false;
+  showChosen(zone);
+}
+
 function begin() {
+  for (const zone of document.querySelectorAll("[data-drop]")) beginDropping(zone);
   for (const form of document.querySelectorAll("form[data-limit]")) form.addEventListener("submit", onSubmit);
 }
 

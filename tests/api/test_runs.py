@@ -2,6 +2,8 @@
 
 import gzip
 import hashlib
+import io
+import zipfile
 
 import pytest
 from build import run, run_text
@@ -142,3 +144,13 @@ def test_a_tag_may_have_a_slash(program: Caller) -> None:
     pat = program("pat")
     assert pat.send(RUNS, run_text("our/run", {"1": ["a"], "2": ["b"]})).status_code == 201
     assert pat.get(f"{RUNS}/our%2Frun").json["tag"] == "our/run"
+
+
+def test_a_call_sends_one_run_and_no_archive_or_metadata(program: Caller) -> None:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("gamma.run", GAMMA)
+    pat = program("pat")
+    for name, sent in (("all.zip", content.getvalue()), ("runs.csv", b"tag,team\ngamma,red\n")):
+        assert pat.send(RUNS, sent, name=name).status_code == 422
+    assert pat.get(RUNS).json == []

@@ -1,5 +1,7 @@
 """Sending runs in a real browser: with a progress bar, by keyboard alone, on a phone, and without script."""
 
+import io
+import zipfile
 from collections.abc import Iterator
 
 import pytest
@@ -25,6 +27,10 @@ def tags(database: Database) -> set[str]:
     """The runs that came by page."""
     with database.reading() as session:
         return {run.tag for run in list_runs(session, SLUG) if run.uploaded_by}
+
+
+def open_form(page: Page) -> None:
+    page.get_by_role("button", name="Upload runs").press("Enter")
 
 
 def slow_down(page: Page, bytes_a_second: int) -> None:
@@ -58,6 +64,7 @@ def phone(browser: Browser) -> Iterator[Page]:
 
 def test_files_go_up_with_a_progress_bar_and_come_to_a_receipt(page: Page, server: str, served: Database) -> None:
     sign_in(page, server, "pat", RUNS)
+    open_form(page)
     slow_down(page, 600_000)
     note_what_is_told(page)
     page.get_by_label("Files of runs").set_input_files([run_file("one", 12_000), run_file("two", 12_000)])
@@ -83,37 +90,62 @@ def test_problems_are_shown_in_place_as_without_script_and_can_be_mended(
     shown = []
     for each in (plain, page):
         sign_in(each, server, "pat", RUNS)
+        open_form(each)
         each.get_by_label("Description").fill("as it was entered")
-        each.get_by_label("Files of runs").set_input_files(bad)
+        each.get_by_label("Files of runs").set_input_files([bad, run_file("good")])
         each.get_by_role("button", name="Upload the runs").press("Enter")
         expect(each.get_by_role("alert")).to_contain_text("bad.run:2")
-        expect(each.get_by_label("Description")).to_have_value("as it was entered")
+        expect(each.get_by_label("Description of bad.run")).to_have_value("as it was entered")
         shown.append(each.locator("main").inner_text())
     plain.context.close()
     assert shown[0] == shown[1]
-    assert page.url == f"{server}{RUNS}"
+    assert f"{RUNS}/uploads/" in page.url
     expect(page.get_by_role("alert")).to_be_focused()
-    page.get_by_label("Files of runs").set_input_files(run_file("good"))
-    page.get_by_role("button", name="Upload the runs").press("Enter")
+    assert Axe().run(page).response["violations"] == []
+    page.reload()  # the files are kept
+    page.get_by_label("Store bad.run").uncheck()
+    page.get_by_role("button", name="Store the ticked runs").press("Enter")
     page.wait_for_url(RECEIPT)
     assert tags(served) == {"good"}
 
 
-def test_files_are_only_checked_and_what_they_would_become_is_shown(page: Page, server: str, served: Database) -> None:
+def test_files_are_dropped_checked_edited_row_by_row_and_stored(page: Page, server: str, served: Database) -> None:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for tag in ("one", "two"):
+            archive.writestr(f"{tag}.run", run_file(tag)["buffer"])
+        archive.writestr("metadata.csv", "tag,team,type,priority,description\ntwo,blue,manual,2,by hand\n")
     sign_in(page, server, "ola", RUNS)
-    page.get_by_label("Files of runs").set_input_files(run_file("good"))
-    page.get_by_role("button", name="Check only").press("Enter")
-    expect(page.get_by_role("heading", name="No problems in these files")).to_be_visible()
-    # What was found right can be sent without choosing it again.
-    assert page.get_by_label("Files of runs").evaluate("input => [...input.files].map(file => file.name)") == [
-        "good.run"
-    ]
-    expect(page.get_by_text("Topics that the run leaves out: 1 of 2 (2).")).to_be_visible()
+    open_form(page)
+    page.get_by_label("Files of runs").set_input_files(run_file("three"))
+    # The zip is dropped on the field and joins the file that was chosen.
+    page.evaluate(
+        """bytes => {
+          const transfer = new DataTransfer();
+          transfer.items.add(new File([new Uint8Array(bytes)], "all.zip"));
+          document.querySelector("[data-drop]").dispatchEvent(new DragEvent("drop", { dataTransfer: transfer }));
+        }""",
+        list(content.getvalue()),
+    )
+    expect(page.get_by_text("Files chosen: 2")).to_be_visible()
+    page.get_by_role("button", name="Check and edit").press("Enter")
+    expect(page.get_by_text("No problems in these files. Nothing is stored yet.")).to_be_visible()
+    expect(page.get_by_label("Team of two.run")).to_have_value("blue")
+    expect(page.get_by_label("Priority of two.run")).to_have_value("2")
     assert tags(served) == set()
+    page.get_by_label("Tag of one.run").fill("first")
+    page.get_by_label("Team of one.run").fill("red")
+    page.get_by_label("Store three.run").uncheck()
+    page.get_by_role("button", name="Store the ticked runs").press("Enter")
+    page.wait_for_url(RECEIPT)
+    with served.reading() as session:
+        sent = {run.tag: (run.team, run.priority) for run in list_runs(session, SLUG) if run.uploaded_by}
+    assert sent == {"first": ("red", 1), "two": ("blue", 2)}
 
 
 def test_an_upload_is_stopped_and_begun_again(page: Page, server: str, served: Database) -> None:
     sign_in(page, server, "pat", RUNS)
+    open_form(page)
     slow_down(page, 20_000)
     page.get_by_label("Files of runs").set_input_files(run_file("one", 60_000))  # a minute
     send = page.get_by_role("button", name="Upload the runs")
@@ -132,6 +164,7 @@ def test_an_upload_is_stopped_and_begun_again(page: Page, server: str, served: D
 
 def test_what_is_too_large_is_not_sent_and_a_broken_line_is_told(page: Page, server: str) -> None:
     sign_in(page, server, "pat", RUNS)
+    open_form(page)
     page.get_by_label("Files of runs").set_input_files(run_file("one"))
     page.evaluate("document.querySelector('form[data-limit]').dataset.limit = 10")
     send = page.get_by_role("button", name="Upload the runs")
@@ -176,6 +209,7 @@ def test_labels_that_were_refused_or_checked_stay_chosen_until_they_are_stored(p
 
 def test_who_was_signed_out_meanwhile_is_asked_to_sign_in(page: Page, server: str, served: Database) -> None:
     sign_in(page, server, "pat", RUNS)
+    open_form(page)
     page.get_by_label("Files of runs").set_input_files(run_file("one"))
     page.context.clear_cookies()
     page.get_by_role("button", name="Upload the runs").press("Enter")
@@ -185,9 +219,12 @@ def test_who_was_signed_out_meanwhile_is_asked_to_sign_in(page: Page, server: st
 
 def test_runs_are_sent_from_a_phone_by_keyboard_alone(phone: Page, server: str, served: Database) -> None:
     sign_in(phone, server, "pat", RUNS)
+    open_form(phone)
     phone.get_by_label("Files of runs").set_input_files(run_file("one"))
     phone.get_by_label("Files of runs").focus()
     for key in (
+        "Tab",
+        "Tab",
         "Tab",
         "ArrowDown",
         "Tab",
@@ -200,9 +237,9 @@ def test_runs_are_sent_from_a_phone_by_keyboard_alone(phone: Page, server: str, 
         "a",
         "n",
         "d",
-        "Tab",
-        "Tab",
-        "Tab",
+        "Shift+Tab",
+        "Shift+Tab",
+        "Shift+Tab",
         "Enter",
     ):
         phone.keyboard.press(key)
@@ -218,6 +255,7 @@ def test_runs_are_sent_without_script(browser: Browser, server: str, served: Dat
     context = browser.new_context(java_script_enabled=False, locale="en")
     page = context.new_page()
     sign_in(page, server, "pat", RUNS)
+    open_form(page)
     page.get_by_label("Files of runs").set_input_files([run_file("one"), run_file("two")])
     page.get_by_role("button", name="Upload the runs").press("Enter")
     page.wait_for_url(RECEIPT)

@@ -138,6 +138,9 @@ MATRIX = {
     "runs.show": Row("GET", f"{N}/runs", SENDERS),
     "runs.upload": Row("POST", f"{N}/runs", SENDERS_FORM),
     "runs.check": Row("POST", f"{N}/runs/check", SENDERS_FORM),
+    # No files are kept with the job that is there.
+    "run_reviews.show": Row("GET", f"{N}/runs/uploads/1", (303, 404, 404, 403, 404, 404)),
+    "run_reviews.store": Row("POST", f"{N}/runs/uploads/1", (303, 404, 404, 403, 404, 404)),
     "run.show": Row("GET", f"{N}/runs/run?tag=alpha", SENDERS),
     "run.change": Row("POST", f"{N}/runs/run?tag=alpha", SENDERS_FORM),
     "run.withdraw": Row("POST", f"{N}/runs/withdraw?tag=alpha", SENDERS),

@@ -20,6 +20,7 @@ from annotator.web.site.background import arrived_at, report_reading
 from annotator.web.site.context import database, now, settings, the_place
 from annotator.web.site.downloads import BYTES
 from annotator.workflows.runs import run_upload, runs
+from annotator.workflows.runs.run_files import only_runs
 from annotator.workflows.runs.run_upload import Submission
 
 resource = resource_of("runs", "The results of the systems. Participants have access to their team's runs only.")
@@ -212,7 +213,7 @@ def run_file(call: Call) -> Response:
 
 def _files(call: Call) -> Sequence[InputFile]:
     name = PureWindowsPath(call.query["name"]).name[:LONGEST_NAME] or "run"
-    return report_reading([InputFile(name, call.content)])
+    return report_reading(only_runs([InputFile(name, call.content)]))
 
 
 def _sender(call: Call) -> Sender:

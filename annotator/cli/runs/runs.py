@@ -105,7 +105,11 @@ def import_files(
     replace: bool,
     dry_run: bool,
 ) -> None:
-    """Import runs: all of the files, or none if any of them has an error."""
+    """Import runs: all of the files, or none if any of them has an error.
+
+    Zip archives are opened. A CSV file with the columns file or tag, team, type, priority and description gives the
+    metadata of each run.
+    """
     submission = Submission(
         Sender(team, organises=True, replaces=replace),
         RunDetails(team, description, run_type, priority, round_number),

@@ -1,5 +1,6 @@
 """The parsed content of a run file: a ranked list for each topic, in trec_eval's order."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -72,3 +73,13 @@ class NumberedRun:
             topic: NumberedList(self.documents[begin:end], self.scores[begin:end])
             for topic, begin, end in zip(self.topics, bounds, bounds[1:], strict=False)
         }
+
+
+def ranking_digest(run: NumberedRun) -> str:
+    """A digest that is equal for runs of one intake with the same documents in the same order for the same topics."""
+    digest = hashlib.sha256()
+    bounds = run.begins.tolist()
+    for topic, begin, end in sorted(zip(run.topics, bounds, bounds[1:], strict=False)):
+        digest.update(f"{topic} {end - begin} ".encode())
+        digest.update(run.documents[begin:end].tobytes())
+    return digest.hexdigest()

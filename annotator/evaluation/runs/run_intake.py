@@ -1,9 +1,9 @@
 """Reads the files of a submission one after another: content, problems and warnings."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import PurePath
 
 import numpy as np
@@ -15,18 +15,19 @@ from annotator.evaluation.runs.numbered_runs import read_numbered_run
 from annotator.evaluation.runs.parsed_runs import NumberedRun
 from annotator.evaluation.runs.rankings import encode_documents, encode_scores
 from annotator.evaluation.runs.run_format import UNKNOWN_TOPIC, first_tag_of
+from annotator.evaluation.runs.run_tags import SortedTags
 from annotator.evaluation.runs.run_warnings import warnings_of, warnings_of_corpus
 
 GREATEST_TAG_LENGTH = 128
 DOCUMENTS_AT_ONCE = 50_000
+NO_TAGS = SortedTags()
 
 
 @dataclass(frozen=True)
 class RunRules:
     """The rules for runs of a collection: permitted and expected topics, and the maximum length of lists.
 
-    `refused_tags` are tags that cannot be used, with reasons; `checksums` those of stored files, by
-    tag; `unknown_topic` is the problem for any other topic.
+    `unknown_topic` is the problem for any other topic.
     """
 
     topics: frozenset[str]
@@ -34,8 +35,6 @@ class RunRules:
     most_documents: int
     unpacked_limit: int
     tag_from_file: bool = False
-    refused_tags: Mapping[str, Sentence] = field(default_factory=dict)
-    checksums: Mapping[str, str] = field(default_factory=dict)
     unknown_topic: Sentence = UNKNOWN_TOPIC
 
 
@@ -57,14 +56,17 @@ class RunIntake:
         self.documents = DocnoNumbers()
         self._files: dict[str, str] = {}  # by tag
 
-    def read(self, name: str, content: bytes) -> ReadRun | None:
-        """Read one file; None with its problems noted."""
+    def read(self, name: str, content: bytes, *, tag: str | None = None, tags: SortedTags = NO_TAGS) -> ReadRun | None:
+        """Read one file; None with its problems noted.
+
+        `tag` is used in place of that in the file; `tags` are those in use, sorted for the sender of this file.
+        """
         text = unpack_into(self.problems, name, content, self.rules.unpacked_limit)
         if text is None:
             return None
-        given = tag_of(name) if self.rules.tag_from_file else None
+        given = tag or (tag_of(name) if self.rules.tag_from_file else None)
         line, first_tag = first_tag_of(text)
-        is_free = self._tag_is_free(name, content, line, given or first_tag)
+        is_free = self._tag_is_free(name, content, line, given or first_tag, tags)
         run = read_numbered_run(
             name,
             text,
@@ -79,12 +81,12 @@ class RunIntake:
         warnings = warnings_of(run, topics=self.rules.wanted_topics, most_documents=self.rules.most_documents)
         return ReadRun(name, run, tuple(warnings))
 
-    def _tag_is_free(self, name: str, content: bytes, line: int, tag: str) -> bool:
+    def _tag_is_free(self, name: str, content: bytes, line: int, tag: str, tags: SortedTags) -> bool:
         """Note a tag that the run cannot have, or that another of these files has; True if it is free."""
         before = self.problems.total
         if not tag:
             return True  # a line too short to have a tag, which the parser notes
-        refusal = self._refusal(content, tag)
+        refusal = _refusal(content, tag, tags)
         if len(tag) > GREATEST_TAG_LENGTH or not tag.isprintable() or any(map(str.isspace, tag)):
             refusal = Sentence(
                 "A tag has at most %(most)d printable characters and no blanks.", {"most": GREATEST_TAG_LENGTH}
@@ -95,13 +97,6 @@ class RunIntake:
             self.problems.add(name, line, refusal.template, **refusal.values)
         self._files.setdefault(tag, name)
         return self.problems.total == before
-
-    def _refusal(self, content: bytes, tag: str) -> Sentence | None:
-        """Return why the tag cannot be used, if so; a file that is already stored is reported first."""
-        checksum = self.rules.checksums.get(tag)
-        if checksum is not None and checksum == checksum_of(content):
-            return Sentence("This file is stored already, as the run %(tag)s.", {"tag": tag})
-        return self.rules.refused_tags.get(tag)
 
 
 class DocumentIds:
@@ -157,6 +152,14 @@ class DocumentIds:
         bounds = run.begins.tolist()
         for topic, begin, end in zip(run.topics, bounds, bounds[1:], strict=False):
             yield topic, encode_documents(ids[begin:end]), encode_scores(run.scores[begin:end])
+
+
+def _refusal(content: bytes, tag: str, tags: SortedTags) -> Sentence | None:
+    """Return why the tag cannot be used, if so; a file that is already stored is reported first."""
+    checksum = tags.checksums.get(tag)
+    if checksum is not None and checksum == checksum_of(content):
+        return Sentence("This file is stored already, as the run %(tag)s.", {"tag": tag})
+    return tags.refused.get(tag)
 
 
 def checksum_of(content: bytes) -> str:

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -208,3 +208,32 @@ def _digest(session: Session, run_id: int) -> bytes:
         digest.update(b"%d %d " % (topic_id, len(packed)))
         digest.update(packed)
     return digest.digest()
+
+
+def runs_with_lists(
+    session: Session,
+    collection_id: int,
+    lists: Mapping[int, bytes],
+    *,
+    team: str | None = None,
+    other_than: int | None = None,
+) -> list[str]:
+    """Tags of runs in force with exactly these ranked lists, {topic id: packed documents}; `team` restricts them."""
+    first = min(lists)
+    counted = select(func.count()).where(RankedList.run_id == Run.id).correlate(Run).scalar_subquery()
+    alike = (
+        select(Run.id, Run.tag)
+        .join(RankedList, RankedList.run_id == Run.id)
+        .where(Run.collection_id == collection_id, IN_FORCE, RankedList.topic_id == first)
+        .where(RankedList.documents == lists[first], counted == len(lists))
+        .order_by(Run.id)
+    )
+    if team is not None:
+        alike = alike.join(Team, Team.id == Run.team_id).where(Team.name == team)
+    candidates = [(id_, tag) for id_, tag in session.execute(alike) if id_ != other_than]
+    rows = select(RankedList.topic_id, RankedList.documents)
+    return [
+        tag
+        for id_, tag in candidates
+        if {topic: bytes(packed) for topic, packed in session.execute(rows.where(RankedList.run_id == id_))} == lists
+    ]

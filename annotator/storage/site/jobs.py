@@ -1,6 +1,6 @@
 """The queue of long jobs for workers, and their uploaded files, stored in parts."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 
@@ -24,6 +24,9 @@ MOST_FAILURES = 3
 # the same person in the same collection.
 SHORT = "short"
 IN_ORDER = "in order"
+# Likewise: its files stay for some time beside its answer, so that they need not be sent again.
+KEEPS_FILES = "keeps files"
+FILES_KEPT = timedelta(days=1)
 
 
 def is_due(now: datetime) -> ColumnElement[bool]:
@@ -101,13 +104,21 @@ def jobs_before(session: Session, job: Job) -> int:
 
 PART_BYTES = 1 << 20
 PARTS_AT_ONCE = 500
+WAITS = {"state": JobState.WAITING}
 
 
-def store_job(database: Database, ask: Callable[[Session], int], parts: Iterable[bytes]) -> int:
+def store_job(
+    database: Database,
+    ask: Callable[[Session], int],
+    parts: Iterable[bytes],
+    *,
+    values: Mapping[str, object] = WAITS,
+) -> int:
     """Store a job with its file, and return its id; workers and pages see it only when complete.
 
-    `ask` inserts the job in state ARRIVING and returns its id. On failure the job is removed, now or by the worker.
-    Raises what `ask` does, `BusyError`, and `ConflictError` when the job was removed because storing took too long.
+    It then waits, or has other `values`. `ask` inserts the job in state ARRIVING and returns its id. On failure the
+    job is removed, now or by the worker. Raises what `ask` does, `BusyError`, and `ConflictError` when the job was
+    removed because storing took too long.
     """
     with database.transaction() as session:
         id_ = ask(session)
@@ -120,7 +131,7 @@ def store_job(database: Database, ask: Callable[[Session], int], parts: Iterable
         write_in_batches(database, enumerate(parts), store, weigh=lambda one: len(one[1]))
         with database.transaction() as session:
             _refuse_unless_arriving(session, id_)
-            session.execute(update(Job).where(Job.id == id_).values(state=JobState.WAITING))
+            session.execute(update(Job).where(Job.id == id_).values(**values))
     except BaseException:
         with suppress(BusyError, DBAPIError):
             _remove(database, Job.id == id_)
@@ -139,9 +150,13 @@ def file_of_job(session: Session, job_id: int) -> bytes:
 def remove_unneeded(database: Database, *, now: datetime) -> None:
     """Delete the files of finished jobs, and jobs whose upload was interrupted.
 
-    The file of a job that failed repeatedly is kept as long as the job, for diagnosis.
+    The file of a job that failed repeatedly is kept as long as the job, for diagnosis, and that of a check for a day.
     """
-    is_kept = and_(Job.failures >= MOST_FAILURES, Job.finished_at >= now - ANSWERS_KEPT)
+    has_answer = and_(Job.parameters[KEEPS_FILES].as_boolean().is_(True), Job.output.is_not(None))
+    is_kept = or_(
+        and_(Job.failures >= MOST_FAILURES, Job.finished_at >= now - ANSWERS_KEPT),
+        and_(has_answer, Job.finished_at >= now - FILES_KEPT),
+    )
     is_abandoned = and_(Job.state == JobState.ARRIVING, ~is_arriving(now))
     _remove(database, or_(and_(Job.state.in_(FINISHED), ~is_kept), is_abandoned))
     with database.reading() as session:

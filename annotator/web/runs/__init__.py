@@ -1,5 +1,5 @@
 """Pages of runs."""
 
-from annotator.web.runs import runs
+from annotator.web.runs import run_reviews, runs
 
-BLUEPRINTS = (runs.blueprint,)
+BLUEPRINTS = (runs.blueprint, run_reviews.blueprint)

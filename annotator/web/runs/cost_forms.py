@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from werkzeug.datastructures import MultiDict
 from wtforms import Field, HiddenField, SelectChoice, SelectField, StringField, TextAreaField, ValidationError
 from wtforms.validators import InputRequired
 
@@ -44,9 +45,9 @@ class CostsForm(Form):
         return [field for field in self if field.short_name.startswith(PREFIX)]
 
 
-def costs_form(facts: Sequence[Fact]) -> CostsForm:
-    """The submitted form, or an empty one."""
-    made: CostsForm = _form_class(facts)()
+def costs_form(facts: Sequence[Fact], fields: MultiDict[str, str] | None = None) -> CostsForm:
+    """The submitted form, or an empty one; or a form with the `fields` of an earlier request."""
+    made: CostsForm = _form_class(facts)() if fields is None else _form_class(facts)(formdata=fields)
     return made
 
 

@@ -1,30 +1,31 @@
 """Runs: check, submit and list them."""
 
-from collections.abc import Sequence
-
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_wtf.file import FileRequired, MultipleFileField
 from wtforms import BooleanField, IntegerField, RadioField, SelectChoice, StringField
 from wtforms.validators import InputRequired, Optional
 
+from annotator.errors import FileRefusedError
 from annotator.evaluation.runs.run_tags import Sender
 from annotator.storage import Role, RunType
 from annotator.storage.runs.runs import RunDetails
 from annotator.web.people.senders import own_team, sender_state
 from annotator.web.runs.cost_forms import CostsForm, costs_form
+from annotator.web.runs.review_rows import as_kept, checked_rows, review_page
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import actor
-from annotator.web.site.background import arrived_at, long_form
+from annotator.web.site.background import arrived_at, keep_form, keep_form_here, long_form, work
 from annotator.web.site.context import database, now, settings, the_place
 from annotator.web.site.forms import Form
 from annotator.web.site.labels import RUN_TYPES
 from annotator.web.site.language import lazy_gettext
 from annotator.web.site.uploads import input_files
 from annotator.workflows.people import members
-from annotator.workflows.runs import run_costs, run_upload, runs
-from annotator.workflows.runs.run_upload import CheckedRun, Submission
+from annotator.workflows.runs import run_costs, run_upload, runs, upload_review
+from annotator.workflows.runs.run_upload import Submission
 
+OK = 200
 blueprint = Blueprint("runs", __name__)
 
 
@@ -68,8 +69,9 @@ class RunsForm(DetailsForm):
         lazy_gettext("Files of runs"),
         [FileRequired()],
         description=lazy_gettext(
-            "Six columns per line (topic, Q0, docno, rank, score, tag), one run per file, also gzipped. "
-            "Order is by score; ranks that contradict it get a warning."
+            "Six columns per line (topic, Q0, docno, rank, score, tag), one run per file, also gzipped or in a zip "
+            "archive. Order is by score; ranks that contradict it get a warning. A CSV file with the columns file or "
+            "tag, team, type, priority, description gives the metadata of each run."
         ),
     )
     team = StringField(lazy_gettext("Team"), description=lazy_gettext("The team of the runs; optional."))
@@ -108,30 +110,19 @@ def show(slug: str) -> ResponseReturnValue:
 @collection_page(Role.ORGANISER, Role.PARTICIPANT)
 @long_form("runs.check")
 def check(slug: str) -> ResponseReturnValue:
-    """Show the problems of each file, or the run that it contains, without storing anything."""
+    """Check the files, and keep them for a page with a row for each; nothing is stored."""
     form, stated = RunsForm(), _stated(slug)
-    checked: Sequence[CheckedRun] = ()
     if all([form.validate(), stated.validate()]):
         with form.guard():
-            with database().reading() as session:
-                looked_at = run_upload.check_each_run(
-                    session,
-                    slug,
-                    input_files(form.files.data),
-                    sender=form.sender(),
-                    tag_from_file=form.tag_from_file.data,
-                    unpacked_limit=settings().unpacked_limit,
-                )
-            checked = looked_at.runs
-            looked_at.problems.report_if_any()
-    return _list(slug, form, stated, checked), _status(form, stated)
+            return _reviewed(slug, form, stated)
+    return _list(slug, form, stated), _status(form, stated)
 
 
 @blueprint.post("/collections/<slug>/runs")
 @collection_page(Role.ORGANISER, Role.PARTICIPANT)
 @long_form("runs.upload")
 def upload(slug: str) -> ResponseReturnValue:
-    """Store the runs of all files or of none, and show a receipt."""
+    """Store the runs of all files or of none, and show a receipt; files with problems are kept as by a check."""
     sent_at = arrived_at()  # the time of arrival, as reading a file may end after the deadline
     form, stated = RunsForm(), _stated(slug)
     if all([form.validate(), stated.validate()]):
@@ -146,9 +137,31 @@ def upload(slug: str) -> ResponseReturnValue:
                 noted_at=now(),
                 unpacked_limit=settings().unpacked_limit,
             )
+    if isinstance(form.refusal, FileRefusedError):
+        return _reviewed(slug, form, stated, form.refusal)
     if form.refused or stated.refused:
         return _list(slug, form, stated), _status(form, stated)
     return redirect(url_for("run.receipt", slug=slug, at=sent_at.isoformat()), 303)
+
+
+def _reviewed(
+    slug: str, form: RunsForm, stated: CostsForm, refusal: FileRefusedError | None = None
+) -> ResponseReturnValue:
+    """The page of the files that were checked, after a refusal or before anything is stored; it keeps them."""
+    for file in form.files.data:
+        file.stream.seek(0)
+    submission = Submission(form.sender(), form.details(), tag_from_file=form.tag_from_file.data)
+    with database().reading() as session:
+        review = upload_review.review_upload(
+            session, slug, input_files(form.files.data), submission, unpacked_limit=settings().unpacked_limit
+        )
+    found, form.refusal = refusal or review.refusal, None
+    answer = as_kept(review, found.sentence if found else None)
+    status = form.status if found else OK
+    if work() is not None:
+        return keep_form(answer, status=status)
+    id_ = keep_form_here(slug, answer, status=status)
+    return review_page(id_, answer, form, stated, checked_rows(answer["rows"])), status
 
 
 def _stated(slug: str) -> CostsForm:
@@ -163,7 +176,7 @@ def _status(form: RunsForm, stated: CostsForm) -> int:
     return stated.status if stated.refused else 200
 
 
-def _list(slug: str, form: RunsForm, stated: CostsForm, checked: Sequence[CheckedRun] = ()) -> str:
+def _list(slug: str, form: RunsForm, stated: CostsForm) -> str:
     place, every = the_place(), request.args.get("show") == "all"
     with database().reading() as session:
         rows = runs.list_runs(session, slug, team=own_team(), every=every)
@@ -177,7 +190,6 @@ def _list(slug: str, form: RunsForm, stated: CostsForm, checked: Sequence[Checke
         same=same,
         form=form,
         stated=stated,
-        checked=checked,
         sending=sender_state(slug),
         upload_limit=settings().upload_limit,
     )

@@ -1,5 +1,6 @@
 """Background jobs for slow requests: requests are stored as jobs, and a worker answers them by the same views."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -7,11 +8,13 @@ from functools import partial, wraps
 from http import HTTPStatus
 from io import SEEK_END, BytesIO
 from itertools import chain
+from pathlib import PureWindowsPath
 from typing import IO, Any, NamedTuple
 
-from flask import Flask, current_app, make_response, redirect, request, url_for
+from flask import Flask, Response, current_app, make_response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import generate_csrf
+from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import RequestRedirect
 
@@ -20,7 +23,7 @@ from annotator.files import InputFile, unpack_to_more, unpacked_size
 from annotator.settings import MEBIBYTE
 from annotator.storage import JobState
 from annotator.storage.people.accounts import Person
-from annotator.storage.site.jobs import IN_ORDER, PART_BYTES, SHORT, store_job
+from annotator.storage.site.jobs import IN_ORDER, KEEPS_FILES, PART_BYTES, SHORT, WAITS, store_job
 from annotator.web.site.addresses import here, local_path
 from annotator.web.site.context import database, now, the_person, the_place
 from annotator.web.site.language import chosen_language, lazy_gettext
@@ -34,14 +37,16 @@ class JobKind(NamedTuple):
     words: str
     short_up_to: int = -1  # bytes; by default a job is never short
     only_checks: bool = False  # stores nothing, so that its order does not matter
+    shown_by: str = ""  # the endpoint of the page that shows an answer in JSON, and may use the files again
 
 
 OF_RUNS = 16 * MEBIBYTE
 OF_TEXTS = 4 * MEBIBYTE
 # By the names stored with jobs, which stay when a view moves to another endpoint.
 KINDS: Mapping[str, JobKind] = {
-    "runs.upload": JobKind(lazy_gettext("Import of runs"), OF_RUNS),
-    "runs.check": JobKind(lazy_gettext("Check of runs"), OF_RUNS, only_checks=True),
+    "runs.upload": JobKind(lazy_gettext("Import of runs"), OF_RUNS, shown_by="run_reviews.show"),
+    "runs.check": JobKind(lazy_gettext("Check of runs"), OF_RUNS, only_checks=True, shown_by="run_reviews.show"),
+    "runs.store": JobKind(lazy_gettext("Import of runs"), OF_RUNS),
     "Runs.upload_run": JobKind(lazy_gettext("Import of runs"), OF_RUNS),
     "Runs.check_run": JobKind(lazy_gettext("Check of runs"), OF_RUNS, only_checks=True),
     "Documents.import_documents": JobKind(lazy_gettext("Import of documents"), OF_TEXTS),
@@ -72,6 +77,7 @@ STATE_SUFFIX = b"-state"
 STATE = "state"
 # A job whose result is missing for longer than this lost its worker between storing and reporting.
 LONGEST_TO_TELL = timedelta(minutes=1)
+JSON = "application/json"
 
 View = Callable[
     ..., ResponseReturnValue
@@ -159,13 +165,66 @@ def long_form(kind: str) -> Callable[[View], View]:
             files = [file.stream for file in request.files.values()]
             if work() is not None or not unpack_to_more(files, HEAVIEST_AT_ONCE):
                 return view(slug, **values)
-            id_ = _ask(slug, request.full_path.rstrip("?"), list(request.form.items(multi=True)))
-            return redirect(url_for("jobs.show", slug=slug, id_=id_), 303)
+            return leave_form(slug)
 
         setattr(guarded, JOB_KIND, kind)
         return guarded
 
     return decorate
+
+
+def leave_form(slug: str, files: Sequence[IO[bytes]] = ()) -> ResponseReturnValue:
+    """Leave this form to the worker, and redirect to its job; `files` are those that it will read besides its own."""
+    id_ = _ask(slug, request.full_path.rstrip("?"), list(request.form.items(multi=True)), files)
+    return redirect(url_for("jobs.show", slug=slug, id_=id_), 303)
+
+
+@dataclass(frozen=True)
+class KeptForm:
+    """A form whose answer and files are kept: its fields, its files, and the answer in JSON."""
+
+    id: int
+    fields: MultiDict[str, str]
+    files: list[InputFile]
+    answer: Any
+    status: int
+
+    @property
+    def is_heavy(self) -> bool:
+        """Whether its files are too large to be read at once."""
+        return unpack_to_more([BytesIO(file.content) for file in self.files], HEAVIEST_AT_ONCE)
+
+
+def keep_form(answer: object, *, status: int) -> Response:
+    """In a worker: the answer in JSON, which the job keeps with its files for the page that shows both."""
+    return make_response(json.dumps(answer), status, {"Content-Type": JSON})
+
+
+def keep_form_here(slug: str, answer: object, *, status: int) -> int:
+    """Keep this form with its files and this answer as a finished job, and return its id."""
+    parameters, streams = _form_parameters(request.full_path.rstrip("?"), list(request.form.items(multi=True)))
+    result: dict[str, object] = {"status": status, "location": None, "said": [], "type": JSON, "file": None, MARK: ""}
+    state = JobState.DONE if status < HTTPStatus.BAD_REQUEST else JobState.FAILED
+    ended = {"state": state, "finished_at": now(), "result": result, "output": json.dumps(answer).encode()}
+    return _keep(slug, {**parameters, KEEPS_FILES: True}, the_person(), streams, values=ended)
+
+
+def kept_form(slug: str, id_: int) -> KeptForm:
+    """A form that was kept, for the person who sent it; raises `NotFoundError` when its files are gone."""
+    with database().reading() as session:
+        job = jobs.show_job(session, slug, id_, by_id=the_person().id)
+        content = jobs.file_of_job(session, slug, id_, by_id=the_person().id)
+        may_read = the_place().roles.issuperset(job.parameters["roles"])
+        if not content or not job.parameters.get(KEEPS_FILES) or not may_read:
+            raise NotFoundError("These files are no longer kept. Choose them again.")
+        answer = json.loads(jobs.job_answer(session, slug, id_, by_id=the_person().id))
+    files, begin = [], 0
+    for _, name, _, size in job.parameters["files"]:
+        files.append(InputFile(PureWindowsPath(name or "").name or "file", content[begin : begin + size]))
+        begin += size
+    return KeptForm(
+        id_, MultiDict([(name, value) for name, value in job.parameters["fields"]]), files, answer, job.result["status"]
+    )
 
 
 def ask_call(slug: str, content: bytes, files: Sequence[bytes], *, by: Person, token_id: int) -> int:
@@ -262,19 +321,25 @@ def kept_answer(slug: str, id_: int) -> ResponseReturnValue:
     return answer
 
 
-def _ask(slug: str, target: str, fields: list[tuple[str, str]] | None) -> int:
+def _ask(slug: str, target: str, fields: list[tuple[str, str]] | None, other_files: Sequence[IO[bytes]] = ()) -> int:
     """Store this request, or a GET request for `target` without fields, as a job."""
+    parameters, streams = _form_parameters(target, fields)
+    if fields is None:
+        parameters[STATE] = database().read(jobs.collection_state, slug)
+    marked = {**parameters, **marks(_kind(parameters), [*streams, *other_files])}
+    return _keep(slug, marked, the_person(), streams)
+
+
+def _form_parameters(target: str, fields: list[tuple[str, str]] | None) -> tuple[dict[str, Any], list[IO[bytes]]]:
+    """What the worker needs to repeat this request, and its files."""
     is_form = fields is not None
     files = list(request.files.items(multi=True)) if is_form else []
-    state = {} if is_form else {STATE: database().read(jobs.collection_state, slug)}
     parameters = {
         **_surroundings(target, "POST" if is_form else "GET", the_person()),
-        **state,
         "fields": [[name, value] for name, value in fields or () if name != TOKEN_FIELD],
         "files": [[name, file.filename, file.content_type, file.stream.seek(0, SEEK_END)] for name, file in files],
     }
-    streams = [file.stream for _, file in files]
-    return _keep(slug, {**parameters, **marks(_kind(parameters), streams)}, the_person(), streams)
+    return parameters, [file.stream for _, file in files]
 
 
 def _surroundings(target: str, method: str, person: Person) -> dict[str, Any]:
@@ -290,8 +355,15 @@ def _surroundings(target: str, method: str, person: Person) -> dict[str, Any]:
     }
 
 
-def _keep(slug: str, parameters: dict[str, Any], by: Person, files: Sequence[IO[bytes]]) -> int:
-    """Store a request as a job, with its files if any."""
+def _keep(
+    slug: str,
+    parameters: dict[str, Any],
+    by: Person,
+    files: Sequence[IO[bytes]],
+    *,
+    values: Mapping[str, object] = WAITS,
+) -> int:
+    """Store a request as a job, with its files if any; `values` as in `store_job`."""
     ask = partial(
         jobs.ask_job,
         slug=slug,
@@ -303,7 +375,7 @@ def _keep(slug: str, parameters: dict[str, Any], by: Person, files: Sequence[IO[
     )
     if not files:
         return database().attempt(ask)
-    return store_job(database(), ask, chain.from_iterable(_parts(file) for file in files))
+    return store_job(database(), ask, chain.from_iterable(_parts(file) for file in files), values=values)
 
 
 def _parts(file: IO[bytes]) -> Iterator[bytes]:
@@ -338,7 +410,8 @@ def marks(kind: str, files: Sequence[IO[bytes]]) -> dict[str, bool]:
     """The flags of a job's length and order; a page, which has no files, does not depend on order."""
     known = KINDS.get(kind, JobKind(kind))
     short = known.short_up_to >= 0 and _size(files, known.short_up_to) <= known.short_up_to
-    return {mark: True for mark, applies in ((SHORT, short), (IN_ORDER, files and not known.only_checks)) if applies}
+    flags = ((SHORT, short), (IN_ORDER, files and not known.only_checks), (KEEPS_FILES, files and known.shown_by))
+    return {mark: True for mark, applies in flags if applies}
 
 
 def _size(files: Sequence[IO[bytes]], most: int) -> int:

@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 from annotator.storage import JobState
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note
-from annotator.web.site.background import KINDS, ask_for_page, is_under_way, kept_answer
+from annotator.web.site.background import JSON, KINDS, ask_for_page, is_under_way, kept_answer
 from annotator.web.site.context import database, now, the_person, the_place
 from annotator.web.site.forms import done
 from annotator.web.site.language import gettext
@@ -99,6 +99,9 @@ def _onward(slug: str, job: JobView) -> str | None:
     found = job.result
     if not found.get("status") or found["file"] or found["said"]:
         return None
+    kind = KINDS.get(job.kind)
+    if kind is not None and kind.shown_by and str(found["type"]).startswith(JSON):
+        return url_for(kind.shown_by, slug=slug, id_=job.id)
     return str(found["location"] or _answer(slug, job))
 
 

@@ -18,6 +18,9 @@ Viewers = Callable[[Place], bool]
 # A long training or task page is reached from the judge's list of topics.
 JUDGING_PAGES = ("training.show", "training.task", "training.feedback", "judge_desk.show")
 
+# Also what a form answers with in place.
+RUN_PAGES = ("run.show", "run.receipt", "runs.check", "runs.upload", "run_reviews.show", "run_reviews.store")
+
 
 def _organisers(place: Place) -> bool:
     return place.organises
@@ -173,7 +176,12 @@ ENTRIES: tuple[Entry, ...] = (
         "runs",
         lazy_gettext("Runs"),
         (
-            _tab("runs.show", lazy_gettext("Runs"), _topic_readers, ("run.show", "run.receipt")),
+            _tab(
+                "runs.show",
+                lazy_gettext("Runs"),
+                _topic_readers,
+                RUN_PAGES,
+            ),
             _tab("submissions.terms", lazy_gettext("Terms"), _teams),
             _tab("submissions.show", lazy_gettext("Submissions"), also=("submissions.terms",)),
             _tab("rounds.show", lazy_gettext("Rounds")),

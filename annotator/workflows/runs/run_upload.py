@@ -2,7 +2,7 @@
 
 import gzip
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import PurePath
 
@@ -28,10 +28,12 @@ from annotator.storage.runs.runs import RunDetails, add_files, add_ranked_lists,
 from annotator.storage.runs.sent_runs import Receipt, sent_runs
 from annotator.storage.tables.runs import RunState
 from annotator.workflows.runs.run_costs import state_with_runs
+from annotator.workflows.runs.run_files import RunEntry, open_files
 from annotator.workflows.runs.runs import check_details, rankings_sent_twice
 from annotator.workflows.runs.submissions import check_may_send, foresee_sending
 
 PACKING = 1  # zlib's level: the default 6 takes four times as long for a run and saves a fourteenth
+NO_DETAILS = RunDetails()
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,7 @@ class CheckedRun(ReadRun):
     packed: bytes  # those bytes gzipped
     corrected_id: int | None  # id of the run it replaces
     documents: DocumentIds  # shared by all runs checked together
+    details: RunDetails = NO_DETAILS  # of this run, in place of what all files share
 
     @property
     def corrects(self) -> bool:
@@ -53,12 +56,17 @@ class CheckedRun(ReadRun):
 
 @dataclass(frozen=True)
 class Submission:
-    """Data common to the uploaded run files: the sender, and the details and costs of all runs."""
+    """The sender of uploaded run files, the details and costs of all runs, and what is given for single files.
+
+    `entries` are as many as the files, in their order, None for a file to be left out; without them, the metadata sent
+    with the files count.
+    """
 
     sender: Sender
     details: RunDetails
     costs: Sequence[Statement] = ()
     tag_from_file: bool = False
+    entries: Sequence[RunEntry | None] | None = None
 
     @property
     def team(self) -> str | None:
@@ -115,6 +123,8 @@ def upload(
             sender=submission.sender,
             tag_from_file=submission.tag_from_file,
             unpacked_limit=unpacked_limit,
+            shared=submission.details,
+            entries=submission.entries,
         )
     checked.problems.refuse_if_any()
     with database.transaction(keep=keep) as session:
@@ -159,24 +169,37 @@ def check_each_run(
     sender: Sender,
     tag_from_file: bool = False,
     unpacked_limit: int,
+    shared: RunDetails = NO_DETAILS,
+    entries: Sequence[RunEntry | None] | None = None,
 ) -> CheckedFiles:
-    """Validate files as `check_runs`, and report on each of them."""
+    """Validate files as `check_runs`, and report on each of them; `shared` and `entries` as in a `Submission`.
+
+    Zip archives are opened; problems of the archives and of metadata come first.
+    """
+    opened = open_files(files, unpacked_limit=unpacked_limit)
+    given = opened.entries if entries is None else entries
+    merged = [merge_details(sender, shared, entry.details) if entry else shared for entry in given]
+    senders = [_sender_of(sender, details) for details in merged]
     collection = find_open_collection(session, slug)
-    tags = _sorted_tags(session, collection.id, sender)
+    tags = {one: _sorted_tags(session, collection.id, one) for one in dict.fromkeys((sender, *senders))}
     rules = RunRules(
         topics=frozenset(_topics_for(session, collection.id, sender)),
         wanted_topics=frozenset(topic_ids(session, collection.id, ACCEPTED)),
         most_documents=collection.most_documents,
         unpacked_limit=unpacked_limit,
         tag_from_file=tag_from_file,
-        refused_tags=tags.refused,
-        checksums=tags.checksums,
     )
     intake = RunIntake(rules)
-    read = [(file, run) for file in files if (run := intake.read(file.name, file.content)) is not None]
+    if entries is None:
+        intake.problems.add_all(opened.problems)
+    read = [
+        _Read(file, run, one, details)
+        for file, entry, one, details in zip(opened.files, given, senders, merged, strict=True)
+        if entry and (run := intake.read(file.name, file.content, tag=entry.tag, tags=tags[one])) is not None
+    ]
     documents = DocumentIds(intake.documents, corpus_is_loaded=has_texts(session, collection.id))
     _find_documents(session, collection.id, documents)
-    ready = [_checked(file, sender, run, tags.corrected.get(run.parsed.tag), documents) for file, run in read]
+    ready = [_checked(one, tags[one.sender].corrected.get(one.run.parsed.tag), documents) for one in read]
     return CheckedFiles(ready, intake.problems)
 
 
@@ -193,16 +216,17 @@ def store_runs(
 
     Raises `FileRefusedError` when a tag was taken, a run withdrawn, or a topic removed since the check.
     """
-    check_details(details)
+    its_details = [merge_details(one.sender, details, one.details) for one in checked]
+    check_details(details, *its_details)
     collection = lock_open_collection(session, slug)
     topics = topic_ids(session, collection.id)
     _check_fit(session, collection.id, checked)
     documents = {one: _all_added(session, collection.id, one) for one in {run.documents for run in checked}}
     runs = []
-    for one in checked:
+    for one, own in zip(checked, its_details, strict=True):
         run = _begun(session, one, uploaded_at)
         run.collection_id, run.uploaded_by_id, run.uploaded_at = collection.id, uploaded_by_id, uploaded_at
-        apply_details(session, run, details)
+        apply_details(session, run, own)
         runs.append(run)
     session.add_all(runs)
     session.flush()
@@ -257,21 +281,47 @@ def _find_documents(session: Session, collection_id: int, documents: DocumentIds
         documents.take(rows)
 
 
-def _checked(
-    file: InputFile, sender: Sender, run: ReadRun, corrected_id: int | None, documents: DocumentIds
-) -> CheckedRun:
+@dataclass(frozen=True)
+class _Read:
+    """A file read without a problem, its sender and its details."""
+
+    file: InputFile
+    run: ReadRun
+    sender: Sender
+    details: RunDetails
+
+
+def _sender_of(sender: Sender, details: RunDetails) -> Sender:
+    """The sender of one file: an organiser may send each for another team."""
+    return replace(sender, team=details.team) if sender.organises and details.team else sender
+
+
+def merge_details(sender: Sender, shared: RunDetails, own: RunDetails) -> RunDetails:
+    """The details of one file: its own where they are given, else what all files share.
+
+    The team of a participant is not theirs to choose.
+    """
+    chosen = own if sender.organises else replace(own, team=None)
+    return RunDetails(
+        **{name: value if value is not None else getattr(shared, name) for name, value in vars(chosen).items()}
+    )
+
+
+def _checked(one: _Read, corrected_id: int | None, documents: DocumentIds) -> CheckedRun:
+    file, run = one.file, one.run
     is_packed = file.content.startswith(GZIP_MAGIC)
     return CheckedRun(
         file_name=file.name,
         parsed=run.parsed,
         warnings=(*run.warnings, *documents.warnings_of(run.parsed)),
         file=file,
-        sender=sender,
+        sender=one.sender,
         checksum=checksum_of(file.content),
         # The identical object if it was sent in that form.
         packed=file.content if is_packed else gzip.compress(file.content, PACKING, mtime=0),
         corrected_id=corrected_id,
         documents=documents,
+        details=one.details,
     )
 
 

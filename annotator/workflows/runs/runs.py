@@ -84,15 +84,16 @@ def change_run(
     apply_details(session, run, details if team is None else replace(details, team=None))
 
 
-def check_details(details: RunDetails) -> None:
+def check_details(*several: RunDetails) -> None:
     """Raise `InvalidValueError` for invalid details of a run."""
-    check_free_text(details.description or "", LONGEST_DESCRIPTION)
-    if details.priority is not None and not 1 <= details.priority <= GREATEST_PRIORITY:
-        raise InvalidValueError(
-            "A priority is a number from 1, the first to be pooled, to %(most)d, not %(given)d.",
-            most=GREATEST_PRIORITY,
-            given=details.priority,
-        )
+    for details in several:
+        check_free_text(details.description or "", LONGEST_DESCRIPTION)
+        if details.priority is not None and not 1 <= details.priority <= GREATEST_PRIORITY:
+            raise InvalidValueError(
+                "A priority is a number from 1, the first to be pooled, to %(most)d, not %(given)d.",
+                most=GREATEST_PRIORITY,
+                given=details.priority,
+            )
 
 
 @dataclass(frozen=True)

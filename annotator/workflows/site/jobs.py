@@ -14,6 +14,7 @@ from annotator.storage import IN_FORCE, Job, JobState, RankedList, Run, User
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.leaderboard.scored_state import report_state
 from annotator.storage.site.jobs import ANSWERS_KEPT, MOST_FAILURES, is_arriving, jobs_before, may_begin, next_due
+from annotator.storage.site.jobs import file_of_job as stored_file
 from annotator.storage.tables.jobs import FINISHED, UNFINISHED
 
 # Failure reasons of jobs without an answer of their own.
@@ -147,6 +148,11 @@ def job_answer(session: Session, slug: str, id_: int, *, by_id: int | None = Non
 def collection_state(session: Session, slug: str) -> str:
     """A digest of what reports on the collection depend on."""
     return report_state(session, find_collection(session, slug)).hex()
+
+
+def file_of_job(session: Session, slug: str, id_: int, *, by_id: int | None = None) -> bytes:
+    """The files of a job, one after the other, while they are kept; raises as `show_job`."""
+    return stored_file(session, _found(session, slug, id_, by_id).id)
 
 
 def last_answer(

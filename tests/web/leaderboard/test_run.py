@@ -63,7 +63,7 @@ def test_runs_are_checked_then_stored_then_given_back_byte_for_byte(
     checked = ola.post(f"{news}/runs/check", files=file("gamma.run", GOOD))
     assert checked.status_code == 200
     assert "No problems in these files" in words(checked)
-    assert "gamma.run gamma 2 3" in words(checked)
+    assert 'value="gamma"' in checked.text
     assert sent(database) == []
     answer = send(ola, news, team="blue", description="by hand", run_type="manual", priority="2")
     assert answer.status_code == 303
@@ -197,9 +197,9 @@ def test_good_files_are_told_of_beside_bad_ones(visit: Visit, news: str, databas
     assert answer.status_code == 422
     page = words(answer)
     assert "bad.run:1 The score high is not a finite decimal number" in page
-    assert "No problems in the other files" in page
-    assert "gamma.run gamma 2 3 1" in page
-    assert "Warnings for gamma.run" in page
+    assert "No problems in the other files: 1." in page
+    assert "Topics that the run leaves out" not in page
+    assert 'value="gamma"' in answer.text
     assert sent(database) == []
 
 
@@ -320,7 +320,7 @@ def test_participants_send_and_change_until_the_deadline_and_organisers_after_it
     clock.append(LATE)
     page = pat.get(f"{news}/runs")
     assert "The submission deadline has passed: 2026-03-02 09:00 UTC" in words(page)
-    assert "Send runs" not in words(page)
+    assert "Upload runs" not in words(page)
     assert "Withdraw" not in words(page)
     assert "Save the changes" not in words(pat.get(f"{news}/runs/run?tag=gamma"))
     changes = {"priority": "2", "run_type": "manual"}
@@ -334,7 +334,7 @@ def test_participants_send_and_change_until_the_deadline_and_organisers_after_it
     assert all(TOO_LATE in words(answer) for answer in refused)
     assert pat.post(f"{news}/runs/check", files=file("gamma.run", BETTER), replaces="y").status_code == 200
     assert sent(database) == [("gamma", 1, "red", "in force")]
-    assert "Send runs" in words(ola.get(f"{news}/runs"))
+    assert "Upload runs" in words(ola.get(f"{news}/runs"))
     assert send(ola, news, BETTER, replaces="y").status_code == 303
     assert ola.post(f"{news}/runs/run?tag=gamma", **changes).status_code == 303
     assert ola.post(f"{news}/runs/withdraw?tag=gamma", confirmed="y").status_code == 303
@@ -358,7 +358,7 @@ def test_terms_come_before_runs_and_bind_participants_only(visit: Visit, news: s
     assert answer.status_code == 403
     assert "Accept the terms of the task before you send runs." in words(answer)
     assert sent(database) == []
-    assert "Send runs" not in words(pat.get(f"{news}/runs"))
+    assert "Upload runs" not in words(pat.get(f"{news}/runs"))
     pat.post(f"{news}/terms", fingerprint=hidden(pat.get(f"{news}/terms"), "fingerprint"))
     assert send(pat, news).status_code == 303
     set_rules(database, terms="Pay for the task.")
@@ -372,7 +372,7 @@ def test_a_closed_collection_takes_no_runs_from_anybody(visit: Visit, news: str)
     visit("ola").post(f"{news}/close")
     for name in ("pat", "ola"):
         page = words(visit(name).get(f"{news}/runs"))
-        assert "Send runs" not in page
+        assert "Upload runs" not in page
         assert "Withdraw" not in page
         assert send(visit(name), news).status_code == 409
 
@@ -388,7 +388,7 @@ def test_an_organiser_sees_all_runs_by_team_and_who_has_sent_nothing(
     assert "Teams without an active run blue (bea, ben) red (pat)" in page
     assert page.index("alpha") < page.index("beta") < page.index("aqua zeta")
     send(visit("pat"), news)
-    assert "Teams without an active run blue (bea, ben) Send runs" in words(visit("ola").get(f"{news}/runs"))
+    assert "Teams without an active run blue (bea, ben)" in words(visit("ola").get(f"{news}/runs"))
     assert "Teams without an active run" not in words(visit("pat").get(f"{news}/runs"))
 
 
@@ -409,7 +409,7 @@ def test_an_organiser_is_warned_of_the_same_ranking_and_teams_are_not(
         for path in ("runs", "runs?show=all", f"runs/run?tag={own}", f"runs/receipt?tag={own}"):
             page = visit(name).get(f"{news}/{path}")
             assert page.status_code == 200
-            assert other not in page.text
+            assert other not in words(page)
             assert "ranking" not in words(page)
 
 
