@@ -201,11 +201,13 @@ def keep_form(answer: object, *, status: int) -> Response:
 
 
 def keep_form_here(slug: str, answer: object, *, status: int) -> int:
-    """Keep this form with its files and this answer as a finished job, and return its id."""
+    """Keep this form with its files and this answer as a finished job, and return its id.
+
+    The job has not failed, whatever the status of its answer.
+    """
     parameters, streams = _form_parameters(request.full_path.rstrip("?"), list(request.form.items(multi=True)))
     result: dict[str, object] = {"status": status, "location": None, "said": [], "type": JSON, "file": None, MARK: ""}
-    state = JobState.DONE if status < HTTPStatus.BAD_REQUEST else JobState.FAILED
-    ended = {"state": state, "finished_at": now(), "result": result, "output": json.dumps(answer).encode()}
+    ended = {"state": JobState.DONE, "finished_at": now(), "result": result, "output": json.dumps(answer).encode()}
     return _keep(slug, {**parameters, KEEPS_FILES: True}, the_person(), streams, values=ended)
 
 

@@ -27,8 +27,8 @@ def test_pages_click_logs_and_kinds_that_nobody_knows_are_never_short() -> None:
 @pytest.mark.parametrize(
     ("kind", "files", "expected"),
     [
-        ("runs.upload", [SMALL, SMALL], {"short": True, "in order": True}),
-        ("runs.check", [SMALL], {"short": True}),
+        ("runs.upload", [SMALL, SMALL], {"short": True, "in order": True, "keeps files": True}),
+        ("runs.check", [SMALL], {"short": True, "keeps files": True}),
         ("click_logs.add", [SMALL], {"in order": True}),
         ("report.file", [], {}),
     ],
