@@ -32,9 +32,7 @@ function line(target, index) {
   const item = document.createElement("li");
   item.role = "option";
   item.id = `palette-${index}`;
-  const link = document.createElement("a");
-  link.href = target.href;
-  link.tabIndex = -1;
+  item.dataset.href = target.href;
   for (const [name, text] of [
     ["name", target.name],
     ["about", target.about],
@@ -43,9 +41,9 @@ function line(target, index) {
     const part = document.createElement("span");
     part.className = name;
     part.textContent = text;
-    link.append(part, " ");
+    item.append(part, " ");
   }
-  item.append(link);
+  item.addEventListener("click", () => location.assign(target.href));
   return item;
 }
 
@@ -74,7 +72,7 @@ input.addEventListener("keydown", (event) => {
   if (event.isComposing || count === 0) return;
   if (event.key === "ArrowDown") choose((chosen + 1) % count);
   else if (event.key === "ArrowUp") choose((chosen - 1 + count) % count);
-  else if (event.key === "Enter") list.children[chosen].querySelector("a").click();
+  else if (event.key === "Enter") location.assign(list.children[chosen].dataset.href);
   else return;
   event.preventDefault();
 });

@@ -20,10 +20,10 @@ def runs(page: Page, server: str) -> Page:
 def test_the_palette_opens_a_page_by_a_part_of_its_name(runs: Page, server: str) -> None:
     watch = Watch(runs, server)
     runs.keyboard.press("Control+k")
-    field = runs.get_by_role("combobox", name="Find a page")
+    field = runs.get_by_role("dialog").get_by_role("combobox")
     expect(field).to_be_focused()
     field.press_sequentially("signif")
-    first = runs.get_by_role("option").first
+    first = runs.get_by_role("dialog").get_by_role("option").first
     expect(first).to_contain_text("Significance")
     expect(first).to_have_attribute("aria-selected", "true")
     runs.evaluate(AXE)
@@ -35,9 +35,9 @@ def test_the_palette_opens_a_page_by_a_part_of_its_name(runs: Page, server: str)
 
 def test_arrow_keys_choose_in_the_palette_and_escape_closes_it(runs: Page) -> None:
     runs.get_by_role("button", name="Find…").click()
-    field = runs.get_by_role("combobox")
+    field = runs.get_by_role("dialog").get_by_role("combobox")
     field.fill("a")
-    options = runs.get_by_role("option")
+    options = runs.get_by_role("dialog").get_by_role("option")
     expect(options.nth(1)).to_be_visible()
     field.press("ArrowDown")
     expect(options.nth(1)).to_have_attribute("aria-selected", "true")
