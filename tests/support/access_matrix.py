@@ -253,8 +253,9 @@ MATRIX = {
     "together.as_csv": Row("GET", f"{N}/together.csv?table=pairs", ORGANISERS),
     # There is nothing to add.
     "together.pool": Row("POST", f"{N}/together", ORGANISERS_FORM),
-    "judging.topics": Row("GET", f"{N}/judge", JUDGES),
-    "judging.next_document": Row("GET", f"{N}/judge/topics/1", JUDGES),
+    "judging.topics": Row("GET", f"{N}/judge", (303, 404, 403, 200, 200, 200)),
+    # An organiser becomes a judge, and is sent to the same page.
+    "judging.next_document": Row("GET", f"{N}/judge/topics/1", (303, 404, 403, 200, 303, 303)),
     "judging.show": Row("GET", f"{N}/judge/assignments/1", JUDGES),
     "judging.record": Row("POST", f"{N}/judge/assignments/1", JUDGES_FORM),
     # Scripts are told in JSON that nobody is signed in.

@@ -19,13 +19,15 @@ from annotator.web.judging.judging_documents import ENDPOINTS, batch_json, parts
 from annotator.web.serving.compression import compressed
 from annotator.web.site.access import collection_page
 from annotator.web.site.adaptive import choices_to_come, choose_if_few
-from annotator.web.site.addresses import local_path
-from annotator.web.site.context import database, now, the_person
+from annotator.web.site.addresses import here, local_path
+from annotator.web.site.audit_note import note
+from annotator.web.site.context import database, now, the_person, the_place
 from annotator.web.site.forms import Form, unix_lines
 from annotator.web.site.labels import CANNOT_JUDGE
 from annotator.web.site.language import lazy_gettext
 from annotator.workflows.judging import act_decisions, judge_desk, judging, questions, recording
 from annotator.workflows.judging.judging import JudgingTask, NotPreparedError
+from annotator.workflows.people import members
 
 blueprint = Blueprint("judging", __name__)
 blueprint.after_request(compressed)
@@ -76,9 +78,9 @@ class JudgementForm(Form):
 
 
 @blueprint.get("/collections/<slug>/judge")
-@collection_page(Role.JUDGE)
+@collection_page(Role.JUDGE, Role.ORGANISER)
 def topics(slug: str) -> ResponseReturnValue:
-    """The topics, with this judge's judgements and remaining documents."""
+    """The topics, with the person's judgements and remaining documents."""
     to_come = choices_to_come(slug, the_person().id)
     with database().transaction() as session:  # a transaction, because expired leases are released here
         work = judging.topics_to_judge(session, slug, the_person().id, now=now(), to_come=to_come)
@@ -88,9 +90,14 @@ def topics(slug: str) -> ResponseReturnValue:
 
 
 @blueprint.get("/collections/<slug>/judge/topics/<path:number>")
-@collection_page(Role.JUDGE)
+@collection_page(Role.JUDGE, Role.ORGANISER)
 def next_document(slug: str, number: str) -> ResponseReturnValue:
-    """The next document of a topic, or a notice that there is none; `?part=2` etc. for a long document."""
+    """The next document of a topic, or a notice that there is none; `?part=2` etc. for a long document.
+
+    An organiser who is no judge becomes one.
+    """
+    if not the_place().judges:
+        return _judging_from_now(slug)
     try:
         task = _drawn(slug, number)
     except NotPreparedError as refusal:
@@ -146,6 +153,15 @@ def recorded(
 def to_preparation(slug: str, refusal: NotPreparedError) -> ResponseReturnValue:
     """Redirect a judge to the page of what they must complete first."""
     return redirect(url_for(PREPARATIONS[refusal.preparation], slug=slug), 303)
+
+
+def _judging_from_now(slug: str) -> ResponseReturnValue:
+    """Give an organiser the role of a judge, and open the same page again."""
+    with database().transaction() as session:
+        if members.become_judge(session, slug, the_person().id, added_at=now()):
+            details = {"role": Role.JUDGE.value, "team": None}
+            note(session, "members.add", slug, subject=the_person().name, details=details)
+    return redirect(here(), 303)
 
 
 def _drawn(slug: str, number: str) -> JudgingTask | None:

@@ -40,10 +40,6 @@ def _graders(place: Place) -> bool:
     return place.judges or place.adjudicates
 
 
-def _judging_organisers(place: Place) -> bool:
-    return place.organises and place.judges
-
-
 def _adjudicating_organisers(place: Place) -> bool:
     return place.organises and place.adjudicates
 
@@ -212,7 +208,7 @@ ENTRIES: tuple[Entry, ...] = (
             Tab(
                 lazy_gettext("Judge"),
                 (
-                    View("judging.topics", lazy_gettext("Judge"), _judging_organisers, JUDGING_PAGES),
+                    View("judging.topics", lazy_gettext("Judge"), also=JUDGING_PAGES),
                     View("adjudicating.topics", lazy_gettext("Adjudicate"), _adjudicating_organisers),
                     View("judged.show", lazy_gettext("My judgements"), _grading_organisers),
                     View("judged.put_off", lazy_gettext("Deferred"), _grading_organisers),

@@ -85,6 +85,15 @@ def add_member(
     give_role(session, collection.id, find_user(session, name), role, team=team, added_at=added_at)
 
 
+def become_judge(session: Session, slug: str, user_id: int, *, added_at: datetime) -> bool:
+    """Give an organiser the role of a judge, unless held; returns whether it was given."""
+    collection = lock_collection(session, slug)
+    if find_membership(session, collection.id, user_id, Role.JUDGE) is not None:
+        return False
+    give_role(session, collection.id, session.get_one(User, user_id), Role.JUDGE, team=None, added_at=added_at)
+    return True
+
+
 def remove_member(session: Session, slug: str, name: str, role: Role) -> Removal:
     """Remove a role; its leases are returned to the queue, judgements and decisions are kept.
 

@@ -8,7 +8,7 @@ from build import labels, member, run
 from sqlalchemy import select
 from visiting import Visit, hidden, words
 
-from annotator.storage import Database, Judgement, Role
+from annotator.storage import AuditEvent, Database, Judgement, Role
 from annotator.workflows.collections.collection import (
     CollectionChange,
     change_collection,
@@ -220,3 +220,16 @@ def test_the_judging_page_can_be_kept_by_the_back_button_and_others_cannot(visit
     jo = visit("jo")
     assert jo.get(f"{news}/judge/topics/1").headers["Cache-Control"] == "private, no-cache"
     assert jo.get(f"{news}/judge").headers["Cache-Control"] == "no-store"
+
+
+def test_an_organiser_judges_without_being_added_first(visit: Visit, news: str, database: Database) -> None:
+    ola = visit("ola")
+    assert "you become a judge of this collection" in words(ola.get(f"{news}/judge"))
+    answer = ola.get(f"{news}/judge/topics/1")
+    assert (answer.status_code, answer.location) == (303, f"{news}/judge/topics/1")
+    assert ola.get(answer.location).status_code == 200
+    assert "you become a judge" not in words(ola.get(f"{news}/judge"))
+    assert "ola judge" in words(ola.get(f"{news}/members"))
+    with database.reading() as session:
+        events = session.scalars(select(AuditEvent).where(AuditEvent.action == "members.add")).all()
+        assert [(event.subject, event.details["role"]) for event in events] == [("ola", "judge")]
