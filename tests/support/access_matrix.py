@@ -225,6 +225,7 @@ MATRIX = {
     "leaderboard.report": Row("GET", f"{N}/report", ORGANISERS),
     "leaderboard.report_file": Row("GET", f"{N}/report.html", ORGANISERS),
     "pools.holes": Row("GET", f"{N}/pool/holes", ORGANISERS),
+    "pools.teams": Row("GET", f"{N}/pool/teams", ORGANISERS),
     "pools.fill_holes": Row("POST", f"{N}/pool/holes", ORGANISERS_FORM),
     "pools.holes_csv": Row("GET", f"{N}/pool/holes.csv", ORGANISERS),
     "quality.leave_out": Row("GET", f"{N}/quality/leave-out", ORGANISERS),
