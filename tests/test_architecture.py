@@ -86,7 +86,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "sqlalchemy",
     },
     # The report as a file, the same from a page and a command.
-    "reporting": {"errors", "installed", "workflows", "jinja2"},
+    "reporting": {"errors", "installed", "evaluation", "workflows", "jinja2"},
     "web": {*FOUNDATIONS, "evaluation", "storage", "workflows", "reporting", *PAGES},
     # The door for programs; of the pages it takes what both are served from, as a test below says.
     "api": {*FOUNDATIONS, "evaluation", "storage", "workflows", "web", *REST},

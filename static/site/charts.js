@@ -42,7 +42,7 @@
 //
 // `{{ chart_assets() }}` of templates/site/_charts.html, in the block `head`, loads everything; the picture stands before
 // the table, before the region it scrolls in, or before the <details> that folds it. Rows that are hidden are not drawn;
-// a `table:changed` event of the table draws again. Colours are the variables of charts.css, for light, dark, print and
+// a `table:changed` event of the table draws again, the rows of its `detail.rows` if it has them. Colours are the variables of charts.css, for light, dark, print and
 // forced colours; series differ by dash, symbol and hatching too. A click follows the first link of the nearest row
 // (heat: of the nearest cell); with Ctrl or Cmd in a new tab.
 
@@ -65,7 +65,7 @@ export function picture(read, width) {
   const svg = Plot.plot({ ...options, style: { fontSize: `${FONT_SIZE}px`, fontFamily: "inherit" } });
   // Plot's own rules are in charts.css: the Content-Security-Policy does not apply style elements.
   svg.querySelectorAll("style").forEach((style) => style.remove());
-  svg.querySelectorAll("[aria-label]:not([aria-label=tip])").forEach((part) => {
+  svg.querySelectorAll("[aria-label]").forEach((part) => {
     part.dataset.mark = part.getAttribute("aria-label"); // an image has no named parts
     part.removeAttribute("aria-label");
   });
@@ -101,8 +101,9 @@ export function draw(table) {
   figure.append(head, region);
   (table.closest("details") ?? table.closest(".scrolling") ?? table).before(figure);
   let width = 0;
+  let rows = null; // those that match a filter, of all pages of the table
   const redraw = () => {
-    const read = readTable(table);
+    const read = readTable(table, rows);
     figure.hidden = isEmpty(read);
     width = region.clientWidth;
     if (figure.hidden || width === 0) return;
@@ -115,7 +116,10 @@ export function draw(table) {
     else region.removeAttribute("tabindex");
   };
   redraw();
-  table.addEventListener("table:changed", redraw);
+  table.addEventListener("table:changed", (event) => {
+    rows = event.detail?.rows ?? null;
+    redraw();
+  });
   new ResizeObserver(() => region.clientWidth !== width && redraw()).observe(region);
   return figure;
 }

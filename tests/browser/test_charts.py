@@ -208,7 +208,7 @@ def test_a_click_on_a_point_follows_the_link_of_its_row(agreement: Page) -> None
     picture = draw(agreement, table_of('data-chart="scatter"', headings, *rows))
     dot = picture.locator("g[data-mark=dot] > *").first
     dot.hover()
-    assert "alpha" in "".join(picture.locator("[aria-label=tip] text").all_text_contents())
+    assert "alpha" in "".join(picture.locator(".chart-tip text").all_text_contents())
     dot.click()
     agreement.wait_for_url("**#there")
 

@@ -39,6 +39,8 @@ def test_the_report_is_accessible_fits_and_asks_for_nothing(
     page.goto(report.as_uri())
     assert [address for address in asked if not address.startswith("data:")] == [report.as_uri()]
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.get_by_role("img", name="nDCG@10 of every run").is_visible()
+    assert not page.locator("table#points").is_visible()
     page.evaluate(Axe().axe_script)
     assert page.evaluate(VIOLATIONS) == []
     context.close()
@@ -48,7 +50,20 @@ def test_the_report_reads_without_scripts(browser: Browser, report: Path) -> Non
     context = browser.new_context(java_script_enabled=False, locale="en")
     page = context.new_page()
     page.goto(report.as_uri())
-    assert page.get_by_role("img", name="nDCG@10 of every run").is_visible()
+    assert page.locator("table#points").is_visible()
     assert page.get_by_role("heading", name="Leaderboard").is_visible()
     assert page.get_by_role("table").count() > 8
+    context.close()
+
+
+def test_the_report_prints_on_paper_with_no_column_cut(browser: Browser, report: Path) -> None:
+    context = browser.new_context(viewport={"width": 688, "height": 1000}, locale="en")  # A4 less its margins
+    page = context.new_page()
+    page.goto(report.as_uri())
+    page.emulate_media(media="print")
+    wide = page.evaluate(
+        "[...document.querySelectorAll('table, svg')].filter((one) => one.getBoundingClientRect().right > 689)"
+        ".map((one) => one.id || one.getAttribute('aria-label'))"
+    )
+    assert wide == []
     context.close()

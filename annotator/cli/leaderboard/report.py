@@ -12,7 +12,14 @@ from annotator.cli.site.progress import watch
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.installed import installed_version
 from annotator.reporting import report_html
-from annotator.workflows.leaderboard.overview_report import OverviewRequest, overview_report
+from annotator.workflows.leaderboard.overview_report import (
+    ALL_SECTIONS,
+    ENGLISH,
+    LANGUAGES,
+    OverviewRequest,
+    ReportSection,
+    overview_report,
+)
 
 
 @click.group
@@ -27,14 +34,32 @@ def command() -> None:
 @click.option(
     "-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="Such as nDCG@10, AP; the first is tested."
 )
+@click.option(
+    *("--section", "sections"),
+    type=click.Choice([section.value for section in ReportSection]),
+    multiple=True,
+    help="A section to include; all by default.",
+)
+@click.option("--language", type=click.Choice(LANGUAGES), default=ENGLISH, help="The language of the report.")
 @on_installation
-def export(installation: Installation, slug: str, output: str | None, qrels: str, measures: Sequence[str]) -> None:
+def export(
+    installation: Installation,
+    slug: str,
+    *,
+    output: str | None,
+    qrels: str,
+    measures: Sequence[str],
+    sections: Sequence[str],
+    language: str,
+) -> None:
     """Write a report of a collection: one self-contained page of HTML.
 
-    Task, counts, pool, judges (by numbers, not by names) and agreement, leaderboard, significance, quality of the
-    collection, methods, and the manifest with the checksum of the qrels. The numbers are those of the commands.
+    Task, participants, pool, judging effort (judges have numbers, not names), agreement, leaderboard, topics,
+    significance, quality of the collection, methods, and the manifest with the checksum of the qrels. Each table is
+    also there as LaTeX. The numbers are those of the commands.
     """
-    request = OverviewRequest(tuple(measures) or DEFAULT_MEASURES, qrels)
+    chosen = tuple(map(ReportSection, sections)) or ALL_SECTIONS
+    request = OverviewRequest(tuple(measures) or DEFAULT_MEASURES, qrels, chosen, language)
     report = installation.database.read(
         overview_report, slug, request, made_at=datetime.now(UTC), version=installed_version(), watch=watch("Scoring")
     )

@@ -13,7 +13,7 @@ from annotator.evaluation.metrics.names import DEFAULT_MEASURES, OFFERED_MEASURE
 from annotator.evaluation.metrics.setting import Compat
 from annotator.evaluation.significance.means import IntervalMethod
 from annotator.installed import installed_version
-from annotator.reporting import report_html
+from annotator.reporting import report_html, section_titles
 from annotator.storage import Role
 from annotator.storage.qrels.qrels_versions import LIVE, version_number
 from annotator.web.collections.observer_policy import READERS
@@ -26,6 +26,7 @@ from annotator.web.site.background import long_page
 from annotator.web.site.context import database, now, the_place
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import status_of
+from annotator.web.site.language import LANGUAGES, gettext
 from annotator.web.site.memories import score_cache
 from annotator.web.site.query_string import asked_word
 from annotator.workflows.collections import rounds
@@ -33,7 +34,13 @@ from annotator.workflows.collections.collection import consensus_policies
 from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.leaderboard.grade_sources import GradesFrom
 from annotator.workflows.leaderboard.leaderboard import split_names
-from annotator.workflows.leaderboard.overview_report import OverviewRequest, overview_report
+from annotator.workflows.leaderboard.overview_report import (
+    ALL_SECTIONS,
+    ENGLISH,
+    OverviewRequest,
+    ReportSection,
+    overview_report,
+)
 from annotator.workflows.leaderboard.scoring import list_measures
 from annotator.workflows.qrels import qrels, qrels_versions
 from annotator.workflows.qrels.qrels_versions import VersionView, list_versions
@@ -225,20 +232,40 @@ def measures() -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/report")
 @collection_page(*READERS)
 def report(slug: str) -> ResponseReturnValue:
-    """The form for the measures and qrels of a report."""
-    versions = database().read(list_versions, slug)
-    return render_template("leaderboard/report/show.html", versions=versions, usual=" ".join(DEFAULT_MEASURES))
+    """The form for the sections, measures, qrels and language of a report."""
+    return render_template(
+        "leaderboard/report/show.html",
+        versions=database().read(list_versions, slug),
+        usual=" ".join(DEFAULT_MEASURES),
+        sections=section_titles(gettext),
+        report_languages=LANGUAGES,
+    )
 
 
 @blueprint.get("/collections/<slug>/report.html")
 @collection_page(*READERS)
 @long_page("report.file")
 def report_file(slug: str) -> ResponseReturnValue:
-    """The report as an HTML file: `?m=AP P@10&qrels=1`."""
-    wanted = OverviewRequest(_measures_of_report(), asked_word("qrels", LIVE))
+    """The report as an HTML file: `?m=AP P@10&qrels=1&part=task&part=leaderboard&language=ko`."""
+    wanted = OverviewRequest(_measures_of_report(), asked_word("qrels", LIVE), _sections(), _language())
     with database().reading() as session:
         report = overview_report(session, slug, wanted, made_at=now(), version=installed_version(), cache=score_cache())
     return download(report_html(report), f"{slug}-report.html", "text/html")
+
+
+def _sections() -> tuple[ReportSection, ...]:
+    """The chosen sections; all without a choice."""
+    try:
+        return tuple(map(ReportSection, request.args.getlist("part"))) or ALL_SECTIONS
+    except ValueError:
+        raise InvalidValueError("The report has no such section.") from None
+
+
+def _language() -> str:
+    written = asked_word("language", ENGLISH)
+    if written not in LANGUAGES:
+        raise InvalidValueError("The report is in English (en) or Korean (ko), not “%(language)s”.", language=written)
+    return written
 
 
 def _measures_of_report() -> tuple[str, ...]:

@@ -5,15 +5,21 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, TypeVar
 
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
-from annotator.evaluation.leaderboard.leaderboard import Leaderboard
+from annotator.evaluation.leaderboard.leaderboard import Leaderboard, LeaderboardRow
+from annotator.evaluation.leaderboard.overview import TopicSpread, best_of_each_team, topic_spreads
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
+from annotator.storage.qrels.manifest_facts import public_parameters
 from annotator.storage.qrels.qrels_versions import LIVE, version_number
 from annotator.workflows.agreement.agreement import AgreementReport, agreement_report
+from annotator.workflows.agreement.disagreements import DisagreementFilter, Survey, page_of_disagreements
+from annotator.workflows.agreement.judge_hours import HoursWanted, JudgeHours, Period, judge_hours
+from annotator.workflows.agreement.machine_judges import MachineReport, machine_reports
 from annotator.workflows.collections.collection import (
     CollectionCounts,
     CollectionView,
@@ -32,6 +38,7 @@ from annotator.workflows.leaderboard.significance_report import (
 from annotator.workflows.pools.pool_selection import Memory, choices_left
 from annotator.workflows.qrels.qrels import export_qrels
 from annotator.workflows.qrels.qrels_versions import export_version
+from annotator.workflows.runs.runs import list_runs
 
 Said = TypeVar("Said")
 
@@ -39,32 +46,85 @@ Said = TypeVar("Said")
 NAMES_JUDGES = ("judge", "consensus_policy", "topic_notes", "machines")
 
 
+class ReportSection(StrEnum):
+    """The sections of the report, in their order."""
+
+    TASK = "task"
+    PARTICIPANTS = "participants"
+    POOL = "pool"
+    JUDGING = "judging"
+    AGREEMENT = "agreement"
+    LEADERBOARD = "leaderboard"
+    TOPICS = "topics"
+    SIGNIFICANCE = "significance"
+    QUALITY = "quality"
+    METHODS = "methods"
+    CITATION = "citation"
+    MANIFEST = "manifest"
+
+
+ALL_SECTIONS = tuple(ReportSection)
+ENGLISH = "en"
+LANGUAGES = (ENGLISH, "ko")
+
+
 @dataclass(frozen=True)
 class OverviewRequest:
-    """The measures of the leaderboard (the first is tested) and the state of the qrels: `live` or a version."""
+    """The measures of the leaderboard (the first is tested), the state of the qrels, the sections and the language.
+
+    The qrels are `live` or a version; sections are shown in their own order.
+    """
 
     measures: tuple[str, ...] = DEFAULT_MEASURES
     qrels: str = LIVE
+    sections: tuple[ReportSection, ...] = ALL_SECTIONS
+    language: str = ENGLISH
+
+
+@dataclass(frozen=True)
+class ReportedRun:
+    """A run that is scored: its team, its type (empty when not stated) and its description."""
+
+    tag: str
+    team: str | None
+    run_type: str
+    description: str
 
 
 @dataclass(frozen=True, eq=False)
 class OverviewReport:
     """The parts, each as on its own page and command; a refusal where there is no result yet.
 
-    `judges` gives each judge a number in place of a name. `quality` uses the live grades whatever the qrels.
+    `judges` gives each judge a number in place of a name. `quality` uses the live grades whatever the qrels. Slow parts
+    are None when no section shows them.
     """
 
+    request: OverviewRequest
     made_at: datetime
     version: str  # of annotator
     collection: CollectionView
     counts: CollectionCounts
     manifest: Mapping[str, Any]  # of the qrels, without judges' names and notes for organisers only
     judges: Mapping[str, str]
+    runs: Sequence[ReportedRun]
+    effort: Sequence[JudgeHours]  # of every judge, over all time
     agreement: AgreementReport
+    survey: Survey  # of documents that several people graded
+    machines: Sequence[MachineReport]
     board: Leaderboard | ConflictError
     helps: Mapping[str, str]
-    significance: SignificanceReport | ConflictError
-    quality: QualityReport | ConflictError
+    significance: SignificanceReport | ConflictError | None
+    quality: QualityReport | ConflictError | None
+
+    @property
+    def best_runs(self) -> Sequence[LeaderboardRow]:
+        """The best run of each team."""
+        return () if isinstance(self.board, ConflictError) else best_of_each_team(self.board)
+
+    @property
+    def topics(self) -> Sequence[TopicSpread]:
+        """The distribution of each topic's scores, hardest first."""
+        return () if isinstance(self.board, ConflictError) else topic_spreads(self.board)
 
 
 USUAL_REQUEST = OverviewRequest()
@@ -87,27 +147,56 @@ def overview_report(
     """
     manifest = _manifest(session, slug, request.qrels, made_at)
     agreement = agreement_report(session, slug)
-    measures, live = request.measures, request.qrels == LIVE
-    grades = GradesFrom() if live else GradesFrom(version=version_number(request.qrels))
-    board = _or_refusal(lambda: build_leaderboard(session, slug, measures, grades=grades, cache=cache))
-    first = next(iter(measure_help(measures)))
-    tests = SignificanceRequest(first, request.qrels, permutations=0)
-    quality = QualityRequest(first)
-    watching = {} if watch is None else {"watch": watch}
-    to_come = choices_left(session, slug, memory=Memory())
+    effort = judge_hours(session, slug, HoursWanted(by=Period.ALL))
+    grades = GradesFrom() if request.qrels == LIVE else GradesFrom(version=version_number(request.qrels))
+    board = _or_refusal(lambda: build_leaderboard(session, slug, request.measures, grades=grades, cache=cache))
+    people = {*agreement.judges, *(work.judge for work in effort)}
     return OverviewReport(
+        request=request,
         made_at=made_at,
         version=version,
         collection=show_collection(session, slug),
         counts=count_collection(session, slug),
         manifest=_for_readers(manifest),
-        judges=_numbered(agreement.judges, manifest["sha256"]),
+        judges=_numbered(sorted(people), manifest["sha256"]),
+        runs=[ReportedRun(run.tag, run.team, run.run_type.value, run.description) for run in list_runs(session, slug)],
+        effort=effort,
         agreement=agreement,
+        survey=page_of_disagreements(session, slug, DisagreementFilter()).survey,
+        machines=_machines(session, slug, request),
         board=board,
-        helps=measure_help(measures),
-        significance=_or_refusal(lambda: significance_report(session, slug, tests)),
-        quality=_or_refusal(lambda: quality_report(session, slug, quality, to_come=to_come, **watching)),
+        helps=measure_help(request.measures),
+        significance=_significance(session, slug, request),
+        quality=_quality(session, slug, request, watch),
     )
+
+
+def _first_measure(request: OverviewRequest) -> str:
+    return next(iter(measure_help(request.measures)))
+
+
+def _machines(session: Session, slug: str, request: OverviewRequest) -> Sequence[MachineReport]:
+    if ReportSection.AGREEMENT not in request.sections:
+        return ()
+    return machine_reports(session, slug, _first_measure(request)).machines
+
+
+def _significance(session: Session, slug: str, request: OverviewRequest) -> SignificanceReport | ConflictError | None:
+    if ReportSection.SIGNIFICANCE not in request.sections:
+        return None
+    tests = SignificanceRequest(_first_measure(request), request.qrels, permutations=0)
+    return _or_refusal(lambda: significance_report(session, slug, tests))
+
+
+def _quality(
+    session: Session, slug: str, request: OverviewRequest, watch: Watch | None
+) -> QualityReport | ConflictError | None:
+    if ReportSection.QUALITY not in request.sections:
+        return None
+    wanted = QualityRequest(_first_measure(request))
+    watching = {} if watch is None else {"watch": watch}
+    to_come = choices_left(session, slug, memory=Memory())
+    return _or_refusal(lambda: quality_report(session, slug, wanted, to_come=to_come, **watching))
 
 
 def _manifest(session: Session, slug: str, qrels: str, made_at: datetime) -> Mapping[str, Any]:
@@ -127,7 +216,9 @@ def _for_readers(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """The manifest without judges' names and the organisers' reasons for dropping topics."""
     dropped = [{"number": topic["number"]} for topic in manifest.get("dropped_topics", ())]
     public = {name: value for name, value in manifest.items() if name not in NAMES_JUDGES}
-    return {**public, "dropped_topics": dropped}
+    # A version that was kept before may have them.
+    pools = [{**pool, "parameters": public_parameters(pool["parameters"])} for pool in manifest["pool_versions"]]
+    return {**public, "dropped_topics": dropped, "pool_versions": pools}
 
 
 def _numbered(names: Sequence[str], salt: str) -> dict[str, str]:

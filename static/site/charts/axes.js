@@ -133,6 +133,8 @@ export function guideMarks(read) {
 export function hoverMark(points, along) {
   const pointer = along === "y" ? Plot.pointerY : along === "x" ? Plot.pointerX : Plot.pointer;
   const reach = along ? Infinity : 40;
-  const look = { fill: "var(--chart-ground)", stroke: "var(--chart-line)", fontSize: 12, lineWidth: 40, ariaHidden: "true" };
-  return Plot.tip(points, pointer({ x: "x", y: "y", title: "text", maxRadius: reach, ...look }));
+  const look = { fill: "var(--chart-ground)", stroke: "var(--chart-line)", fontSize: 12, lineWidth: 40 };
+  const tip = Plot.tip(points, pointer({ x: "x", y: "y", title: "text", maxRadius: reach, className: "chart-tip", ...look }));
+  tip.ariaLabel = undefined; // an image has no named parts
+  return tip;
 }

@@ -12,16 +12,16 @@ const nameOf = (cell) => cell?.dataset.name ?? cell?.querySelector("[title]")?.t
 const linkOf = (element) => element?.querySelector("a[href]")?.href ?? null;
 const optionalNumber = (text) => (text === undefined || text === "" ? null : Number(text));
 
-/** The headings and the rows that are not hidden, in their present order. */
-export function partsOf(table) {
+/** The headings and the rows: those given, else those that are not hidden, in their present order. */
+export function partsOf(table, given = null) {
   const headings = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
-  const rows = [...table.tBodies].flatMap((body) => [...body.rows]).filter((row) => !row.hidden);
+  const rows = given ?? [...table.tBodies].flatMap((body) => [...body.rows]).filter((row) => !row.hidden);
   return { headings, rows };
 }
 
-/** The description of a table's picture. */
-export function readTable(table) {
-  const { headings, rows } = partsOf(table);
+/** The description of a table's picture, of some rows or of those that are not hidden. */
+export function readTable(table, given = null) {
+  const { headings, rows } = partsOf(table, given);
   const { dataset } = table;
   const column = (index) => rows.map((row) => row.cells[index]);
   const indexOf = (role) => headings.findIndex((heading) => heading.dataset.column === role);

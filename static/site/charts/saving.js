@@ -37,7 +37,7 @@ export function svgText(figure) {
   for (const side of ["width", "height"]) ground.setAttribute(side, svg.getAttribute(side));
   ground.setAttribute("fill", plain(getComputedStyle(figure).backgroundColor));
   delete figure.dataset.paper;
-  copy.querySelectorAll("[aria-label=tip]").forEach((tip) => tip.remove());
+  copy.querySelectorAll(".chart-tip").forEach((tip) => tip.remove());
   copy.removeAttribute("style");
   const title = document.createElementNS(SVG, "title");
   title.textContent = svg.getAttribute("aria-label");

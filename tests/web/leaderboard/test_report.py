@@ -25,6 +25,11 @@ def test_an_organiser_gets_the_report_as_a_file(visit: Visit, news: str, databas
     moments = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d[^ <&]*( UTC)?")
     assert moments.sub("", answer.text) == moments.sub("", same)
     assert ola.get(f"{news}/report.html?m=Nonsense").status_code == 422
+    assert ola.get(f"{news}/report.html?part=nonsense").status_code == 422
+    assert ola.get(f"{news}/report.html?language=xx").status_code == 422
+    chosen = ola.get(f"{news}/report.html?part=task&part=pool&language=ko").text
+    assert re.findall(r'<h2 id="(\w+)">', chosen) == ["task", "pool"]
+    assert '<html lang="ko">' in chosen
     assert ola.get(f"{news}/report.html?qrels=7").status_code == 404
     assert ola.get(f"{news}/report.html?qrels=seven").status_code == 422
 
@@ -40,4 +45,4 @@ def test_the_same_state_moment_and_version_give_the_same_bytes(news: str, databa
 
     first = made()
     assert made() == first
-    assert b"made on 2026-03-01 09:00 UTC by annotator 9.9" in first
+    assert b"made on 2026-03-01 09:00 UTC by annotator 9.9." in first
