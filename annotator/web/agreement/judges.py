@@ -7,6 +7,7 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError, InvalidValueError
+from annotator.evaluation.agreement.judge_quality import CHARACTERS_A_SECOND, CHARACTERS_TO_SEE
 from annotator.evaluation.agreement.topic_intervals import TWO_INTERVALS
 from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.moments import read_day
@@ -20,7 +21,6 @@ from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import page_or_refusal, status_of
 from annotator.web.site.memories import kept_report
 from annotator.web.site.query_string import asked_list, asked_word, number_given, number_or, seed_given
-from annotator.workflows.agreement import judge_quality
 from annotator.workflows.agreement.judge_effect import (
     USUAL_DRAWS,
     USUAL_SEED,
@@ -30,12 +30,23 @@ from annotator.workflows.agreement.judge_effect import (
     judge_effect,
 )
 from annotator.workflows.agreement.judge_hours import HoursWanted, Period, hours_csv, judge_hours
-from annotator.workflows.agreement.judge_quality import USUAL_PERCENT, USUAL_STREAK, Fast
+from annotator.workflows.agreement.judge_quality import (
+    USUAL_PERCENT,
+    USUAL_STREAK,
+    Fast,
+    QualityReport,
+    quality_table,
+    report_quality,
+)
 from annotator.workflows.agreement.machine_judges import machine_reports
+from annotator.workflows.judging.judging_pace import judged_by_day
 
 blueprint = Blueprint("judges", __name__)
 
 DIGITS = 4  # accepted in the definition of a very fast streak
+MOST_DAYS_DRAWN = 60
+# Faster than this nobody reads: characters a second, and the most seconds that a long text needs.
+LEAST_TIME = {"characters": CHARACTERS_A_SECOND, "seconds": CHARACTERS_TO_SEE // CHARACTERS_A_SECOND}
 MOST_LABELS_LISTED = 200  # of machines, outside the scale; the command lists all
 
 
@@ -47,8 +58,14 @@ def show(slug: str) -> ResponseReturnValue:
         fast, refused = _fast(), None
     except InvalidValueError as refusal:
         fast, refused = Fast(), refusal
-    report = database().read(judge_quality.report_quality, slug, fast)
-    page = render_template("agreement/judge_quality/show.html", report=report, address=_address(fast), refused=refused)
+    page = render_template(
+        "agreement/judge_quality/show.html",
+        report=_report(slug, fast),
+        by_day=database().read(judged_by_day, slug, most=MOST_DAYS_DRAWN),
+        address=_address(fast),
+        refused=refused,
+        **LEAST_TIME,
+    )
     return page_or_refusal(page, refused)
 
 
@@ -57,9 +74,9 @@ def show(slug: str) -> ResponseReturnValue:
 def one(slug: str) -> ResponseReturnValue:
     """The judge of `?name=`: summary and history, with the same definition of a very fast streak."""
     fast = _fast()
-    report = database().read(judge_quality.report_quality, slug, fast)
-    judge = report.of(request.args.get("name", ""))
-    return render_template("agreement/judge_quality/one.html", judge=judge, fast=fast, address=_address(fast))
+    judge = _report(slug, fast).of(request.args.get("name", ""))
+    address = _address(fast)
+    return render_template("agreement/judge_quality/one.html", judge=judge, fast=fast, address=address, **LEAST_TIME)
 
 
 @blueprint.get("/collections/<slug>/judges.csv")
@@ -67,8 +84,12 @@ def one(slug: str) -> ResponseReturnValue:
 def as_csv(slug: str) -> ResponseReturnValue:
     """All judges as CSV, one per line."""
     with database().reading() as session:
-        table = judge_quality.quality_table(judge_quality.report_quality(session, slug, _fast()))
+        table = quality_table(report_quality(session, slug, _fast()))
     return download(csv_text([table.headings, *table.rows]), f"{slug}-judges.csv", CSV)
+
+
+def _report(slug: str, fast: Fast) -> QualityReport:
+    return kept_report(slug, (report_quality, fast), lambda session: report_quality(session, slug, fast))
 
 
 def _fast() -> Fast:

@@ -23,6 +23,7 @@ from annotator.evaluation.agreement.judge_quality import (
     share_of,
     work_of_judges,
 )
+from annotator.evaluation.agreement.judging_seconds import JudgingSeconds, judging_seconds
 from annotator.evaluation.agreement.kappa import kappa_of_grades
 from annotator.evaluation.agreement.results import Kappa
 from annotator.storage import Purpose
@@ -95,6 +96,7 @@ class JudgeQuality:
     work: Work | None
     right: Share | None
     again: SelfAgreement
+    seconds: JudgingSeconds | None
 
 
 class Table(NamedTuple):
@@ -158,6 +160,7 @@ def report_quality(session: Session, slug: str, fast: Fast | None = None) -> Qua
             work.get(id_),
             _right(by_judge[id_], known),
             _again(by_judge[id_], purposes, scale),
+            judging_seconds(_seconds(by_judge[id_])),
         )
         for name, id_ in names_of(session, by_judge)
     ]

@@ -35,14 +35,10 @@ class JudgePace:
 
 @dataclass(frozen=True)
 class JudgingPace:
-    """The burn-down of a collection, and every person who judges or has judged in it, by name.
-
-    `days` has the documents of each judge on each day on which somebody judged, latest last.
-    """
+    """The burn-down of a collection, and every person who judges or has judged in it, by name."""
 
     burn_down: BurnDown
     judges: tuple[JudgePace, ...]
-    days: tuple[tuple[date, dict[str, int]], ...]
 
     @property
     def late(self) -> tuple[JudgePace, ...]:
@@ -77,8 +73,29 @@ def judging_pace(session: Session, slug: str, progress: Sequence[TopicProgress],
     return JudgingPace(
         burn_down(given, sum(remaining.values()), today),
         tuple(sorted(judges, key=lambda judge: judge.judge)),
-        tuple((day, {names[one.judge_id]: one.judged for one in by_day if one.day == day}) for day in sorted(given)),
     )
+
+
+@dataclass(frozen=True)
+class JudgedByDay:
+    """The documents that each judge judged on each day, from the first to the last without gaps; judges by name."""
+
+    judges: tuple[str, ...]
+    days: tuple[tuple[date, tuple[int, ...]], ...]
+
+
+def judged_by_day(session: Session, slug: str, *, most: int) -> JudgedByDay:
+    """The last `most` days until the last judgement; imported labels, which have no day of their own, are left out."""
+    by_day = days_of_judges(session, find_collection(session, slug).id)
+    if not by_day:
+        return JudgedByDay((), ())
+    names = _names(session, by_day)
+    last = max(one.day for one in by_day)
+    first = max(min(one.day for one in by_day), last - timedelta(days=most - 1))
+    judged = {(names[one.judge_id], one.day): one.judged for one in by_day if one.day >= first}
+    judges = tuple(sorted({name for name, _ in judged}))
+    days = (first + timedelta(days=place) for place in range((last - first).days + 1))
+    return JudgedByDay(judges, tuple((day, tuple(judged.get((name, day), 0) for name in judges)) for day in days))
 
 
 def _pace(name: str, days: Sequence[DayOfJudge], today: date, *, late_after: date | None) -> JudgePace:

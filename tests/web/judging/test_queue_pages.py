@@ -77,7 +77,7 @@ def test_ticked_topics_are_given_to_a_judge_and_taken_again(visit: Visit, news: 
     assert owners(database) == {"1": "jo", "2": "jo"}
     page = words(ola.get(f"{news}/assigning"))
     assert "Topics reassigned: 2." in page
-    assert "jo 2 6 kim 0 0" in page
+    assert "jo 2 0 6 kim 0 0 0" in page
     ola.post(f"{news}/assigning", number="2", judge="")
     assert owners(database) == {"1": "jo", "2": None}
 

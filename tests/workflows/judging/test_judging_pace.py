@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from annotator.evaluation.pooling.burn_down import NoProjection
 from annotator.storage import Collection, CollectionState, JudgingMode, Topic
-from annotator.workflows.judging.judging_pace import JudgingPace, judging_pace
+from annotator.workflows.judging.judging_pace import JudgedByDay, JudgingPace, judged_by_day, judging_pace
 from annotator.workflows.pools.pools import pool_progress
 
 DAY = timedelta(days=1)
@@ -33,10 +33,10 @@ def test_documents_are_counted_by_judge_and_day(session: Session) -> None:
     judge_some(session, bob, topic, 2, days=2)
     found = pace(session, days=8)
     assert [(one.given, one.remaining) for one in found.burn_down.days][:4] == [(3, 7), (0, 7), (3, 4), (0, 4)]
-    assert found.days == (
-        (NOW.date(), {"ann": 3}),
-        (NOW.date() + 2 * DAY, {"ann": 1, "bob": 2}),
-    )
+    by_day = judged_by_day(session, SLUG, most=90)
+    assert by_day.judges == ("ann", "bob")
+    assert by_day.days == ((NOW.date(), (3, 0)), (NOW.date() + DAY, (0, 0)), (NOW.date() + 2 * DAY, (1, 2)))
+    assert judged_by_day(session, SLUG, most=1).days == ((NOW.date() + 2 * DAY, (1, 2)),)
     assert [(one.judge, one.today, one.week, one.total) for one in found.judges] == [("ann", 0, 1, 4), ("bob", 0, 2, 2)]
     assert [one.today for one in pace(session, days=2).judges] == [1, 2]
 
@@ -47,6 +47,7 @@ def test_imported_labels_have_no_day(session: Session) -> None:
     found = pace(session)
     assert found.burn_down.remaining == 1
     assert found.burn_down.days == ()
+    assert judged_by_day(session, SLUG, most=90) == JudgedByDay((), ())
     assert found.burn_down.reason is NoProjection.FEW_DAYS
 
 
