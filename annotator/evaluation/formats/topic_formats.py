@@ -1,4 +1,4 @@
-"""Topics as files: TREC's SGML, XML, tab-separated lines and JSON Lines, detected by their content."""
+"""Topics as files: TREC's SGML, XML, tab-separated lines, CSV and JSON Lines, detected by their content."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from annotator.errors import Problems
+from annotator.evaluation.formats.csv_tables import is_table, table_rows
 from annotator.evaluation.formats.file_kinds import TOPIC_COLUMNS, is_heading, note_heading, note_separator
 from annotator.evaluation.formats.identifiers import check_topic_number
 from annotator.evaluation.formats.table_lines import (
@@ -199,6 +200,13 @@ SGML_TOPIC_END = re.compile(rb"</top\s*>", re.IGNORECASE)
 NUMBER_KEYS = ("number", "id", "qid", "query_id", "topic")
 TITLE_KEYS = ("title", "query", "text")
 LANGUAGE_KEYS = ("language", "lang")
+CSV_COLUMNS = {
+    "number": {"number", "num", "id", "qid", "query_id", "topic", "topic_id"},
+    "title": {"title", "query", "query_text", "question", "text"},
+    "description": {"description", "desc"},
+    "narrative": {"narrative", "narr"},
+    "language": {"language", "lang"},
+}
 
 
 def parse_topics(name: str, text: bytes, problems: Problems) -> list[ParsedTopic] | None:
@@ -222,6 +230,8 @@ def _read(name: str, text: bytes, problems: Problems) -> Iterable[ParsedTopic]:
         return sgml_topics(text.decode())
     if beginning.startswith((b"{", b"[")):
         return _json_topics(name, text, problems)
+    if is_topic_table(text):
+        return _csv_topics(name, text, problems)
     return _tab_separated_topics(name, text, problems)
 
 
@@ -279,6 +289,35 @@ def _tab_separated_topics(name: str, text: bytes, problems: Problems) -> Iterato
         else:
             number, title, description, narrative = fields + [""] * (MAX_FIELDS - len(fields))
             yield ParsedTopic(number, title, description, narrative, None, line)
+
+
+def is_topic_table(text: bytes) -> bool:
+    """Whether it is a table of topics, separated by commas or semicolons: its heading names a title or a query."""
+    return is_table(text, CSV_COLUMNS, required=("title",), separators=",;")
+
+
+def _csv_topics(name: str, text: bytes, problems: Problems) -> Iterator[ParsedTopic]:
+    """Topics of a table; without a column of numbers they are numbered from 1."""
+    is_numbered = is_table(text, CSV_COLUMNS, required=("number", "title"))
+    for count, (line, row) in enumerate(table_rows(name, text, CSV_COLUMNS, problems), start=1):
+        yield ParsedTopic(
+            number=row["number"] if is_numbered else str(count),
+            title=" ".join(row["title"].split()),
+            description=row["description"],
+            narrative=row["narrative"],
+            language=row["language"] or None,
+            line=line,
+        )
+
+
+def numbered_queries(text: str) -> str:
+    """Lines of queries as tab-separated topics, numbered from 1; any other text (markup, tabs, a table) as it is."""
+    lines = [line.strip() for line in text.splitlines()]
+    is_other = "\t" in text or text.lstrip().startswith(("<", "{", "["))
+    if is_other or is_topic_table(text.lstrip().encode()):
+        return text
+    numbers = iter(range(1, len(lines) + 1))
+    return "\n".join(f"{next(numbers)}\t{line}" if line else "" for line in lines)
 
 
 def _json_topics(name: str, text: bytes, problems: Problems) -> Iterator[ParsedTopic]:

@@ -42,6 +42,8 @@ from annotator.workflows.pools.pools import TopicProgress
 
 blueprint = Blueprint("collection", __name__)
 
+# What somebody has who creates a collection.
+QUERIES, TASK = "queries", "task"
 FIRST_SCALE = lazy_gettext("0=Not relevant\n1=Relevant\n2=Highly relevant")
 
 
@@ -139,13 +141,24 @@ class SettingsForm(CollectionFields):
 
 
 class CollectionForm(CollectionFields):
-    """The form for a new collection."""
+    """The first step of a new collection: what there is already; all but the title has a default."""
 
+    kind = RadioField(lazy_gettext("Type"), choices=kind_choices, default=CollectionKind.SHARED_TASK.value)
+    have = RadioField(
+        lazy_gettext("What you have"),
+        default=QUERIES,
+        choices=[
+            SelectChoice(QUERIES, lazy_gettext("Queries or topics, perhaps result lists; judging is still to come")),
+            SelectChoice(
+                TASK, lazy_gettext("A finished task: runs, qrels and topics, whose leaderboard you want to see")
+            ),
+        ],
+    )
     slug = StringField(
         lazy_gettext("Short name"),
-        [InputRequired()],
         description=lazy_gettext(
-            "Small letters, digits, “-”, “_” and “.”. It is part of addresses and cannot be changed."
+            "Small letters, digits, “-”, “_” and “.”. It is part of addresses and cannot be changed. Empty: made from "
+            "the title."
         ),
         render_kw={"autocapitalize": "none"},
     )
@@ -164,17 +177,26 @@ def list_all() -> ResponseReturnValue:
     return _list()
 
 
+@blueprint.get("/new-collection")
+@administrator_page
+def new() -> ResponseReturnValue:
+    """The first step of the guided path to a collection."""
+    return _new()
+
+
 @blueprint.post("/collections")
 @administrator_page
 def add() -> ResponseReturnValue:
-    """Create a collection, with its creator as first organiser."""
-    form = CollectionForm()
+    """Create a collection, with its creator as first organiser, and go on to its topics or its files."""
+    form, slug = CollectionForm(), ""
     if form.validate():
         with form.guard(), database().transaction() as session:
+            slug = form.slug.data or collection.free_slug(session, form.title.data)
             collection.add_collection(
                 session,
-                form.slug.data,
+                slug,
                 title=form.title.data,
+                kind=CollectionKind(form.kind.data),
                 scale=collection.read_scale(form.scale.data),
                 relevant_from=form.relevant_from.data,
                 judgements_wanted=form.judgements_wanted.data,
@@ -182,10 +204,11 @@ def add() -> ResponseReturnValue:
                 organiser=the_person().name,
                 added_at=now(),
             )
-            note(session, "collections.add", form.slug.data)
+            note(session, "collections.add", slug, details={"kind": CollectionKind(form.kind.data)})
     if form.refused:
-        return _list(form), form.status
-    return done(gettext("Collection created. Next steps are below."), ".show", slug=form.slug.data)
+        return _new(form), form.status
+    to = "first_steps.task" if form.have.data == TASK else "first_steps.topics"
+    return done(gettext("Collection created. Next steps are below."), to, slug=slug)
 
 
 @blueprint.get("/collections/<slug>")
@@ -240,7 +263,14 @@ def reopen(slug: str) -> ResponseReturnValue:
     return done(gettext("Collection reopened."), ".settings", slug=slug)
 
 
-def _list(form: CollectionForm | None = None) -> str:
+def _new(form: CollectionForm | None = None) -> str:
+    blank = CollectionForm(
+        formdata=None, scale=str(FIRST_SCALE), relevant_from=1, judgements_wanted=1, consensus_policy="majority-first"
+    )
+    return render_template("collections/collection/new.html", form=form or blank)
+
+
+def _list() -> str:
     person = the_person()
     with database().reading() as session:
         shown = collection.list_collections(session, None if person.administrator else person.id)
@@ -248,12 +278,7 @@ def _list(form: CollectionForm | None = None) -> str:
         deleted = restoring.list_deleted_collections(
             session, days=context.settings().deletion_days, organised_by=None if person.administrator else person.id
         )
-    blank = CollectionForm(
-        formdata=None, scale=str(FIRST_SCALE), relevant_from=1, judgements_wanted=1, consensus_policy="majority-first"
-    )
-    return render_template(
-        "collections/collection/list.html", collections=shown, roles=roles, deleted=deleted, form=form or blank
-    )
+    return render_template("collections/collection/list.html", collections=shown, roles=roles, deleted=deleted)
 
 
 def _organisers_view(slug: str) -> str:
@@ -356,14 +381,18 @@ def checklist(
     """
     items = sum(topic.items for topic in progress)
     complete = sum(topic.complete for topic in progress)
-    steps = (
-        (gettext("Import the topics"), "topics.show", size.topics > 0),
+    of_a_task = the_place().collection.kind is CollectionKind.SHARED_TASK
+    rules = (
         (gettext("Write guidelines for the judges"), "guidelines.show", guidelines.number > 0),
         (gettext("Set the submission deadline"), "submissions.show", size.runs > 0 or has_deadline),
-        (gettext("Upload the runs"), "runs.show", size.runs > 0),
-        (gettext("Plan the pool and build it"), "pool_plan.show", items > 0),
+    )
+    steps = (
+        (gettext("Import the topics"), "first_steps.topics", size.topics > 0),
+        *(rules if of_a_task else ()),
+        (gettext("Upload the runs"), "first_steps.runs", size.runs > 0),
+        (gettext("Plan the pool and build it"), "first_steps.pool", items > 0),
         (gettext("Import the texts of the pooled documents"), "documents.show", items > 0 and not missing),
-        (gettext("Appoint judges"), "members.show", any(member.role == Role.JUDGE for member in members)),
+        (gettext("Appoint judges"), "first_steps.judges", any(member.role == Role.JUDGE for member in members)),
         (gettext("Judge the pool"), "pools.show", 0 < items == complete),
     )
     return list(_mark_next(steps))

@@ -1,9 +1,20 @@
 """Pages of the leaderboard."""
 
-from annotator.web.leaderboard import costs, inspecting, leaderboard, quality, releases, run, significance, submissions
+from annotator.web.leaderboard import (
+    costs,
+    first_steps,
+    inspecting,
+    leaderboard,
+    quality,
+    releases,
+    run,
+    significance,
+    submissions,
+)
 
 BLUEPRINTS = (
     costs.blueprint,
+    first_steps.blueprint,
     inspecting.blueprint,
     leaderboard.blueprint,
     quality.blueprint,

@@ -52,6 +52,7 @@ KINDS: Mapping[str, JobKind] = {
     "Documents.import_documents": JobKind(lazy_gettext("Import of documents"), OF_TEXTS),
     "documents.add": JobKind(lazy_gettext("Import of documents"), OF_TEXTS),
     "topics.add": JobKind(lazy_gettext("Import of topics"), OF_TEXTS),
+    "first_steps.add_task": JobKind(lazy_gettext("Import of a finished task"), OF_RUNS),
     "judgements.add": JobKind(lazy_gettext("Import of labels"), OF_TEXTS),
     "click_logs.add": JobKind(lazy_gettext("Import of a click log")),
     "report.file": JobKind(lazy_gettext("Report")),

@@ -9,12 +9,16 @@ from dataclasses import dataclass, field, replace
 
 from flask import Flask, g, request
 
+from annotator.storage.tables.collections import CollectionKind
 from annotator.web.site.context import Place
+from annotator.web.site.labels import RUNS
 from annotator.web.site.language import lazy_gettext
 from annotator.web.site.memories import what_waits
 
 Viewers = Callable[[Place], bool]
 
+# The steps of a new collection are reached from its overview.
+FIRST_STEPS = tuple(f"first_steps.{name}" for name in ("topics", "runs", "task", "pool", "judges", "results"))
 # A long training or task page is reached from the judge's list of topics.
 JUDGING_PAGES = ("training.show", "training.task", "training.feedback", "judge_desk.show")
 
@@ -24,6 +28,11 @@ RUN_PAGES = ("run.show", "run.receipt", "runs.check", "runs.upload", "run_review
 
 def _organisers(place: Place) -> bool:
     return place.organises
+
+
+def _task_organisers(place: Place) -> bool:
+    """Organisers of a shared task: a team comparison has neither submissions nor a release."""
+    return place.organises and place.collection.kind is CollectionKind.SHARED_TASK
 
 
 def _others(place: Place) -> bool:
@@ -119,7 +128,7 @@ ENTRIES: tuple[Entry, ...] = (
         "overview",
         lazy_gettext("Overview"),
         (
-            _tab("collection.show", lazy_gettext("Overview")),
+            _tab("collection.show", lazy_gettext("Overview"), also=FIRST_STEPS),
             _tab("collection.show", lazy_gettext("Overview"), _others, ("jobs.show_all", "jobs.show")),
             _tab("guidelines.show", lazy_gettext("Guidelines"), _other_readers),
         ),
@@ -179,7 +188,7 @@ ENTRIES: tuple[Entry, ...] = (
                 RUN_PAGES,
             ),
             _tab("submissions.terms", lazy_gettext("Terms"), _teams),
-            _tab("submissions.show", lazy_gettext("Submissions"), also=("submissions.terms",)),
+            _tab("submissions.show", lazy_gettext("Submissions"), _task_organisers, ("submissions.terms",)),
             _tab("rounds.show", lazy_gettext("Rounds")),
             _tab("costs.show", lazy_gettext("Costs"), _board_readers, ("costs.show_run", "costs.columns")),
         ),
@@ -287,7 +296,7 @@ ENTRIES: tuple[Entry, ...] = (
         "publish",
         lazy_gettext("Publish"),
         (
-            _tab("releases.show", lazy_gettext("Release")),
+            _tab("releases.show", lazy_gettext("Release"), _task_organisers),
             _tab("leaderboard.report", lazy_gettext("Report"), _readers),
         ),
     ),
@@ -369,4 +378,5 @@ def _entries(place: Place) -> Iterator[Entry]:
             if (views := tuple(view for view in tab.views if view.viewers(place)))
         )
         if tabs:
-            yield Entry(entry.name, entry.label, tabs)
+            is_runs = entry.name == "runs"
+            yield Entry(entry.name, RUNS[place.collection.kind] if is_runs else entry.label, tabs)

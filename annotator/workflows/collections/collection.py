@@ -1,8 +1,11 @@
 """Collections: create, change, close, list."""
 
+import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain, count
 
 from sqlalchemy import Select, delete, func, select, union
 from sqlalchemy.orm import Session
@@ -55,6 +58,8 @@ from annotator.workflows.people.members import add_member
 
 MOST_JUDGEMENTS_WANTED = 100
 LONGEST_TITLE = 200
+LONGEST_MADE_SLUG = 40
+NOT_IN_A_SLUG = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True)
@@ -194,6 +199,15 @@ def add_collection(
         collection.consensus_policy = consensus_policy or collection.consensus_policy
     if organiser is not None:
         add_member(session, slug, organiser, Role.ORGANISER, added_at=added_at)
+
+
+def free_slug(session: Session, title: str) -> str:
+    """A short name made from a title that no collection has yet; “collection” where the title has no Latin letter."""
+    letters = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().casefold()
+    short = NOT_IN_A_SLUG.sub("-", letters)[:LONGEST_MADE_SLUG].strip("-") or "collection"
+    taken = set(session.scalars(select(Collection.slug).where(Collection.slug.startswith(short, autoescape=True))))
+    further = (f"{short}-{number}" for number in count(2))
+    return next(slug for slug in chain([short], further) if slug not in taken)
 
 
 def change_collection(session: Session, slug: str, change: CollectionChange) -> None:

@@ -168,13 +168,15 @@ def check_each_run(
     *,
     sender: Sender,
     tag_from_file: bool = False,
+    new_topics: frozenset[str] = frozenset(),
     unpacked_limit: int,
     shared: RunDetails = NO_DETAILS,
     entries: Sequence[RunEntry | None] | None = None,
 ) -> CheckedFiles:
     """Validate files as `check_runs`, and report on each of them; `shared` and `entries` as in a `Submission`.
 
-    Zip archives are opened; problems of the archives and of metadata come first.
+    Zip archives are opened; problems of the archives and of metadata come first. `new_topics` will be stored before the
+    runs.
     """
     opened = open_files(files, unpacked_limit=unpacked_limit)
     given = opened.entries if entries is None else entries
@@ -183,8 +185,8 @@ def check_each_run(
     collection = find_open_collection(session, slug)
     tags = {one: _sorted_tags(session, collection.id, one) for one in dict.fromkeys((sender, *senders))}
     rules = RunRules(
-        topics=frozenset(_topics_for(session, collection.id, sender)),
-        wanted_topics=frozenset(topic_ids(session, collection.id, ACCEPTED)),
+        topics=new_topics.union(_topics_for(session, collection.id, sender)),
+        wanted_topics=new_topics.union(topic_ids(session, collection.id, ACCEPTED)),
         most_documents=collection.most_documents,
         unpacked_limit=unpacked_limit,
         tag_from_file=tag_from_file,

@@ -24,7 +24,7 @@ def test_a_collection_is_added_by_page_and_its_first_organiser_is_who_added_it(
 ) -> None:
     ada = visit("ada")
     answer = ada.post("/collections", **NEW)
-    assert (answer.status_code, answer.location) == (303, "/collections/web")
+    assert (answer.status_code, answer.location) == (303, "/collections/web/start/topics")
     assert "Collection created." in words(ada.get("/collections/web"))
     assert "ada organiser" in words(ada.get("/collections/web/members"))
     with database.reading() as session:
