@@ -3,7 +3,6 @@
 Each step stores what it is given like the page of its own; the state of the path is that of the collection.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flask import Blueprint, redirect, render_template, request, url_for
@@ -12,10 +11,8 @@ from flask_wtf.file import FileRequired, MultipleFileField
 from wtforms import TextAreaField
 from wtforms.validators import InputRequired, NumberRange
 
-from annotator.errors import ConflictError, InvalidValueError, Problems
-from annotator.evaluation.formats.topic_formats import numbered_queries
+from annotator.errors import ConflictError, InvalidValueError
 from annotator.evaluation.metrics.names import USUAL_MEASURE
-from annotator.evaluation.runs.result_lists import as_run_files
 from annotator.evaluation.runs.run_tags import Sender
 from annotator.files import InputFile
 from annotator.storage import Role
@@ -35,7 +32,7 @@ from annotator.workflows.collections.collection import CollectionCounts, count_c
 from annotator.workflows.documents import documents
 from annotator.workflows.leaderboard.compared_runs import ComparedRuns, compare_runs
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard
-from annotator.workflows.leaderboard.task_import import import_task
+from annotator.workflows.leaderboard.task_import import import_task, read_result_lists
 from annotator.workflows.people import invitations, members
 from annotator.workflows.people.invitations import USUAL_DAYS, InvitationRequest
 from annotator.workflows.pools import pool_building
@@ -69,8 +66,8 @@ class TopicsForm(Form):
 
     def given(self) -> list[InputFile]:
         """The files, after the pasted text as one more."""
-        text = numbered_queries(self.text.data or "")
-        pasted = [InputFile(gettext("pasted"), text.encode())] if text.strip() else []
+        text = self.text.data or ""
+        pasted = [topics.pasted_topics(gettext("pasted"), text)] if text.strip() else []
         return [*pasted, *input_files(file for file in self.files.data or [] if file)]
 
 
@@ -186,7 +183,9 @@ def add_runs(slug: str) -> ResponseReturnValue:
     form, sent_at = RunsForm(), arrived_at()
     if form.validate():
         with form.guard():
-            files = _run_files(slug, form)
+            files = database().read(
+                read_result_lists, slug, input_files(form.files.data), unpacked_limit=settings().unpacked_limit
+            )
             texts = [file for file in form.texts.data or [] if file]
             read = documents.read_documents(input_files(texts), fields={}, unpacked_limit=settings().unpacked_limit)
             stored = run_upload.upload(
@@ -310,20 +309,6 @@ def results(slug: str) -> ResponseReturnValue:
     """The two best runs: which leads, whether that is significant, and on which topics."""
     titles = {row.number: row.title for row in database().read(topics.list_topics, slug)}
     return _page(slug, "results", found=_best_two(slug), titles=titles)
-
-
-def _run_files(slug: str, form: RunsForm) -> Sequence[InputFile]:
-    """The uploaded files, result lists in CSV turned into runs."""
-    rows = database().read(topics.list_topics, slug)
-    problems = Problems()
-    files = as_run_files(
-        input_files(form.files.data),
-        [(row.number, row.title) for row in rows],
-        problems,
-        unpacked_limit=settings().unpacked_limit,
-    )
-    problems.refuse_if_any()
-    return files
 
 
 def _request(depth: int) -> PoolRequest:

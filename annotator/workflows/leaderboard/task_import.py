@@ -76,6 +76,17 @@ def import_task(
     return ImportedTask(topics.added + topics.changed, len(receipts), judged)
 
 
+def read_result_lists(
+    session: Session, slug: str, files: Sequence[InputFile], *, unpacked_limit: int
+) -> Sequence[InputFile]:
+    """The files, result lists in CSV turned into runs; `FileRefusedError` for rows that fit no topic."""
+    problems = Problems()
+    titles = [(row.number, row.title) for row in list_topics(session, slug)]
+    found = as_run_files(files, titles, problems, unpacked_limit=unpacked_limit)
+    problems.refuse_if_any()
+    return found
+
+
 def _read(session: Session, slug: str, given: Sequence[InputFile], limit: int) -> _ReadTask:
     problems = Problems()
     files = sort_task_files(given, problems, unpacked_limit=limit)

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, Problems
 from annotator.evaluation.formats.identifiers import natural_order
-from annotator.evaluation.formats.topic_formats import ParsedTopic, parse_topics
+from annotator.evaluation.formats.topic_formats import ParsedTopic, numbered_queries, parse_topics
 from annotator.evaluation.formats.unpacking import unpack_into
 from annotator.evaluation.qrels.settling import Rules, rules_of, settle_items
 from annotator.evaluation.qrels.topic_flags import JudgedTopic, TopicFlag, flag_topics
@@ -66,6 +66,11 @@ def read_topics(files: Sequence[InputFile], *, unpacked_limit: int) -> list[Pars
                 )
     problems.refuse_if_any()
     return [topic for _, topic in topics.values()]
+
+
+def pasted_topics(name: str, text: str) -> InputFile:
+    """Pasted text as a file of topics: lines of queries are numbered from 1, other formats are kept."""
+    return InputFile(name, numbered_queries(text).encode())
 
 
 def import_topics(
