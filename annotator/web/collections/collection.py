@@ -191,10 +191,9 @@ def add() -> ResponseReturnValue:
     form, slug = CollectionForm(), ""
     if form.validate():
         with form.guard(), database().transaction() as session:
-            slug = form.slug.data or collection.free_slug(session, form.title.data)
-            collection.add_collection(
+            slug = collection.add_collection(
                 session,
-                slug,
+                form.slug.data or None,
                 title=form.title.data,
                 kind=CollectionKind(form.kind.data),
                 scale=collection.read_scale(form.scale.data),

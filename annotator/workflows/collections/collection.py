@@ -157,7 +157,7 @@ def consensus_policies() -> dict[str, Sentence]:
 
 def add_collection(
     session: Session,
-    slug: str,
+    slug: str | None,
     *,
     title: str,
     kind: CollectionKind = CollectionKind.SHARED_TASK,
@@ -168,13 +168,16 @@ def add_collection(
     queue: QueueChange | None = None,
     organiser: str | None = None,
     added_at: datetime,
-) -> None:
-    """Create a collection, with the account of that name as its first organiser.
+) -> str:
+    """Create a collection, with the account of that name as its first organiser, and return its short name.
+
+    Without a short name it is made from the title.
 
     Without a policy it gets the default of the judging mode. In a team comparison adjudicators see the grades that
     differ, and participants the whole leaderboard once scores are released. Raises `InvalidValueError` for an invalid
     slug, scale or number, `ConflictError` for a slug in use and `NotFoundError` for an organiser without an account.
     """
+    slug = _free_slug(session, title) if slug is None else slug
     refuse_unusable_slug(session, slug)
     collection = Collection(slug=slug, added_at=added_at, state=CollectionState.OPEN)
     policy = consensus_policy or DEFAULT_POLICIES[JudgingMode.SHARED]
@@ -199,15 +202,7 @@ def add_collection(
         collection.consensus_policy = consensus_policy or collection.consensus_policy
     if organiser is not None:
         add_member(session, slug, organiser, Role.ORGANISER, added_at=added_at)
-
-
-def free_slug(session: Session, title: str) -> str:
-    """A short name made from a title that no collection has yet; “collection” where the title has no Latin letter."""
-    letters = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().casefold()
-    short = NOT_IN_A_SLUG.sub("-", letters)[:LONGEST_MADE_SLUG].strip("-") or "collection"
-    taken = set(session.scalars(select(Collection.slug).where(Collection.slug.startswith(short, autoescape=True))))
-    further = (f"{short}-{number}" for number in count(2))
-    return next(slug for slug in chain([short], further) if slug not in taken)
+    return slug
 
 
 def change_collection(session: Session, slug: str, change: CollectionChange) -> None:
@@ -294,6 +289,15 @@ def count_collection(session: Session, slug: str) -> CollectionCounts:
         pool_items=session.scalars(select(func.count()).select_from(items.subquery())).one(),
         judgements=session.scalars(judged).one(),
     )
+
+
+def _free_slug(session: Session, title: str) -> str:
+    """A short name made from a title that no collection has yet; “collection” where the title has no Latin letter."""
+    letters = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().casefold()
+    short = NOT_IN_A_SLUG.sub("-", letters)[:LONGEST_MADE_SLUG].strip("-") or "collection"
+    taken = set(session.scalars(select(Collection.slug).where(Collection.slug.startswith(short, autoescape=True))))
+    further = (f"{short}-{number}" for number in count(2))
+    return next(slug for slug in chain([short], further) if slug not in taken)
 
 
 def _apply(collection: Collection, change: CollectionChange, present: list[GradeMeaning]) -> None:
