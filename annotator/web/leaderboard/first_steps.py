@@ -97,7 +97,8 @@ class TaskForm(Form):
         lazy_gettext("Topics, qrels and runs"),
         [FileRequired()],
         description=lazy_gettext(
-            "All files at once, in any order, or as a zip archive. Topics, qrels and runs are recognised by their content."
+            "All files at once, in any order, or as a zip archive. Topics, qrels and runs are recognised by their "
+            "content."
         ),
     )
 
