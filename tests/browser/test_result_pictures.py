@@ -10,6 +10,7 @@ HERE = f"/collections/{SLUG}"
 # Each page, and how many pictures it has.
 PICTURES = [
     ("/leaderboard/pair?first=alpha&second=beta", 3),
+    ("/leaderboard/run?tag=alpha", 5),
     ("/leaderboard/topics", 1),
     ("/leaderboard/matrix", 1),
 ]

@@ -44,7 +44,7 @@ Found = TypeVar("Found")
 # The query string arguments of these pages; links keep no others.
 GRADES = ("qrels", "policy", "judge")
 ROUND = ("round", "residual")
-SAID = ("tag", "number", "first", "second", "m", "topic", "top", "depth", "seed", *GRADES, *ROUND)
+SAID = ("tag", "number", "first", "second", "m", "topic", "top", "depth", "seed", "baseline", *GRADES, *ROUND)
 MOST_SHOWN = 200  # documents in a table of a page; the file has all
 MOST_LYING = 40  # more bars than this are drawn vertically
 
@@ -128,7 +128,14 @@ def pair_csv(slug: str) -> ResponseReturnValue:
 def _run(slug: str) -> InspectedRun:
     top, topic_ = _number("top", USUAL_TOP), _argument("topic") or None
     found = database().read(
-        inspecting.inspect_run, slug, _argument("tag"), measure=_measure(), top=top, topic=topic_, grades=_grades()
+        inspecting.inspect_run,
+        slug,
+        _argument("tag"),
+        measure=_measure(),
+        top=top,
+        topic=topic_,
+        baseline=_argument("baseline") or None,
+        grades=_grades(),
     )
     return replace(found, choices=_unnamed(found.choices))
 

@@ -54,6 +54,11 @@ def _curve(found: InspectedRun) -> Iterator[Row]:
         yield point.level, point.precision, point.median, found.look.raw_topic, of_topic
 
 
+def _gain(found: InspectedRun) -> Iterator[Row]:
+    for point in found.gain:
+        yield point.rank, point.gain, point.ideal
+
+
 def _points(found: InspectedRun) -> Iterator[Row]:
     raw = found.look.raw
     for point in zip(raw.recall, raw.precision, raw.interpolated, strict=True):
@@ -74,6 +79,7 @@ RUN_TABLES: Mapping[str, Table[InspectedRun]] = {
     "topics": (("topic", "value", "median", "best", "worst", "place", "unjudged"), _bars),
     "curve": (("recall", "precision", "median", "topic", "precision_of_topic"), _curve),
     "points": (("topic", "recall", "precision", "interpolated"), _points),
+    "gain": (("rank", "cumulated_gain", "ideal"), _gain),
     "scores": (("from", "to", "relevant", "not_relevant", "unjudged"), _scores),
     "unjudged": (("topic", "rank", "docno"), _unjudged),
 }

@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
+import numpy as np
 from sqlalchemy.orm import Session
 
 from annotator.errors import FileRefusedError, InvalidValueError, NotFoundError, Problems, Sentence
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.formats.unpacking import read_text
+from annotator.evaluation.inspection.gain_curve import GainPoint, gain_curve
 from annotator.evaluation.inspection.one_run import RunLook, look_at_run
 from annotator.evaluation.inspection.one_topic import Difficulty, TopicLook, look_at_topic, look_at_topics
 from annotator.evaluation.inspection.scored_runs import (
@@ -25,9 +27,11 @@ from annotator.evaluation.inspection.two_runs import (
     MovedInTopic,
     PairLook,
     RankedFile,
+    TopicDifferences,
     look_at_pair,
     moved_by_docno,
     pair_by_measure,
+    topic_differences,
 )
 from annotator.evaluation.leaderboard import round_scope
 from annotator.evaluation.leaderboard.leaderboard_notices import sample_notices
@@ -97,12 +101,15 @@ class Choices:
 
 @dataclass(frozen=True)
 class InspectedRun:
-    """Detail of one run; `docnos` names the documents."""
+    """Detail of one run; `docnos` names the documents; differences are from a baseline, or from the median run."""
 
     choices: Choices
     look: RunLook
     team: str | None
     docnos: Mapping[int, str]
+    baseline: str | None
+    differences: TopicDifferences
+    gain: tuple[GainPoint, ...]
 
 
 @dataclass(frozen=True)
@@ -141,19 +148,24 @@ def inspect_run(
     measure: str = USUAL_MEASURE,
     top: int = USUAL_TOP,
     topic: str | None = None,
+    baseline: str | None = None,
     grades: GradesChosen = OWN_GRADES,
 ) -> InspectedRun:
     """Inspect an active run: unjudged documents to rank `top`, and one topic's curve point by point.
 
-    Raises `NotFoundError` for an unknown run, topic, judge or version, `InvalidValueError` for an unknown measure, rank
-    or policy, and `ConflictError` for a withdrawn run and while nothing can be scored.
+    Differences by topic are from `baseline`, without one from the median of all runs. Raises `NotFoundError` for an
+    unknown run, topic, judge or version, `InvalidValueError` for an unknown measure, rank or policy, and
+    `ConflictError` for a withdrawn run and while nothing can be scored.
     """
     _check_top(top)
-    inspected = _score(session, slug, grades, [str(parse_measure(measure))], [tag])
+    inspected = _score(session, slug, grades, [str(parse_measure(measure))], [tag, *([baseline] if baseline else [])])
     scored, run = inspected.scored, next(run for run in inspected.stored if run.tag == tag)
     look = look_at_run(scored, tag, _scores(session, run, inspected.scope), top=top, topic=topic)
     docnos = docnos_of(session, {one.document for one in look.unjudged})
-    return InspectedRun(choices_of(scored), look, run.team, docnos)
+    reference = scored.values[scored.run(baseline)] if baseline else np.median(scored.values, axis=0)
+    differences = topic_differences(scored.numbers, reference, scored.values[scored.run(tag)])
+    gain = gain_curve(scored, tag)
+    return InspectedRun(choices_of(scored), look, run.team, docnos, baseline, differences, gain)
 
 
 def inspect_topics(

@@ -11,7 +11,7 @@ from visiting import Visit, words
 from annotator.storage import Database
 
 CSV_PAGES = {
-    "run": ("tag=alpha", ("topics", "curve", "points", "scores", "unjudged")),
+    "run": ("tag=alpha", ("topics", "curve", "gain", "points", "scores", "unjudged")),
     "topics": ("m=P@1", ("",)),
     "matrix": ("m=P@1", ("",)),
     "topic": ("number=1", ("runs", "documents", "grades", "counts", "teams")),
@@ -43,8 +43,13 @@ def test_a_run_is_shown_from_all_sides(visit: Visit, judged: str) -> None:
     assert "P@1 0.5000 Rank 2 of 2 Judged@10 33.3 %" in page
     assert "Only 33.3 % of the first ten documents of alpha are judged." in page
     assert "policy: majority. Grades: 4 · topics scored: 2" in page
-    assert "above the median of all runs: 0; below it: 1; on it: 1." in page
-    assert "1 1.0000 1.0000 1.0000 1 1 2 0.0000 0.5000 1.0000 2 1" in page
+    assert "Of 2 topics alpha is above the median on 0, below on 1 and equal on 1." in page
+    assert "1 1.0000 1.0000 0.0000 1.0000 1 1 2 0.0000 0.5000 -0.5000 1.0000 2 1" in page
+    # Of topic 1 alpha has grades 2 0 and the ideal 2 1 0, of topic 2 alpha nothing and the ideal 1.
+    assert "Rank This run Ideal 1 1.0000 1.5000 2 1.0000 2.0000 3 1.0000 2.0000" in page
+    against = words(visit("ola").get(f"{judged}/leaderboard/run?tag=alpha&m=P@1&baseline=beta"))
+    assert "Of 2 topics alpha is above beta on 0, below on 1 and equal on 1." in against
+    assert "2 0.0000 1.0000 -1.0000 1.0000 2 1" in against
     assert "It returned nothing relevant 2" in page
     assert "0.7 0.5000 0.7500 1.0000 0.8 0.0000 0.4167 0.0000" in page
     assert "c 1 3 a 2 1" in page
