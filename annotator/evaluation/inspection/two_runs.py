@@ -77,6 +77,12 @@ def topic_differences(topics: Sequence[str], first: Values, second: Values) -> T
     return TopicDifferences(tuple(by_difference))
 
 
+def differences_from(scored: ScoredRuns, tag: str, baseline: str | None) -> TopicDifferences:
+    """Compare a run with a baseline by topic, without one with the median of all runs; raises `NotFoundError`."""
+    reference = scored.values[scored.run(baseline)] if baseline else np.median(scored.values, axis=0)
+    return topic_differences(scored.numbers, reference, scored.values[scored.run(tag)])
+
+
 def moved_documents(
     first: NDArray[np.int32], second: NDArray[np.int32], grades: Mapping[int, int], *, top: int
 ) -> tuple[MovedDocument, ...]:

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
-import numpy as np
 from sqlalchemy.orm import Session
 
 from annotator.errors import FileRefusedError, InvalidValueError, NotFoundError, Problems, Sentence
@@ -28,10 +27,10 @@ from annotator.evaluation.inspection.two_runs import (
     PairLook,
     RankedFile,
     TopicDifferences,
+    differences_from,
     look_at_pair,
     moved_by_docno,
     pair_by_measure,
-    topic_differences,
 )
 from annotator.evaluation.leaderboard import round_scope
 from annotator.evaluation.leaderboard.leaderboard_notices import sample_notices
@@ -162,8 +161,7 @@ def inspect_run(
     scored, run = inspected.scored, next(run for run in inspected.stored if run.tag == tag)
     look = look_at_run(scored, tag, _scores(session, run, inspected.scope), top=top, topic=topic)
     docnos = docnos_of(session, {one.document for one in look.unjudged})
-    reference = scored.values[scored.run(baseline)] if baseline else np.median(scored.values, axis=0)
-    differences = topic_differences(scored.numbers, reference, scored.values[scored.run(tag)])
+    differences = differences_from(scored, tag, baseline)
     gain = gain_curve(scored, tag)
     return InspectedRun(choices_of(scored), look, run.team, docnos, baseline, differences, gain)
 
