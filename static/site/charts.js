@@ -23,6 +23,8 @@
 //   data-diagonal present: the line on which both numbers are equal (scatter)
 //   data-middle  the number in the middle of two colours (heat); else one colour from the least to the most
 //   data-numbers present: the cells' texts in the cells (heat)
+//   data-link    the address that a click on a cell opens, with {row} and {column} for their names (heat)
+//   data-plain   present: without the key of colours (heat)
 //   data-order   rank: 1 is on top (slope)
 //   data-title   name of the picture; else the caption
 // On the headings of columns: data-column

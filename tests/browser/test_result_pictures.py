@@ -3,8 +3,10 @@
 import pytest
 from browser.pages import sign_in
 from browser.test_every_page import Watch, audit
-from build import SLUG
+from build import SLUG, labels
 from playwright.sync_api import Page
+
+from annotator.storage import Database
 
 HERE = f"/collections/{SLUG}"
 # Each page, and how many pictures it has.
@@ -13,11 +15,16 @@ PICTURES = [
     ("/leaderboard/run?tag=alpha", 5),
     ("/leaderboard/topics", 1),
     ("/leaderboard/matrix", 1),
+    ("/significance?m=P@5&baseline=alpha", 5),
 ]
 
 
 @pytest.mark.parametrize(("path", "count"), PICTURES, ids=[path.partition("?")[0] for path, _ in PICTURES])
-def test_a_page_begins_with_its_pictures_above_their_tables(page: Page, server: str, path: str, count: int) -> None:
+def test_a_page_begins_with_its_pictures_above_their_tables(
+    page: Page, server: str, served: Database, path: str, count: int
+) -> None:
+    with served.transaction() as session:  # a second topic, so that tests are defined
+        labels(session, "judith", "2 0 d01 0\n2 0 d02 1\n", name="judith.txt", add_to_pool=True)
     watch = Watch(page, server)
     sign_in(page, server, "ola")
     page.goto(server + HERE + path)

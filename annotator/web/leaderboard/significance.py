@@ -31,7 +31,7 @@ from annotator.workflows.qrels.qrels_versions import list_versions
 blueprint = Blueprint("significance", __name__)
 
 # A page cannot show more clearly; the file has all pairs.
-MOST_RUNS_IN_GRID = 30
+MOST_RUNS_IN_GRID = 60
 
 
 @blueprint.get("/collections/<slug>/significance")

@@ -24,6 +24,7 @@ from annotator.evaluation.significance.comparisons import (
     Letters,
     PairedTests,
     compare_with_baseline,
+    letter,
     letters,
     paired_tests,
 )
@@ -116,6 +117,16 @@ class SignificanceReport:
     def pairs(self) -> int:
         """The number of all pairs."""
         return len(self.tags) * (len(self.tags) - 1) // 2
+
+    @property
+    def beaten_by_best(self) -> int:
+        """The number of runs that the best run is significantly better than."""
+        return sum(self.differ(0, other) is True for other in range(1, len(self.tags)))
+
+    @property
+    def letter_groups(self) -> list[tuple[str, frozenset[int]]]:
+        """The letter and the runs, by their indices, of each group that does not differ."""
+        return [(letter(number), frozenset(group)) for number, group in enumerate(self.letters.groups)]
 
     def differ(self, first: int, second: int) -> bool | None:
         """Whether two runs differ by the model, by their indices; None when it is undefined."""

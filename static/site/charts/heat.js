@@ -39,7 +39,7 @@ export function heat(read, width, id) {
   })));
   const full = cells.filter((one) => one.value !== null);
   const hatching = hatchings(id);
-  const [top, left] = [LEGEND + foot.height, widest + 14];
+  const [top, left] = [(read.plain ? 4 : LEGEND) + foot.height, widest + 14];
   return {
     width: left + columns.length * wide + 10,
     height: top + rows.length * high + 8,
@@ -53,7 +53,7 @@ export function heat(read, width, id) {
         ? [Plot.text(full, { x: "x", y: "y", text: "number", fontSize: 11, fill: { value: ink, scale: null } })]
         : (wide < NAMED_CELL ? [] : [belowMark(full)])),
       foot.mark,
-      legend(scale, left),
+      ...(read.plain ? [] : [legend(scale, left)]),
       hoverMark(cells),
     ],
   };

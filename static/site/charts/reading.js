@@ -51,7 +51,8 @@ export function readTable(table, given = null) {
     hollow: numbersAt(indexOf("hollow"))?.map((value) => value !== null && value !== 0) ?? null,
     links: rows.map(linkOf),
     series: seriesOf(headings, column),
-    cells: cellsOf(headings, rows),
+    cells: cellsOf(headings, rows, dataset.link),
+    plain: "plain" in dataset,
     box: Object.fromEntries(["least", "first", "median", "third", "most"].map((role) => [role, numbersAt(indexOf(role))])),
   };
 }
@@ -72,14 +73,16 @@ function seriesOf(headings, column) {
 }
 
 /** The matrix of a heat map. */
-function cellsOf(headings, rows) {
+function cellsOf(headings, rows, address) {
   const columns = headings.flatMap((heading, index) => (heading.dataset.column === "cell" ? [index] : []));
+  const [columnNames, rowNames] = [columns.map((index) => nameOf(headings[index])), rows.map((row) => nameOf(row.querySelector("th") ?? row.cells[0]))];
+  const fill = (y, x) => address?.replace("{row}", encodeURIComponent(rowNames[y])).replace("{column}", encodeURIComponent(columnNames[x]));
   return {
-    columns: columns.map((index) => nameOf(headings[index])),
-    rows: rows.map((row) => nameOf(row.querySelector("th") ?? row.cells[0])),
+    columns: columnNames,
+    rows: rowNames,
     values: rows.map((row) => columns.map((index) => numberOf(row.cells[index]))),
     texts: rows.map((row) => columns.map((index) => textOf(row.cells[index]))),
-    links: rows.map((row) => columns.map((index) => linkOf(row.cells[index]) ?? linkOf(row))),
+    links: rows.map((row, y) => columns.map((index, x) => linkOf(row.cells[index]) ?? fill(y, x) ?? linkOf(row))),
   };
 }
 
