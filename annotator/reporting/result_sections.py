@@ -98,29 +98,26 @@ def _board(board: Leaderboard, words: Words) -> Table:
     """One line a run: means, the interval of the first measure, the least judged share."""
     _, measure = words.gettext, board.measures[0]
     has_interval = bool(board.rows and board.rows[0].intervals[0])
-    columns = [Column(_("Rank"), is_number=True), Column(_("Run")), Column(_("Team"))]
+    has_teams = any(row.team for row in board.rows)
+    columns = [Column(_("Rank"), is_number=True), Column(_("Run")), *([Column(_("Team"))] if has_teams else [])]
     for place, name in enumerate(board.measures):
         columns.append(Column(name, is_number=True))
         if place == 0 and has_interval:
             columns.append(Column(_("95 %% interval"), is_number=True))
-    rows = [_row(row, has_interval=has_interval) for row in board.rows]
+    rows = [_row(row, has_interval=has_interval, has_teams=has_teams) for row in board.rows]
     caption = _("All runs, by %(measure)s", measure=measure)
     return Table("board", caption, (*columns, Column(_("Marks"))), rows)
 
 
-def _row(row: LeaderboardRow, *, has_interval: bool) -> Sequence[Cell]:
+def _row(row: LeaderboardRow, *, has_interval: bool, has_teams: bool) -> Sequence[Cell]:
     values = [score(value) for value in row.values]
     if has_interval:
         values.insert(1, interval(row.intervals[0].bounds if row.intervals[0] else None))
     low = any(judged is not None and judged < ENOUGH_JUDGED for judged in row.judged)
     marks = f"{'▼' if low else ''}{'' if row.run.fed_pool else '○'}{'◆' if row.best_of_team else ''}"
-    return (
-        NOTHING if row.place is None else count(row.place),
-        Cell(row.tag),
-        Cell(row.team or DASH),
-        *values,
-        Cell(marks),
-    )
+    rank = NOTHING if row.place is None else count(row.place)
+    team = [Cell(row.team or DASH)] if has_teams else []
+    return rank, Cell(row.tag), *team, *values, Cell(marks)
 
 
 def topics(report: OverviewReport, words: Words) -> Iterator[Block]:
@@ -144,22 +141,28 @@ def topics(report: OverviewReport, words: Words) -> Iterator[Block]:
 
 
 def _spreads(report: OverviewReport, measure: str, words: Words) -> Table:
-    """Boxes; of many topics a line of medians in their quartiles, and one of the greatest values."""
+    """Boxes; of many topics, which stand in order of difficulty, medians in their quartiles and the greatest values."""
     _, spreads = words.gettext, report.topics
-    topic, least = Column(_("Topic"), "across"), Column(_("Least"), "least", is_number=True)
-    first, median = Column(_("Lower quartile"), "first", is_number=True), Column(_("Median"), "median", is_number=True)
-    third, most = Column(_("Upper quartile"), "third", is_number=True), Column(_("Greatest"), "most", is_number=True)
+    least, first, median, third, most = (
+        Column(heading, is_number=True)
+        for heading in (_("Least"), _("Lower quartile"), _("Median"), _("Upper quartile"), _("Greatest"))
+    )
     caption = _("%(measure)s of each topic over all runs, hardest topic first", measure=measure)
     if len(spreads) <= MOST_TOPICS_IN_FIGURE:
-        boxes = [(one.least, one.first, one.median, one.third, one.most) for one in spreads]
-        columns: Sequence[Column] = (topic, least, first, median, third, most)
-    else:
-        boxes = [(one.least, one.median, one.first, one.third, one.most) for one in spreads]
-        in_order = ((least, None), (median, "up"), (first, "low"), (third, "high"), (most, "up"))
-        columns = (topic, *(replace(column, role=role) for column, role in in_order))
-    kind = "box" if len(spreads) <= MOST_TOPICS_IN_FIGURE else "line"
-    rows = [(Cell(one.topic), *map(figure, numbers)) for one, numbers in zip(spreads, boxes, strict=True)]
-    return Table("spreads", caption, columns, rows, {"chart": kind, "up": measure, "across": _("Topic")})
+        roles = ((least, "least"), (first, "first"), (median, "median"), (third, "third"), (most, "most"))
+        rows = [
+            (Cell(one.topic), *map(figure, (one.least, one.first, one.median, one.third, one.most))) for one in spreads
+        ]
+        columns = (Column(_("Topic"), "across"), *(replace(column, role=role) for column, role in roles))
+        return Table("spreads", caption, columns, rows, {"chart": "box", "up": measure})
+    in_line = ((median, "up"), (first, "low"), (third, "high"), (most, "up"))
+    ranked = [
+        (count(rank), Cell(one.topic), *map(figure, (one.median, one.first, one.third, one.most)))
+        for rank, one in enumerate(spreads, start=1)
+    ]
+    names = (Column(_("Rank"), "across", is_number=True), Column(_("Topic"), "name"))
+    columns = (*names, *(replace(column, role=role) for column, role in in_line))
+    return Table("spreads", caption, columns, ranked, {"chart": "line", "up": measure})
 
 
 def _best_runs(tags: Sequence[str]) -> str:

@@ -44,9 +44,9 @@
 //
 // `{{ chart_assets() }}` of templates/site/_charts.html, in the block `head`, loads everything; the picture stands before
 // the table, before the region it scrolls in, or before the <details> that folds it. Rows that are hidden are not drawn;
-// a `table:changed` event of the table draws again, the rows of its `detail.rows` if it has them. Colours are the variables of charts.css, for light, dark, print and
-// forced colours; series differ by dash, symbol and hatching too. A click follows the first link of the nearest row
-// (heat: of the nearest cell); with Ctrl or Cmd in a new tab.
+// a `table:changed` event of the table draws again, the rows of its `detail.rows` if it has them. Colours are the
+// variables of charts.css, for light, dark, print and forced colours; series differ by dash, symbol and hatching too. A
+// click follows the first link of the nearest row (heat: of the nearest cell); with Ctrl or Cmd in a new tab.
 
 import { heat } from "./charts/heat.js";
 import { bar, box, points } from "./charts/named.js";
@@ -91,6 +91,7 @@ function followLinks(svg) {
 /** Draw one table, again whenever its rows or the width change. */
 export function draw(table) {
   if (isEmpty(readTable(table))) return null;
+  let rows = null; // those that match a filter, of all pages of the table
   const figure = document.createElement("div");
   figure.className = "chart";
   const head = document.createElement("div");
@@ -99,11 +100,10 @@ export function draw(table) {
   title.textContent = readTable(table).title;
   const region = document.createElement("div");
   region.className = "chart-region";
-  head.append(title, savingButtons(figure, table, title.textContent));
+  head.append(title, savingButtons(figure, table, title.textContent, () => rows));
   figure.append(head, region);
   (table.closest("details") ?? table.closest(".scrolling") ?? table).before(figure);
   let width = 0;
-  let rows = null; // those that match a filter, of all pages of the table
   const redraw = () => {
     const read = readTable(table, rows);
     figure.hidden = isEmpty(read);

@@ -254,6 +254,21 @@ def test_hidden_rows_leave_the_picture_when_the_table_says_it_changed(agreement:
     assert "alpha" not in texts(picture)
 
 
+def test_rows_of_other_pages_of_a_table_are_drawn_and_saved(agreement: Page) -> None:
+    rows = ["<th>alpha</th><td>0.5</td>", "<th>beta</th><td>0.1</td>"]
+    picture = draw(agreement, table_of('data-chart="bar" data-lies', ACROSS_UP, *rows))
+    agreement.evaluate("""() => {
+        const table = document.querySelector("main table");
+        const rows = [...table.tBodies[0].rows].reverse();
+        rows[0].hidden = true;
+        table.dispatchEvent(new CustomEvent("table:changed", { bubbles: true, detail: { rows } }));
+    }""")
+    assert [text for text in texts(picture) if text in {"alpha", "beta"}] == ["beta", "alpha"]
+    with agreement.expect_download() as download:
+        agreement.get_by_role("button", name="CSV: A title").click()
+    assert download.value.path().read_text() == '"Run","AP"\n"beta","0.1"\n"alpha","0.5"\n'
+
+
 def test_what_is_saved_has_the_colours_of_paper_and_csv_runs_no_formula(agreement: Page) -> None:
     rows = ['<th>=1+1</th><td data-value="-0.5">minus 0.5</td>']
     draw(agreement, table_of('data-chart="bar"', ACROSS_UP, *rows))

@@ -48,9 +48,9 @@ export function svgText(figure) {
   return new XMLSerializer().serializeToString(copy);
 }
 
-/** The rows of a table that are not hidden, as CSV. */
-export function csvText(table) {
-  const { headings, rows } = partsOf(table);
+/** Some rows of a table, or those that are not hidden, as CSV. */
+export function csvText(table, given = null) {
+  const { headings, rows } = partsOf(table, given);
   const quoted = (cell, isHeading) => {
     const bare = isHeading ? undefined : cell.dataset.value;
     const text = (bare ?? cell.textContent).trim().replace(/\s+/g, " ");
@@ -78,13 +78,13 @@ function offer(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
-/** The buttons that save a figure's picture and its table; their names need no translation. */
-export function savingButtons(figure, table, title) {
+/** The buttons that save a figure's picture and the rows drawn (`rowsNow`); their names need no translation. */
+export function savingButtons(figure, table, title, rowsNow) {
   const name = title.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "") || "chart";
   const kinds = {
     SVG: () => new Blob([svgText(figure)], { type: "image/svg+xml" }),
     PNG: () => pngOf(figure),
-    CSV: () => new Blob([csvText(table)], { type: "text/csv" }),
+    CSV: () => new Blob([csvText(table, rowsNow())], { type: "text/csv" }),
   };
   const group = document.createElement("div");
   group.className = "chart-saving";
