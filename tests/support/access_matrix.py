@@ -201,6 +201,7 @@ MATRIX = {
     "agreement.documents": Row("GET", f"{N}/agreement/documents?first=a&second=b", (303, 404, 403, 403, 404, 404)),
     "disagreements.show_adjudication": Row("GET", f"{N}/adjudication", ORGANISERS),
     "disagreements.show": Row("GET", f"{N}/disagreements", ORGANISERS),
+    "disagreements.decide": Row("POST", f"{N}/disagreements", ORGANISERS_FORM),
     "disagreements.as_csv": Row("GET", f"{N}/disagreements.csv", ORGANISERS),
     "disagreements.as_json": Row("GET", f"{N}/disagreements.json", ORGANISERS),
     "judges.show": Row("GET", f"{N}/judges", ORGANISERS),

@@ -39,4 +39,5 @@ def judging_seconds(seconds: Sequence[float]) -> JudgingSeconds | None:
     counts = np.bincount(np.searchsorted(np.array(EDGES), np.array(seconds), side="right"), minlength=len(lows))
     used = np.flatnonzero(counts)
     bins = [SecondsBin(lows[one], highs[one], int(counts[one])) for one in range(int(used[0]), int(used[-1]) + 1)]
-    return JudgingSeconds(*np.percentile(np.array(seconds), [5, 25, 50, 75, 95]).tolist(), tuple(bins))
+    p5, p25, middle, p75, p95 = np.percentile(np.array(seconds), [5, 25, 50, 75, 95]).tolist()
+    return JudgingSeconds(p5, p25, middle, p75, p95, tuple(bins))

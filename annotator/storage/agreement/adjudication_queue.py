@@ -149,6 +149,29 @@ def draw_disputed(
     return False
 
 
+def take_disputed(session: Session, pool_item_id: int, judge_id: int, now: datetime) -> int | None:
+    """Assign one disputed item to a user who is about to decide it; the id of the assignment.
+
+    An item that they decided or hold stays theirs. None for an item that is not in dispute, is held or decided by
+    another user, or was given to them as a judge.
+    """
+    session.flush()
+    session.execute(select(PoolItem.id).where(PoolItem.id == pool_item_id).with_for_update())
+    own = select(Assignment.id).where(
+        Assignment.pool_item_id == pool_item_id, Assignment.judge_id == judge_id, DECIDES, HAS_IT
+    )
+    found = session.scalar(own)
+    if found is not None:
+        return found
+    free = _undecided(_disputed(None, PoolItem.id == pool_item_id)).where(
+        _may_decide(judge_id), _is_unclaimed(judge_id)
+    )
+    if session.scalar(free) is None:
+        return None
+    lend(session, [pool_item_id], judge_id, now, {pool_item_id: Purpose.ADJUDICATION})
+    return session.scalars(own).one()
+
+
 def own_disputes(
     session: Session, collection_id: int, judge_id: int, in_topics: ColumnElement[bool] | None = None
 ) -> dict[int, OwnDisputes]:

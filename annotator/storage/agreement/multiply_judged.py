@@ -5,6 +5,7 @@ For organisers, and includes agreed and decided items; `adjudication_queue` has 
 
 from collections import defaultdict
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import NamedTuple
 
@@ -53,6 +54,14 @@ class ItemRow(NamedTuple):
     title: str
     has_text: bool
     known_grade: int | None
+
+
+class ItemText(NamedTuple):
+    """The text of a pool item, or its beginning where `is_cut`, and its language, empty if unknown."""
+
+    body: str
+    language: str
+    is_cut: bool
 
 
 class JudgementRow(NamedTuple):
@@ -118,6 +127,21 @@ def items_by_id(session: Session, item_ids: Sequence[int]) -> dict[int, ItemRow]
         .where(PoolItem.id.in_(item_ids))
     )
     return {id_: ItemRow._make(row) for id_, *row in rows}
+
+
+def titles_of_topics(session: Session, topic_ids: AbstractSet[int]) -> dict[int, str]:
+    """Topic id → its title; the ids must fit into one statement."""
+    return {id_: title for id_, title in session.execute(select(Topic.id, Topic.title).where(Topic.id.in_(topic_ids)))}
+
+
+def texts_of(session: Session, item_ids: Sequence[int], most: int) -> dict[int, ItemText]:
+    """Item id → its text, for items with one; `item_ids` must fit into one statement."""
+    rows = session.execute(
+        select(PoolItem.id, func.substr(Document.body, 1, most), Document.language, func.length(Document.body) > most)
+        .join(Document, Document.id == PoolItem.document_id)
+        .where(PoolItem.id.in_(item_ids), Document.body.is_not(None))
+    )
+    return {id_: ItemText(body, language or "", bool(is_cut)) for id_, body, language, is_cut in rows}
 
 
 def judgements_on(session: Session, item_ids: Sequence[int]) -> dict[int, list[JudgementRow]]:

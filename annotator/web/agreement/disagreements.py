@@ -1,18 +1,25 @@
 """Documents with differing judgements, largest difference first, filtered by topic, judges and difference."""
 
 from typing import Any
+from uuid import uuid4
 
-from flask import Blueprint, render_template, request
+from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from wtforms import HiddenField, IntegerField, StringField
+from wtforms.validators import InputRequired
 
 from annotator.errors import AnnotatorError
 from annotator.storage import Role
+from annotator.storage.judging.leases import Decision
 from annotator.web.site.access import collection_page
-from annotator.web.site.context import database, now
+from annotator.web.site.context import database, now, the_person
 from annotator.web.site.downloads import CSV, JSON, download
 from annotator.web.site.error_pages import status_of
+from annotator.web.site.forms import Form
+from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.query_string import number_or
 from annotator.workflows.agreement import adjudication, disagreements
+from annotator.workflows.agreement.deciding import decide_disagreement
 from annotator.workflows.agreement.disagreements import ROWS_A_PAGE, DisagreementFilter
 from annotator.workflows.people import members
 
@@ -21,10 +28,24 @@ blueprint = Blueprint("disagreements", __name__)
 DIGITS = 6
 
 
+class DecisionForm(Form):
+    """A decision on the document of a card; a grade is the button that was pressed."""
+
+    topic = HiddenField(validators=[InputRequired()])
+    docno = HiddenField(validators=[InputRequired()])
+    client_id = HiddenField(validators=[InputRequired()])
+    grade = IntegerField(validators=[InputRequired()])
+    note = StringField(lazy_gettext("Note"))
+
+
 @blueprint.get("/collections/<slug>/disagreements")
 @collection_page(Role.ORGANISER)
 def show(slug: str) -> ResponseReturnValue:
     """All of them, or by `?topic=1&topic=2`, `?judge=` and `?other=`, `?apart=2`, `?across=1`, `?undecided=1`."""
+    return _page(slug)
+
+
+def _page(slug: str, form: DecisionForm | None = None) -> ResponseReturnValue:
     wanted, refused = _wanted(), None
     with database().reading() as session:
         try:
@@ -38,9 +59,38 @@ def show(slug: str) -> ResponseReturnValue:
         wanted=wanted,
         address=_address(wanted),
         refused=refused,
+        decision_refused=form.refusal if form is not None else None,
+        new_id=lambda: uuid4().hex,
         per_page=ROWS_A_PAGE,
     )
+    if form is not None:
+        return page, form.status
     return page if refused is None else (page, status_of(refused))
+
+
+@blueprint.post("/collections/<slug>/disagreements")
+@collection_page(Role.ORGANISER)
+def decide(slug: str) -> ResponseReturnValue:
+    """Store a decision as an adjudication by this organiser, and go on to the next document of the same filter."""
+    form = DecisionForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            decide_disagreement(
+                session,
+                slug,
+                form.topic.data,
+                form.docno.data,
+                the_person().id,
+                Decision(form.grade.data, None, form.note.data or ""),
+                client_id=form.client_id.data,
+                decided_at=now(),
+            )
+    if form.refused:
+        return _page(slug, form)
+    flash(gettext("Decided: %(docno)s is %(grade)s.", docno=form.docno.data, grade=form.grade.data))
+    wanted = {**_address(_wanted()), "page": number_or("page", 1, digits=DIGITS)}
+    place = number_or("place", 1, digits=DIGITS)
+    return redirect(url_for(".show", slug=slug, **wanted, _anchor=f"card-{place}"), 303)
 
 
 @blueprint.get("/collections/<slug>/disagreements.csv")

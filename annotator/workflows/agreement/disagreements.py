@@ -17,6 +17,7 @@ from annotator.storage import ACCEPTED, CannotJudge, Collection, Topic
 from annotator.storage.agreement.adjudication_queue import decisions
 from annotator.storage.agreement.multiply_judged import (
     GradedItem,
+    ItemText,
     JudgementRow,
     evidence_of,
     graded_by,
@@ -24,12 +25,15 @@ from annotator.storage.agreement.multiply_judged import (
     items_by_id,
     judgements_on,
     people_who_graded,
+    texts_of,
+    titles_of_topics,
 )
 from annotator.storage.collections.collection import find_collection, find_topic
 from annotator.storage.judging.leases import Decision
 from annotator.storage.site.bulk_insert import chunks
 
 ROWS_A_PAGE = 25
+MOST_CHARACTERS = 10_000  # of a document's text on a card; a page of its own has the whole text
 PAIR = 2
 
 
@@ -93,11 +97,25 @@ class Survey:
 
 
 @dataclass(frozen=True)
+class DisagreementCard:
+    """A disagreement with its topic's title and the document's text; `text` is None without an imported one."""
+
+    row: Disagreement
+    topic_title: str
+    text: ItemText | None
+
+    @property
+    def decided_by(self) -> str | None:
+        """The adjudicator who decided it last, None before a decision."""
+        return next((word.judge for word in reversed(self.row.words) if word.adjudicates), None)
+
+
+@dataclass(frozen=True)
 class DisagreementsPage:
     """One page of the matching disagreements, worst first, and their total number."""
 
     survey: Survey
-    rows: tuple[Disagreement, ...]
+    cards: tuple[DisagreementCard, ...]
     total: int
     page: int
     pages: int
@@ -139,7 +157,13 @@ def page_of_disagreements(session: Session, slug: str, wanted: DisagreementFilte
     pages = max(1, -(-len(items) // ROWS_A_PAGE))
     page = min(max(page, 1), pages)
     shown = items[(page - 1) * ROWS_A_PAGE : page * ROWS_A_PAGE]
-    return DisagreementsPage(_survey(compared), tuple(_described(session, compared, shown)), len(items), page, pages)
+    texts = texts_of(session, [item.id for item in shown], MOST_CHARACTERS)
+    titles = titles_of_topics(session, {item.topic_id for item in shown})
+    cards = (
+        DisagreementCard(row, titles[item.topic_id], texts.get(item.id))
+        for item, row in zip(shown, _described(session, compared, shown), strict=True)
+    )
+    return DisagreementsPage(_survey(compared), tuple(cards), len(items), page, pages)
 
 
 def list_disagreements(session: Session, slug: str, wanted: DisagreementFilter) -> list[Disagreement]:

@@ -227,3 +227,25 @@ def test_the_slug_is_in_the_names_of_the_files(visit: Visit, judged: str) -> Non
     for path in ("disagreements.csv", "disagreements.json", "judges.csv"):
         answer = visit("ola").get(f"{judged}/{path}")
         assert f"filename={SLUG}-{path}" in answer.headers["Content-Disposition"]
+
+
+def test_a_disagreement_is_decided_on_its_card(visit: Visit, judged: str) -> None:
+    ola = visit("ola")
+    page = ola.get(f"{judged}/disagreements")
+    assert words(page).count("Decide 0 Not relevant 1 Relevant 2 Highly relevant") == 2
+    fields = {"topic": "1", "docno": "a", "client_id": "one", "grade": "2", "note": "Clear."}
+    sent = ola.post(f"{judged}/disagreements?apart=1&undecided=1&place=1", **fields)
+    assert sent.status_code == 303
+    assert sent.headers["Location"].endswith("/disagreements?undecided=1&page=1#card-1")
+    after = words(ola.get(f"{judged}/disagreements"))
+    assert "Decided: a is 2." in after
+    assert "Change your decision" in after
+    assert "Clear." in after
+
+
+def test_a_refused_decision_is_explained(visit: Visit, judged: str) -> None:
+    ola = visit("ola")
+    refused = ola.post(f"{judged}/disagreements", topic="1", docno="c", client_id="one", grade="1")
+    assert refused.status_code == 409
+    assert "You cannot decide on this document" in words(refused)
+    assert ola.post(f"{judged}/disagreements", topic="1", docno="a", client_id="one", grade="x").status_code == 422

@@ -277,19 +277,19 @@ def test_there_are_pages_and_the_nearest_stands_for_one_that_is_not_there(sessio
     labels(session, "jo", "".join(f"1 0 {docno} 0\n" for docno in docnos))
     labels(session, "kim", "".join(f"1 0 {docno} 1\n" for docno in docnos), name="k.txt")
     pages = [page_of_disagreements(session, SLUG, ALL, number) for number in (1, 2, 3, 0)]
-    assert [(page.page, page.pages, len(page.rows)) for page in pages] == [
+    assert [(page.page, page.pages, len(page.cards)) for page in pages] == [
         (1, 2, ROWS_A_PAGE),
         (2, 2, 3),
         (2, 2, 3),
         (1, 2, ROWS_A_PAGE),
     ]
-    assert sorted(row.docno for page in pages[:2] for row in page.rows) == docnos
+    assert sorted(card.row.docno for page in pages[:2] for card in page.cards) == docnos
 
 
 def test_without_judgements_there_are_none(session: Session) -> None:
     pooled_news(session)
     page = page_of_disagreements(session, SLUG, ALL)
-    assert (page.rows, page.total, page.pages) == ((), 0, 1)
+    assert (page.cards, page.total, page.pages) == ((), 0, 1)
     assert (page.survey.compared, page.survey.judges) == (0, ())
     labels(session, "jo", "1 0 a 0\n1 0 b 1\n")
     assert page_of_disagreements(session, SLUG, ALL).survey.judges == ("jo",)
