@@ -9,9 +9,21 @@ from pathlib import Path
 
 from sqlalchemy.orm import Session
 
+from annotator.clicks.evaluation.logs.log_studying import LogRequest, study_log
+from annotator.clicks.workflows import click_logs
 from annotator.demonstration.corpus import PythonDocument, python_documents, text_hash
+from annotator.demonstration.evidence import (
+    COSTS,
+    LOG_NAME,
+    MACHINE,
+    MACHINE_FACTS,
+    VARIANTS,
+    click_log,
+    machine_labels,
+)
 from annotator.demonstration.systems import SYSTEMS
 from annotator.evaluation.formats.document_formats import ParsedDocument
+from annotator.evaluation.formats.topic_formats import ParsedTopic
 from annotator.evaluation.qrels.scale import parse_scale
 from annotator.evaluation.runs.run_tags import Sender
 from annotator.files import InputFile
@@ -21,12 +33,13 @@ from annotator.storage import Database, Role, RunType
 from annotator.storage.pools.pools import PoolRequest
 from annotator.storage.runs.runs import RunDetails
 from annotator.storage.site.migrating import upgrade_schema
-from annotator.workflows.collections import collection
+from annotator.workflows.collections import collection, rounds
 from annotator.workflows.documents import documents
 from annotator.workflows.judging import judgement_import
 from annotator.workflows.people import accounts, members
 from annotator.workflows.pools import pool_building, pools
-from annotator.workflows.runs import run_upload
+from annotator.workflows.qrels import qrels, qrels_versions
+from annotator.workflows.runs import run_costs, run_upload, runs
 from annotator.workflows.topics import topics
 
 HERE = Path(__file__).parent
@@ -51,6 +64,9 @@ TEAMS = {
     "words": ("bm25-plain", "bm25-porter", "bm25-names", "bm25-description"),
     "vectors": ("tfidf-cosine", "trigram-summary"),
 }
+# The others are of the first round.
+SECOND_ROUND = frozenset({"bm25-description", "trigram-summary"})
+FIRST_ROUND = frozenset(tag for tags in TEAMS.values() for tag in tags) - SECOND_ROUND
 LABELLINGS = ("strict", "generous")
 
 
@@ -122,27 +138,71 @@ def _build(database: Database, now: datetime) -> tuple[int, int]:
         read = topics.read_topics([_shipped("topics.xml")], unpacked_limit=UNPACKED_LIMIT)
         topics.import_topics(session, SLUG, read)
         documents.import_documents(session, SLUG, [_parsed(document) for document in corpus])
-        for team, tags in TEAMS.items():
-            for tag in tags:
-                system = SYSTEMS[tag]
-                sent = InputFile(f"{tag}.run", system.run_lines(corpus, read).encode())
-                checked = run_upload.check_runs(
-                    session, SLUG, [sent], sender=Sender(team, organises=True), unpacked_limit=UNPACKED_LIMIT
-                )
-                run_upload.store_runs(
-                    session,
-                    SLUG,
-                    checked,
-                    details=RunDetails(team, system.description, RunType.AUTOMATIC),
-                    uploaded_by_id=None,
-                    uploaded_at=now,
-                )
-        request = PoolRequest("depth", {"depth": DEPTH})
-        pool_building.build_pool(session, SLUG, request, seed=SEED, built_by_id=None, built_at=now)
-        counts = _import_labels(session, corpus, now)
+        used, left_out = _hold_round(session, corpus, read, FIRST_ROUND, now)
+        made = qrels.export_qrels(session, SLUG, made_at=now)
+        qrels_versions.close_round(session, SLUG, made, by_id=None, at=now)
+        rounds.open_round(session, SLUG, name="Second round", at=now)
+        more, left_out = _hold_round(session, corpus, read, SECOND_ROUND, now)
+        _add_evidence(session, corpus, now)
     # Closing merges SQLite's log into the file, so that the file alone can be renamed.
     database.close()
-    return counts
+    return used + more, left_out - used
+
+
+def _hold_round(
+    session: Session,
+    corpus: Sequence[PythonDocument],
+    read: Sequence[ParsedTopic],
+    tags: AbstractSet[str],
+    now: datetime,
+) -> tuple[int, int]:
+    """Store the runs of a round, pool them, and import the labels that fit the pool."""
+    for team, tag in ((team, tag) for team, of_team in TEAMS.items() for tag in of_team if tag in tags):
+        system = SYSTEMS[tag]
+        sent = InputFile(f"{tag}.run", system.run_lines(corpus, read).encode())
+        checked = run_upload.check_runs(
+            session, SLUG, [sent], sender=Sender(team, organises=True), unpacked_limit=UNPACKED_LIMIT
+        )
+        run_upload.store_runs(
+            session,
+            SLUG,
+            checked,
+            details=RunDetails(team, system.description, RunType.AUTOMATIC),
+            uploaded_by_id=None,
+            uploaded_at=now,
+        )
+        run_costs.state_costs(session, SLUG, tag, COSTS[tag], at=now)
+    request = PoolRequest("depth", {"depth": DEPTH})
+    pool_building.build_pool(session, SLUG, request, seed=SEED, built_by_id=None, built_at=now)
+    return _import_labels(session, corpus, now)
+
+
+def _add_evidence(session: Session, corpus: Sequence[PythonDocument], now: datetime) -> None:
+    """Import the labels of the machine and the click log, both made from the shipped labels."""
+    labels = [
+        (label.topic, label.docno, int(label.grades[0]))
+        for label in fitting_labels(shipped_labels(), corpus, pools.pooled_docnos(session, SLUG))
+        if label.grades[0]
+    ]
+    file = InputFile("machine.qrels", machine_labels(labels).encode())
+    checked = judgement_import.check_judgements(session, SLUG, file, by_machine=True, unpacked_limit=UNPACKED_LIMIT)
+    judgement_import.store_judgements(session, SLUG, checked, judge=MACHINE, machine=MACHINE_FACTS, added_at=now)
+    relevant = {(topic, docno) for topic, docno, grade in labels if grade}
+    lists = {tag: _lists_of(runs.original_file(session, SLUG, tag)) for tag in VARIANTS}
+    log = click_log(lists, relevant, now).encode()
+    titles = click_logs.foresee_log(session, SLUG, LOG_NAME)
+    click_logs.store_log(
+        session, SLUG, study_log([("clicks.csv", log)], LogRequest(LOG_NAME), titles), by_id=None, at=now
+    )
+
+
+def _lists_of(run: InputFile) -> dict[str, list[str]]:
+    """The ranked documents of a run file by topic."""
+    lists: dict[str, list[str]] = {}
+    for line in run.content.decode().splitlines():
+        topic, _, docno, *_ = line.split()
+        lists.setdefault(topic, []).append(docno)
+    return lists
 
 
 def _add_collection_and_people(session: Session, now: datetime) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from alembic import command
 
+from annotator.clicks.workflows import click_logs
 from annotator.demonstration import build
 from annotator.demonstration.build import PASSWORD, SLUG, Demonstration, prepare_demonstration
 from annotator.demonstration.corpus import python_documents
@@ -16,11 +17,12 @@ from annotator.storage import Database
 from annotator.storage.judging.leases import Decision
 from annotator.storage.site.migrating import migration_config
 from annotator.storage.site.schema import newest_version, version_of
-from annotator.workflows.agreement import agreement
-from annotator.workflows.collections import collection
+from annotator.workflows.agreement import agreement, machine_judges
+from annotator.workflows.collections import collection, rounds
 from annotator.workflows.judging import judge_history, judging, recording
 from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.people import accounts, members
+from annotator.workflows.runs.run_costs import costs_of_run
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 
@@ -47,8 +49,21 @@ def test_it_has_thousands_of_documents_and_a_pool_that_is_judged_in_good_part(da
     assert counts.topics >= 12
     assert counts.documents == counts.documents_with_text > 3000
     assert counts.runs == 6
-    assert 300 <= counts.pool_items <= 450
+    assert 300 <= counts.pool_items <= 550
     assert counts.judgements > counts.pool_items / 2
+
+
+def test_no_page_of_it_is_empty(database: Database) -> None:
+    with database.reading() as session:
+        shown = rounds.list_rounds(session, SLUG)
+        assert [(one.number, one.is_open, one.runs) for one in shown] == [(1, False, 4), (2, True, 2)]
+        assert costs_of_run(session, SLUG, "tfidf-cosine").statements
+        [log] = click_logs.list_logs(session, SLUG)
+        [machine] = machine_judges.machine_reports(session, SLUG).machines
+    database.close()
+    assert log.name == "A/B test"
+    assert sorted(filter(None, log.runs.values())) == ["bm25-porter", "tfidf-cosine"]
+    assert machine.machine.name == "word-counter"
 
 
 def test_every_shipped_label_is_used_or_counted_as_left_out(made: Demonstration) -> None:

@@ -73,13 +73,14 @@ class InvitationRow:
 
 @dataclass(frozen=True)
 class OpenInvitation:
-    """What a link offers when opened; with `account`, a new password for that account."""
+    """What a link offers when opened; with `account`, a new password for that account, or its first one."""
 
     slug: str | None
     title: str | None
     role: Role | None
     team: str | None
     account: str | None
+    is_first: bool = False
 
 
 @dataclass(frozen=True)
@@ -203,6 +204,7 @@ def open_invitation(session: Session, secret: str, *, now: datetime) -> OpenInvi
         Role(link.role) if link.role else None,
         link.team,
         account.name if account else None,
+        is_first=account is not None and account.password_hash is None,
     )
 
 
