@@ -75,6 +75,12 @@ RUNS = (
         metavar="P",
         help="Pool only runs with a team priority from 1 to P.",
     ),
+    click.option(
+        "--per-team",
+        type=int,
+        metavar="N",
+        help="Pool at most N runs of each team, those of the best priority first.",
+    ),
     click.option("--depth-of", "depths", multiple=True, metavar="TAG=K", help="Another depth for one run. Repeatable."),
     click.option(
         "--round", "round_number", type=int, metavar="N", help="Pool the runs of this round. [the newest round]"
@@ -90,6 +96,7 @@ class Described:
     said: Mapping[str, str | int]
     patterns: Sequence[str]
     priority: int | None
+    per_team: int | None
     depths: Sequence[str]
     round_number: int | None
 
@@ -102,7 +109,13 @@ class Described:
             of_round = newest if self.round_number is None else self.round_number
             tags = _fitting([run.tag for run in rows if run.round == of_round], self.patterns)
         return PoolRequest(
-            self.strategy, self.said, tags, self.priority, dict(map(_depth, self.depths)), self.round_number
+            self.strategy,
+            self.said,
+            tags,
+            self.priority,
+            dict(map(_depth, self.depths)),
+            self.round_number,
+            per_team=self.per_team,
         )
 
 
@@ -124,6 +137,7 @@ def _describing(command: Callable[..., None], *, has_usual: bool) -> Callable[..
         strategy: str | None,
         patterns: Sequence[str],
         priority: int | None,
+        per_team: int | None,
         depths: Sequence[str],
         round_number: int | None,
         **options: Any,  # noqa: ANN401 - the command's own
@@ -134,7 +148,7 @@ def _describing(command: Callable[..., None], *, has_usual: bool) -> Callable[..
             raise click.UsageError("Give --depth K, or a --strategy and what it takes.")
         name = strategy or USUAL_STRATEGY
         told = with_usual(name, given) if has_usual else given
-        command(*args, described=Described(name, told, patterns, priority, depths, round_number), **options)
+        command(*args, described=Described(name, told, patterns, priority, per_team, depths, round_number), **options)
 
     described = collecting
     for option in reversed((STRATEGY, *TOLD.values(), *RUNS)):

@@ -1,10 +1,12 @@
 """Pool versions, samples and contributions, and the runs and ranked lists from which a pool is built."""
 
+from collections import Counter
 from collections.abc import Collection as SizedIterable
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 from sqlalchemy import BindParameter, bindparam, exists, func, null, select
@@ -229,9 +231,9 @@ LISTS_AT_ONCE = 256
 class PoolRequest:
     """Parameters of a pool to build: the strategy with its options, and the runs.
 
-    `tags` None means all runs in force; `priority` P those with team priority 1 to P; `depth_of` maps tags to depths of
-    their own. With rounds, a pool uses the runs of one round (the newest by default) and skips documents judged before
-    it; `every_round` is for filling holes.
+    `tags` None means all runs in force; `priority` P those with team priority 1 to P; `per_team` N at most N of these
+    for each team, by priority; `depth_of` maps tags to depths of their own. With rounds, a pool uses the runs of one
+    round (the newest by default) and skips documents judged before it; `every_round` is for filling holes.
     """
 
     strategy: str = "depth"
@@ -241,6 +243,7 @@ class PoolRequest:
     depth_of: Mapping[str, int] = field(default_factory=dict)
     round: int | None = None
     every_round: bool = False
+    per_team: int | None = None
 
 
 class PooledRun(NamedTuple):
@@ -283,17 +286,34 @@ def runs_to_pool(session: Session, collection_id: int, request: PoolRequest) -> 
         _check_round(request.tags, pooled, of_round={run.tag for run, _ in in_force})
     if request.priority is not None and request.priority < 1:
         raise InvalidValueError("A priority is a number from 1, not %(given)d.", given=request.priority)
-    runs = [
-        run
+    if request.per_team is not None and request.per_team < 1:
+        raise InvalidValueError("The runs per team are a number from 1, not %(given)d.", given=request.per_team)
+    chosen = [
+        (run, priority)
         for run, priority in in_force
         if (request.tags is None or run.tag in request.tags)
         and (request.priority is None or priority <= request.priority)
     ]
+    runs = _first_of_teams(chosen, request.per_team)
     if not runs:
         raise ConflictError("There is no run to pool yet.")
     for tag in sorted(request.depth_of.keys() - {run.tag for run in runs}):
         raise InvalidValueError("A depth is given for “%(tag)s”, which is no run of this pool.", tag=tag)
     return runs
+
+
+def _first_of_teams(runs: Sequence[tuple[PooledRun, int]], per_team: int | None) -> list[PooledRun]:
+    """At most so many runs of each team, by priority and then by id; a run without a team counts as its own team."""
+    if per_team is None:
+        return [run for run, _ in runs]
+    taken: Counter[object] = Counter()
+    first = []
+    for run, _ in sorted(runs, key=itemgetter(1)):
+        team = run.team or run
+        taken[team] += 1
+        if taken[team] <= per_team:
+            first.append(run)
+    return sorted(first, key=attrgetter("id"))
 
 
 def team_numbers(runs: Iterable[PooledRun]) -> list[int]:

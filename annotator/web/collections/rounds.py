@@ -105,6 +105,7 @@ def _closing_page(slug: str, *, grades: int) -> str:
         ],
         button=gettext("Close the round"),
         back=url_for(".show", slug=slug),
+        destroys=True,
     )
 
 

@@ -116,6 +116,7 @@ def _withdrawal_page(slug: str) -> str:
         notes=notes,
         button=gettext("Withdraw"),
         back=url_for(".show", slug=slug, tag=_tag()),
+        destroys=True,
     )
 
 

@@ -137,6 +137,7 @@ def _removal_page(slug: str, form: RemovalForm, removal: Removal) -> str:
         notes=notes,
         button=gettext("Remove"),
         back=url_for(".show", slug=slug),
+        destroys=True,
     )
 
 

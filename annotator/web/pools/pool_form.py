@@ -79,6 +79,11 @@ class PoolForm(Form):
         [Optional()],
         description=lazy_gettext("Only runs to which their team gave this priority or a better one; empty for all."),
     )
+    per_team = WholeNumberField(
+        lazy_gettext("Runs per team"),
+        [Optional()],
+        description=lazy_gettext("At most so many runs of each team, those of the best priority first; empty for all."),
+    )
     depth_of = StringField(
         lazy_gettext("Runs with another depth"),
         description=lazy_gettext("Such as bm25=20, dense=5."),
@@ -155,6 +160,7 @@ class PoolForm(Form):
             self.runs.data or None,
             self.priority.data,
             {tag: int(depth) for tag, depth in own},
+            per_team=self.per_team.data,
         )
 
     def takes(self, name: str) -> bool:

@@ -88,9 +88,18 @@ def is_confirmed() -> bool:
 
 
 def confirmation(
-    title: str, *, figures: Mapping[str, str] | None = None, notes: Sequence[str] = (), button: str, back: str
+    title: str,
+    *,
+    figures: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
+    button: str,
+    back: str,
+    destroys: bool = False,
 ) -> str:
-    """The confirmation page with an effect and the submitted fields of the form, without files."""
+    """The confirmation page with an effect and the submitted fields of the form, without files.
+
+    The button is red if it takes something away (`destroys`).
+    """
     fields = [(name, value) for name, value in request.form.items(multi=True) if name not in NOT_REPEATED]
     return render_template(
         "site/confirm.html",
@@ -101,4 +110,5 @@ def confirmation(
         fields=fields,
         button=button,
         back=back,
+        destroys=destroys,
     )

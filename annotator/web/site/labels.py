@@ -106,6 +106,15 @@ STRATEGIES: Mapping[str, str] = {
     "test-questions": lazy_gettext("test questions"),
 }
 
+# With when to use each.
+RECOMMENDED_STRATEGIES: Mapping[str, str] = {
+    "depth": lazy_gettext("For a shared task: fair to every run, easy to explain, and the size is known beforehand."),
+    "rrf": lazy_gettext("For a fixed number of documents: those that most runs rank high are judged first."),
+    "maxmean": lazy_gettext(
+        "For the most relevant documents per hour: chosen while judging, from the runs that find them."
+    ),
+}
+
 POOL_PARAMETERS: Mapping[str, str] = {
     "depth": lazy_gettext("depth"),
     "budget": lazy_gettext("documents in total"),
@@ -116,6 +125,7 @@ POOL_PARAMETERS: Mapping[str, str] = {
     "decimals": lazy_gettext("decimals compared"),
     "strata": lazy_gettext("strata"),
     "priority": lazy_gettext("priority up to"),
+    "per_team": lazy_gettext("runs per team"),
     "depth_of": lazy_gettext("other depths"),
 }
 

@@ -126,6 +126,8 @@ def choose_pool(
     parameters: dict[str, object] = {**strategy.parameters, "runs": sorted(run.tag for run in runs)}
     if request.priority is not None:
         parameters["priority"] = request.priority
+    if request.per_team is not None:
+        parameters["per_team"] = request.per_team
     if request.depth_of:
         parameters["depth_of"] = dict(request.depth_of)
     its_round = round_to_pool(session, collection.id, request)

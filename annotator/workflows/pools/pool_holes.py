@@ -20,6 +20,7 @@ from annotator.evaluation.reusability.holes import DEPTHS, Holes, RunHoles, find
 from annotator.evaluation.runs.rankings import decode_documents
 from annotator.storage import Collection
 from annotator.storage.collections.collection import accepted_topics, find_collection
+from annotator.storage.judging.progress import Effort, judging_effort
 from annotator.storage.pools.pools import pool_item_ids
 from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.runs.runs import lists_of_runs
@@ -51,6 +52,11 @@ class HolesReport:
     runs: tuple[tuple[RunHoles, ...], ...]
     fillings: tuple[Filling, ...]
     topics: int
+    effort: Effort
+
+    def hours(self, filling: Filling) -> float:
+        """The hours of judging that documents outside the pool would add."""
+        return self.effort.hours(round(filling.new * self.effort.judgements_wanted))
 
     def table(self) -> tuple[list[str], list[list[Cell]]]:
         """Headings and rows, one per run and depth."""
@@ -84,7 +90,7 @@ def holes_report(session: Session, slug: str, depths: Sequence[int] = DEPTHS) ->
     pooled = pool_item_ids(session, collection.id).keys()
     fillings = tuple(_filling(holes, depth, pooled) for depth in holes.depths)
     state = state_of("live", collection.consensus_policy, grades)
-    return HolesReport(state, holes.depths, holes.runs, fillings, len(topics))
+    return HolesReport(state, holes.depths, holes.runs, fillings, len(topics), judging_effort(session, collection))
 
 
 def _settled(session: Session, collection: Collection) -> dict[Pair, int]:

@@ -19,7 +19,7 @@ def fields(text: str) -> set[str]:
     return set(re.findall(r'<(?:input|select)[^>]* name="([^"]+)"', form[0]))
 
 
-EVERY = {"strategy", "priority", "runs", "showing", "seed"}
+EVERY = {"strategy", "priority", "per_team", "runs", "showing", "seed"}
 
 
 @pytest.mark.parametrize("page", ["pool", "pool/plan"])

@@ -230,6 +230,22 @@ def test_only_the_runs_that_teams_want_pooled_first(session: Session) -> None:
         build(session, PoolRequest("depth", {"depth": 1}, priority=0))
 
 
+def test_a_team_contributes_at_most_so_many_runs_by_priority(session: Session) -> None:
+    news(session)
+    topic_file(session)
+    for tag, team in (("r1", "red"), ("r2", "red"), ("r3", "red"), ("b1", "blue"), ("x", None), ("y", None)):
+        run(session, tag, {"1": [tag]}, team=team)
+    for tag, priority in (("r1", 3), ("r2", 2)):
+        runs.change_run(session, SLUG, tag, details=RunDetails(priority=priority), at=NOW)
+    build(session, PoolRequest("depth", {"depth": 1}, per_team=1))
+    build(session, PoolRequest("depth", {"depth": 1}, per_team=2))
+    first, second = (version.parameters for version in pools.pool_versions(session, SLUG))
+    assert first == {"depth": 1, "runs": ["b1", "r3", "x", "y"], "per_team": 1}
+    assert second["runs"] == ["b1", "r2", "r3", "x", "y"]
+    with pytest.raises(InvalidValueError, match="The runs per team are a number from 1, not 0"):
+        build(session, PoolRequest("depth", {"depth": 1}, per_team=0))
+
+
 def test_a_run_may_have_a_depth_of_its_own(session: Session) -> None:
     letters(session)
     build(session, PoolRequest("depth", {"depth": 1}, tags=["alpha", "gamma"], depth_of={"gamma": 3}))
