@@ -16,6 +16,9 @@ PICTURES = [
     ("/leaderboard/topics", 1),
     ("/leaderboard/matrix", 1),
     ("/significance?m=P@5&baseline=alpha", 5),
+    ("/correlation?m=P@5", 2),
+    ("/agreement/effect", 3),
+    ("/qrels/diff?before=1&after=live", 1),
 ]
 
 

@@ -73,7 +73,7 @@ def test_what_cannot_be_asked_is_said_beside_the_form(
     answer = visit("ola").get(f"{judged}/agreement/effect?{query}")
     assert answer.status_code == status
     assert words_ in words(answer)
-    assert "Options" in words(answer)
+    assert "More options" in words(answer)
 
 
 def test_before_any_judgement_the_page_says_so(visit: Visit, news: str) -> None:
