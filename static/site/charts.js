@@ -43,10 +43,11 @@
 //   name where the text is shortened.
 //
 // `{{ chart_assets() }}` of templates/site/_charts.html, in the block `head`, loads everything; the picture stands before
-// the table, before the region it scrolls in, or before the <details> that folds it. Rows that are hidden are not drawn;
-// a `table:changed` event of the table draws again, the rows of its `detail.rows` if it has them. Colours are the
-// variables of charts.css, for light, dark, print and forced colours; series differ by dash, symbol and hatching too. A
-// click follows the first link of the nearest row (heat: of the nearest cell); with Ctrl or Cmd in a new tab.
+// the table, before the region it scrolls in, or before the <details> that folds it. Rows that are hidden are not drawn,
+// but for those on another page of the table (data-elsewhere); a `table:changed` event of the table draws again, the rows
+// of its `detail.rows` if it has them. Colours are the variables of charts.css, for light, dark, print and forced
+// colours; series differ by dash, symbol and hatching too. A click follows the first link of the nearest row
+// (heat: of the nearest cell); with Ctrl or Cmd in a new tab.
 
 import { heat } from "./charts/heat.js";
 import { bar, box, points } from "./charts/named.js";
@@ -102,7 +103,9 @@ export function draw(table) {
   region.className = "chart-region";
   head.append(title, savingButtons(figure, table, title.textContent, () => rows));
   figure.append(head, region);
-  (table.closest("details") ?? table.closest(".scrolling") ?? table).before(figure);
+  const place = table.closest("details") ?? table.closest(".scrolling") ?? table;
+  const tools = place.previousElementSibling?.matches(".table-bar") ? place.previousElementSibling : place;
+  tools.before(figure);
   let width = 0;
   const redraw = () => {
     const read = readTable(table, rows);

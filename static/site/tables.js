@@ -6,6 +6,7 @@
 // `{{ table_assets() }}` of templates/site/_tables.html, in the block `head`, loads everything. Without this file the
 // table is readable as it is. Every row has one cell a column: no colspan, no rowspan.
 //
+// On the table: data-part, when it is a page of more rows on the server: then it is neither sorted nor filtered
 // On headings
 //   class="number"   values are numbers: right-aligned, sorted as numbers, highest first
 //   data-key         name in the address; else the heading's text
@@ -29,6 +30,7 @@
 import { asCsv, asTsv, collator, compare, copyText, fill, make, namedText, saveFile, shorten, textOf, valueOf } from "./table_cells.js";
 
 const ROWS_A_PAGE = 200;
+const FEW_ROWS = 8; // a table of no more is sorted, but has no line of tools
 const language = document.documentElement.lang;
 const words = document.getElementById("table-words")?.dataset ?? {};
 const counts = new Intl.NumberFormat(language);
@@ -75,6 +77,7 @@ class DataTable {
     column.first = first ?? (isNumber ? "descending" : "ascending");
     if (short !== undefined) for (const row of this.rows) shorten(row.cells[index]);
     if (column.isPlain || column.isHidden || heading.dataset.rank !== undefined) return column;
+    if (this.table.dataset.part !== undefined) return column;
     const link = heading.querySelector("a");
     if (link && (this.table.dataset.server !== undefined || link.dataset.sort === undefined)) return column;
     link?.replaceWith(...link.childNodes);
@@ -99,6 +102,7 @@ class DataTable {
     const own = document.querySelector(`[data-bar="${CSS.escape(this.name)}"]`);
     const bar = own ?? make("div", { className: "table-bar" });
     this.region.before(bar); // below a picture
+    bar.hidden = !own && this.rows.length <= FEW_ROWS;
     this.bar = bar;
     this.query = make("input", { type: "search", placeholder: words.filter, ariaLabel: words.filter, autocomplete: "off" });
     this.query.addEventListener("input", () => this.#filtered());
@@ -110,7 +114,8 @@ class DataTable {
     const csv = make("button", { type: "button", textContent: words.csv, title: words.csvTitle });
     csv.addEventListener("click", () => this.#save());
     const tools = make("div", { className: "table-tools" }, this.#chooser(), copy, csv);
-    bar.prepend(make("div", { className: "table-filters" }, this.query, ...selects.filter(Boolean), this.status));
+    const filters = this.table.dataset.part === undefined ? [this.query, ...selects.filter(Boolean)] : [];
+    bar.prepend(make("div", { className: "table-filters" }, ...filters, this.status));
     bar.append(tools);
     this.pages = make("nav", { className: "table-pages", ariaLabel: words.pages, hidden: true });
     this.region.after(this.pages);
@@ -224,9 +229,13 @@ class DataTable {
     this.shown = this.order.filter(matches);
     const first = this.page * ROWS_A_PAGE;
     const visible = new Set(this.shown.slice(first, first + ROWS_A_PAGE));
-    for (const row of this.rows) row.hidden = !visible.has(row);
+    const matching = new Set(this.shown);
+    for (const row of this.rows) {
+      row.hidden = !visible.has(row);
+      row.toggleAttribute("data-elsewhere", row.hidden && matching.has(row)); // on another page
+    }
     const [shown, all] = [this.shown.length, this.rows.length].map(counts.format);
-    this.status.textContent = fill(words.rows, { shown, all });
+    this.status.textContent = this.table.dataset.part === undefined ? fill(words.rows, { shown, all }) : "";
     this.#turn(first);
   }
 

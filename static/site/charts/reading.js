@@ -15,7 +15,8 @@ const optionalNumber = (text) => (text === undefined || text === "" ? null : Num
 /** The headings and the rows: those given, else those that are not hidden, in their present order. */
 export function partsOf(table, given = null) {
   const headings = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
-  const rows = given ?? [...table.tBodies].flatMap((body) => [...body.rows]).filter((row) => !row.hidden);
+  const isDrawn = (row) => !row.hidden || row.dataset.elsewhere !== undefined;
+  const rows = given ?? [...table.tBodies].flatMap((body) => [...body.rows]).filter(isDrawn);
   return { headings, rows };
 }
 
