@@ -281,7 +281,7 @@ class DataTable {
     for (const { select } of this.columns) if (select?.selectedIndex === -1) select.value = "";
     const column = this.columns.find((one) => one.key === argument("sort") && one.heading.querySelector("button.sort"));
     if (column) this.sort(column, argument("order") || column.first);
-    else this.#draw();
+    else this.#filtered();
   }
 
   /** Forms and links that load the page again take the choices with them. */
