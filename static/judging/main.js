@@ -16,7 +16,7 @@ const MINUTES = 60;
 const element = (id) => document.getElementById(id);
 const form = element("grading");
 const topic = element("topic");
-const FOLDED = `topic-folded:${batch.urls.page}`;
+const TOPIC_SHOWN = "annotator:topic-shown"; // on narrow screens of this browser: "yes" or "no"
 
 /** What belongs to the document on the screen: its marks, its evidence, its further parts. */
 function pageOf(link) {
@@ -66,7 +66,6 @@ function onClicks(id, act) {
 function listenToButtons(work, page) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    foldTopic(true);
     const { name, value } = event.submitter ?? {};
     if (name === "grade") work.act({ kind: "grade", grade: Number(value) });
     else if (name === "cannot_judge") work.act({ kind: "cannot", cannot_judge: value });
@@ -113,10 +112,11 @@ function leave(where) {
   if (panel || where.matches("input, textarea")) element("document").focus({ preventScroll: true });
 }
 
-// On a narrow screen the topic is folded once its first document is judged, unless the judge wants it otherwise.
-function foldTopic(isUnderWay) {
-  const wish = sessionStorage.getItem(FOLDED);
-  if (matchMedia("(max-width: 59.99rem)").matches) topic.open = wish ? wish === "no" : !isUnderWay;
+// On a narrow screen the judge sees the document first: of the topic its title, unless the judge has unfolded a topic.
+function keepTopicFolded() {
+  const isNarrow = matchMedia("(max-width: 59.99rem)").matches;
+  if (isNarrow) topic.open = localStorage.getItem(TOPIC_SHOWN) === "yes";
+  topic.addEventListener("toggle", () => isNarrow && localStorage.setItem(TOPIC_SHOWN, topic.open ? "yes" : "no"));
 }
 
 function showActiveTime(work) {
@@ -135,8 +135,7 @@ async function begin() {
   keepSettings();
   keepTopicNote(link);
   keepWords(link, page.marks, () => page.mark());
-  foldTopic(batch.counts.judged > 0);
-  topic.firstElementChild.addEventListener("click", () => sessionStorage.setItem(FOLDED, topic.open ? "yes" : "no"));
+  keepTopicFolded();
   work.begin();
   listenToButtons(work, page);
   showActiveTime(work);

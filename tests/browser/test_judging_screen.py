@@ -102,6 +102,7 @@ def test_grades_are_for_thumbs_on_a_phone(browser: Browser, server: str, served:
     context = browser.new_context(viewport=PHONE, has_touch=True, is_mobile=True, locale="en")
     page = context.new_page()
     open_screen(page, server)
+    assert page.locator("#document-title").bounding_box()["y"] < 250  # type: ignore[index]  # it is there
     for value in (2, 0):
         button = page.locator(f"[name=grade][value='{value}']")
         box = button.bounding_box()
@@ -111,9 +112,11 @@ def test_grades_are_for_thumbs_on_a_phone(browser: Browser, server: str, served:
         assert box["y"] > PHONE["height"] / 2
         button.tap()
     expect(page.locator("#topic")).not_to_have_attribute("open")
-    assert page.locator("#document-title").bounding_box()["y"] < 250  # type: ignore[index]  # it is there
-    saved(page)
-    assert [one.grade for one in stored(served)] == [2, 0]
+    eventually(page, lambda: [one.grade for one in stored(served)] == [2, 0])
+    # An unfolded topic stays so.
+    page.locator("#topic > summary").tap()
+    page.reload()
+    expect(page.locator("#topic")).to_have_attribute("open", "")
     context.close()
 
 
