@@ -128,16 +128,17 @@ def topics(report: OverviewReport, words: Words) -> Iterator[Block]:
         return
     measure, spreads = board.measures[0], report.topics
     yield _spreads(report, measure, words)
-    best_headings = (_("Median"), _("Best"))
+    names = (Column(_("Topic")), Column(_("Title")))
+    values = (Column(_("Median"), is_number=True), Column(_("Best"), is_number=True))
     best = [
-        (Cell(one.topic), figure(one.median), figure(one.best_value(board.better)), Cell(_best_runs(one.best)))
+        (
+            *(Cell(one.topic), Cell(report.titles.get(one.topic, ""))),
+            *(figure(one.median), figure(one.best_value(board.better)), Cell(_best_runs(one.best))),
+        )
         for one in spreads
     ]
-    yield Table(
-        *("best", _("Median and best %(measure)s of each topic, hardest topic first", measure=measure)),
-        (Column(_("Topic")), *(Column(heading, is_number=True) for heading in best_headings), Column(_("Best run"))),
-        best,
-    )
+    caption = _("Median and best %(measure)s of each topic, hardest topic first", measure=measure)
+    yield Table("best", caption, (*names, *values, Column(_("Best run"))), best)
 
 
 def _spreads(report: OverviewReport, measure: str, words: Words) -> Table:
@@ -190,7 +191,7 @@ def significance(report: OverviewReport, words: Words) -> Iterator[Block]:
                 difference=figure(model.critical_difference.value).text,
             )
         )
-        if len(found.tags) > 1:
+        if found.differing:
             yield _matrix(found, words)
     yield _letters(found, words)
     shares = found.shares

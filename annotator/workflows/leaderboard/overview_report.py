@@ -39,6 +39,7 @@ from annotator.workflows.pools.pool_selection import Memory, choices_left
 from annotator.workflows.qrels.qrels import export_qrels
 from annotator.workflows.qrels.qrels_versions import export_version
 from annotator.workflows.runs.runs import list_runs
+from annotator.workflows.topics.topics import list_topics
 
 Said = TypeVar("Said")
 
@@ -106,6 +107,7 @@ class OverviewReport:
     counts: CollectionCounts
     manifest: Mapping[str, Any]  # of the qrels, without judges' names and notes for organisers only
     judges: Mapping[str, str]
+    titles: Mapping[str, str]  # of topics, by their numbers
     runs: Sequence[ReportedRun]
     effort: Sequence[JudgeHours]  # of every judge, over all time
     agreement: AgreementReport
@@ -159,6 +161,7 @@ def overview_report(
         counts=count_collection(session, slug),
         manifest=_for_readers(manifest),
         judges=_numbered(sorted(people), manifest["sha256"]),
+        titles={topic.number: topic.title for topic in list_topics(session, slug)},
         runs=[ReportedRun(run.tag, run.team, run.run_type.value, run.description) for run in list_runs(session, slug)],
         effort=effort,
         agreement=agreement,

@@ -99,7 +99,7 @@ export function points(read, width) {
     const mine = known(all).filter((point) => point.series === series);
     const isFull = (point) => !(read.hollow?.[point.place] ?? false);
     const style = {
-      [at]: "place", [to]: "value", [off]: shift(series), r: 4, strokeWidth: 1.75,
+      [at]: "place", [to]: "value", [off]: shift(series), r: Math.max(1.75, Math.min(4, frame.lane / 2)), strokeWidth: 1.75,
       stroke: { value: (point) => colourOf(look(point)), scale: null },
       fill: { value: (point) => (isFull(point) ? colourOf(look(point)) : "var(--chart-ground)"), scale: null },
       symbol: { value: (point) => symbolOf(look(point)), scale: null },
