@@ -239,6 +239,7 @@ MATRIX = {
     "quality.as_csv": Row("GET", f"{N}/quality.csv", ORGANISERS),
     "leaderboard.report": Row("GET", f"{N}/report", ORGANISERS),
     "leaderboard.report_file": Row("GET", f"{N}/report.html", ORGANISERS),
+    "pool_simulation.show": Row("GET", f"{N}/pool/simulation", ORGANISERS),
     "pools.holes": Row("GET", f"{N}/pool/holes", ORGANISERS),
     "pools.teams": Row("GET", f"{N}/pool/teams", ORGANISERS),
     "pools.fill_holes": Row("POST", f"{N}/pool/holes", ORGANISERS_FORM),

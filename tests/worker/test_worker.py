@@ -225,11 +225,12 @@ def test_only_long_pages_of_the_collection_can_be_asked_for(visit: Visit, page: 
 # As they stand in databases since the first version with jobs: whatever becomes of the views, these names stay.
 OF_FORMS = {
     *("runs.upload", "runs.check", "runs.store", "documents.add", "topics.add", "judgements.add", "click_logs.add"),
+    "first_steps.add_task",
 }
 OF_CALLS = {"Runs.upload_run", "Runs.check_run", "Documents.import_documents"}
 OF_PAGES = {
     *("report.file", "judge_effect.show", "significance.show", "significance.as_csv", "leave_out.show"),
-    "quality.show",
+    *("quality.show", "pool_simulation.show"),
 }
 
 
@@ -242,7 +243,15 @@ def test_the_kinds_of_stored_jobs_keep_their_names_whatever_the_views_are_called
 
 def test_a_page_is_stored_as_a_job_by_the_name_of_its_kind(visit: Visit, news: Database) -> None:
     ola = visit("ola")
-    for page in ("report.html", "quality", "quality/leave-out", "significance", "significance.csv", "agreement/effect"):
+    for page in (
+        "report.html",
+        "quality",
+        "quality/leave-out",
+        "significance",
+        "significance.csv",
+        "agreement/effect",
+        "pool/simulation",
+    ):
         assert ola.post(f"{N}/jobs", page=f"{N}/{page}").status_code == 303
         work(news)
     with news.reading() as session:

@@ -1,8 +1,9 @@
 """Pages of pools."""
 
-from annotator.web.pools import pool_plan, pools
+from annotator.web.pools import pool_plan, pool_simulation, pools
 
 BLUEPRINTS = (
     pool_plan.blueprint,
+    pool_simulation.blueprint,
     pools.blueprint,
 )

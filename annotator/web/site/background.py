@@ -61,6 +61,7 @@ KINDS: Mapping[str, JobKind] = {
     "significance.as_csv": JobKind(lazy_gettext("Significance, as CSV")),
     "leave_out.show": JobKind(lazy_gettext("Runs and teams left out")),
     "quality.show": JobKind(lazy_gettext("Collection quality")),
+    "pool_simulation.show": JobKind(lazy_gettext("Simulation of strategies")),
 }
 
 # The key in the WSGI environ of a request that a worker answers.

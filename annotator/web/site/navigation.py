@@ -201,6 +201,7 @@ ENTRIES: tuple[Entry, ...] = (
             _tab("pools.show", lazy_gettext("Versions and progress")),
             _tab("pools.teams", lazy_gettext("Teams and overlap")),
             _tab("pools.holes", lazy_gettext("Holes")),
+            _tab("pool_simulation.show", lazy_gettext("Simulation")),
         ),
     ),
     Entry(
