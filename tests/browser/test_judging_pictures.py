@@ -20,6 +20,7 @@ PICTURES = [
     ("/judges", 2),
     ("/judges/judge?name=judith", 2),
     ("/assigning", 1),
+    ("/pool", 1),
     ("/pool/teams", 2),
 ]
 
