@@ -61,7 +61,7 @@ NOUNS: Mapping[str, Noun] = {
     "pool": Noun("annotator.cli.pools.pool", "The pool: build it from the runs, show its progress."),
     "assignments": Noun("annotator.cli.judging.assignments", "Owners of topics: assigned by hand, or balanced."),
     "test-questions": Noun(
-        "annotator.cli.judging.training", "Test questions: documents with a known grade.", "gold_questions_group"
+        "annotator.cli.judging.training", "Gold questions: documents with a known grade.", "gold_questions_group"
     ),
     "judge": Noun("annotator.cli.remote.judge", ON_SITE["judge"][2]),
     "judgements": Noun("annotator.cli.judging.judgements", "Judgements: import labels, export all judgements."),

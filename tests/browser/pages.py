@@ -106,7 +106,7 @@ ORGANISERS_PAGES = (
     "/pool/near-duplicates?topic=1&at_least=0.5",
     "/assigning",
     "/assigning/balance",
-    "/test-questions",
+    "/gold-questions",
     "/settings/queue",
     "/members",
     "/invitations",

@@ -67,7 +67,7 @@ def show_quality(installation: Installation, slug: str, streak: int, percent: in
 
     RELEVANT is the share of documents judged relevant, and MORE THAN OTHERS its difference from the other judges on the
     same topics with a 95 % interval; AGREES the share of equal grades among the other judges' grades of the same
-    documents; RIGHT the share of right answers to test questions; AGAIN the share of equal grades among documents shown
+    documents; RIGHT the share of right answers to gold questions; AGAIN the share of equal grades among documents shown
     a second time. csv and json have all intervals, and the change of agreement and leniency from the first half of the
     work to the second, without grades from files, which have no time. Very fast is also, whatever the medians, less
     than a second per 60 characters, up to two seconds per document.

@@ -122,7 +122,7 @@ def _outcome(attempt: Attempt, mark: int | None) -> str:
 
 @click.group
 def gold_questions_group() -> None:
-    """Test questions: documents with a known grade among the others; judges cannot recognise them or see that grade."""
+    """Gold questions: documents with a known grade among the others; judges cannot recognise them or see that grade."""
 
 
 @gold_questions_group.command("import")
@@ -147,7 +147,7 @@ def import_gold_questions(installation: Installation, slug: str, file: str) -> N
 @click.argument("grade", type=int)
 @on_installation
 def add_gold_question(installation: Installation, slug: str, number: str, docno: str, grade: int) -> None:
-    """Make a document of a topic a test question with the right grade GRADE; the pool takes it when it is outside."""
+    """Make a document of a topic a gold question with the right grade GRADE; the pool takes it when it is outside."""
     with installation.database.transaction() as session:
         done = gold_questions.add_question(
             session, slug, number, docno, grade, added_by_id=None, added_at=datetime.now(UTC)
@@ -162,11 +162,11 @@ def add_gold_question(installation: Installation, slug: str, number: str, docno:
 @document
 @on_installation
 def remove_gold_question(installation: Installation, slug: str, number: str, docno: str) -> None:
-    """Make a test question an ordinary document again; it stays in the pool, with its judgements."""
+    """Make a gold question an ordinary document again; it stays in the pool, with its judgements."""
     with installation.database.transaction() as session:
         gold_questions.remove_questions(session, slug, [(number, docno)])
         note(session, "test-questions.remove", slug, subject=number)
-    click.echo(f"Document {docno} is no test question of topic {number} any more.", err=True)
+    click.echo(f"Document {docno} is no gold question of topic {number} any more.", err=True)
 
 
 @gold_questions_group.command("list")
@@ -174,7 +174,7 @@ def remove_gold_question(installation: Installation, slug: str, number: str, doc
 @format_option()
 @on_installation
 def list_gold_questions(installation: Installation, slug: str, format_: str) -> None:
-    """List the test questions with the grades that judges gave, and the results of each judge."""
+    """List the gold questions with the grades that judges gave, and the results of each judge."""
     answers = installation.database.read(gold_questions.show_answers, slug)
     show_tables(
         format_,
@@ -203,7 +203,7 @@ def list_gold_questions(installation: Installation, slug: str, format_: str) -> 
 
 def _tell(done: StoredQuestions) -> None:
     click.echo(
-        f"Test questions: {done.added} added, {done.changed} changed, {done.known} known already; "
+        f"Gold questions: {done.added} added, {done.changed} changed, {done.known} known already; "
         f"documents added to the pool: {done.pooled}.",
         err=True,
     )

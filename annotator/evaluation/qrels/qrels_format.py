@@ -290,7 +290,7 @@ def readable_known_grades(name: str, text: bytes, problems: Problems, *, scale: 
             problems.add(
                 name,
                 line,
-                "The line has %(columns)s; test questions have three: topic, document, grade.",
+                "The line has %(columns)s; gold questions have three: topic, document, grade.",
                 columns=counted_columns(len(columns)),
             )
             continue

@@ -1,4 +1,4 @@
-"""Test questions: documents of known grade, and how judges answered them. Never shown to judges."""
+"""Gold questions: documents of known grade, and how judges answered them. Never shown to judges."""
 
 from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
@@ -16,7 +16,7 @@ from annotator.web.site.uploads import input_files
 from annotator.workflows.judging import gold_questions
 from annotator.workflows.judging.gold_questions import StoredQuestions
 
-blueprint = Blueprint("test_questions", __name__)
+blueprint = Blueprint("gold_questions", __name__)
 
 NO_COMPLETION = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
 
@@ -40,33 +40,33 @@ class QuestionForm(Form):
 
 
 class QuestionsForm(Form):
-    """A file of test questions."""
+    """A file of gold questions."""
 
     file = FileField(
-        lazy_gettext("File of test questions"),
+        lazy_gettext("File of gold questions"),
         [FileRequired()],
         description=lazy_gettext("Lines of topic, tab, document id, tab, grade; also gzipped."),
     )
 
 
 class RemovalForm(Form):
-    """The document that is no longer to be a test question."""
+    """The document that is no longer to be a gold question."""
 
     topic = StringField(validators=[InputRequired()])
     docno = StringField(validators=[InputRequired()])
 
 
-@blueprint.get("/collections/<slug>/test-questions")
+@blueprint.get("/collections/<slug>/gold-questions")
 @collection_page(Role.ORGANISER)
 def show(slug: str) -> ResponseReturnValue:
-    """The test questions with the distribution of grades, and each judge's results."""
+    """The gold questions with the distribution of grades, and each judge's results."""
     return _page(slug, QuestionForm(), QuestionsForm())
 
 
-@blueprint.post("/collections/<slug>/test-questions")
+@blueprint.post("/collections/<slug>/gold-questions")
 @collection_page(Role.ORGANISER)
 def add(slug: str) -> ResponseReturnValue:
-    """Make one document a test question."""
+    """Make one document a gold question."""
     form = QuestionForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
@@ -81,10 +81,10 @@ def add(slug: str) -> ResponseReturnValue:
     return redirect(url_for(".show", slug=slug), 303)
 
 
-@blueprint.post("/collections/<slug>/test-questions/file")
+@blueprint.post("/collections/<slug>/gold-questions/file")
 @collection_page(Role.ORGANISER)
 def import_file(slug: str) -> ResponseReturnValue:
-    """Import test questions from a file."""
+    """Import gold questions from a file."""
     form = QuestionsForm()
     if form.validate():
         with form.guard():
@@ -103,10 +103,10 @@ def import_file(slug: str) -> ResponseReturnValue:
     return redirect(url_for(".show", slug=slug), 303)
 
 
-@blueprint.post("/collections/<slug>/test-questions/remove")
+@blueprint.post("/collections/<slug>/gold-questions/remove")
 @collection_page(Role.ORGANISER)
 def remove(slug: str) -> ResponseReturnValue:
-    """Remove a test question; its document remains in the pool."""
+    """Remove a gold question; its document remains in the pool."""
     form = RemovalForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
@@ -116,19 +116,19 @@ def remove(slug: str) -> ResponseReturnValue:
         blank = QuestionForm(formdata=None)
         blank.refusal = form.refusal
         return _page(slug, blank, QuestionsForm(formdata=None)), form.status
-    flash(gettext("It is no test question any more. It stays in the pool, with its judgements."))
+    flash(gettext("It is no gold question any more. It stays in the pool, with its judgements."))
     return redirect(url_for(".show", slug=slug), 303)
 
 
 def _page(slug: str, form: QuestionForm, file_form: QuestionsForm) -> str:
     with database().reading() as session:
         answers = gold_questions.show_answers(session, slug)
-    return render_template("judging/test_questions.html", answers=answers, form=form, file_form=file_form)
+    return render_template("judging/gold_questions.html", answers=answers, form=form, file_form=file_form)
 
 
 def _outcome(stored: StoredQuestions) -> str:
     return gettext(
-        "Test questions added: %(added)d, changed: %(changed)d, known already: %(known)d. "
+        "Gold questions added: %(added)d, changed: %(changed)d, known already: %(known)d. "
         "Documents added to the pool: %(pooled)d.",
         added=stored.added,
         changed=stored.changed,

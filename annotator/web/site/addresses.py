@@ -1,5 +1,6 @@
 """Validates requests: host names, NUL characters, row numbers, trailing slashes and redirect targets."""
 
+import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
@@ -13,6 +14,9 @@ from annotator.web.site.context import settings
 
 WATCHED = {"health.alive", "health.ready"}
 BODIES_ARE_FILES = "/api/"
+OF_A_COLLECTION = re.compile(r"(?P<collection>/collections/[^/]+/)(?P<page>.+)")
+# Pages of a collection whose address has changed.
+MOVED = {"test-questions": "gold-questions"}
 
 
 class RowNumber(IntegerConverter):
@@ -26,7 +30,7 @@ def install(app: Flask) -> None:
     app.url_map.converters["row"] = RowNumber
     app.before_request(refuse_other_sites)
     app.before_request(refuse_nul_characters)
-    app.before_request(drop_trailing_slash)
+    app.before_request(redirect_old_addresses)
 
 
 def refuse_other_sites() -> ResponseReturnValue | None:
@@ -46,15 +50,18 @@ def refuse_nul_characters() -> None:
         abort(400)
 
 
-def drop_trailing_slash() -> ResponseReturnValue | None:
-    """Redirect `/collections/covid/` to `/collections/covid`, where only the latter is a page."""
-    path, addresses = request.path.rstrip("/"), current_app.create_url_adapter(request)
-    if not isinstance(request.routing_exception, NotFound) or path == request.path or not local_path(path):
+def redirect_old_addresses() -> ResponseReturnValue | None:
+    """Redirect pages that have moved, and `/collections/covid/` to `/collections/covid` where only that is a page."""
+    pages = current_app.create_url_adapter(request)
+    if not isinstance(request.routing_exception, NotFound) or pages is None:
         return None
-    if addresses is None:
+    path = request.path.rstrip("/")
+    if found := OF_A_COLLECTION.fullmatch(path):
+        path = found["collection"] + MOVED.get(found["page"], found["page"])
+    if path == request.path or not local_path(path):
         return None
     try:
-        addresses.match(path, method="GET")
+        pages.match(path, method="GET")
     except HTTPException:
         return None
     query = request.query_string.decode()

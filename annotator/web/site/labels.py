@@ -103,7 +103,7 @@ STRATEGIES: Mapping[str, str] = {
     "clicks": lazy_gettext("what users clicked"),
     "import": lazy_gettext("import of labels"),
     "search": lazy_gettext("search"),
-    "test-questions": lazy_gettext("test questions"),
+    "test-questions": lazy_gettext("gold questions"),
 }
 
 # With when to use each.

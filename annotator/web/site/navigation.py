@@ -230,7 +230,7 @@ ENTRIES: tuple[Entry, ...] = (
                 lazy_gettext("Training and gold questions"),
                 (
                     View("training.set_up", lazy_gettext("Training")),
-                    View("test_questions.show", lazy_gettext("Gold questions")),
+                    View("gold_questions.show", lazy_gettext("Gold questions")),
                 ),
             ),
             Tab(

@@ -154,7 +154,7 @@ def remove_questions(session: Session, slug: str, questions: Sequence[tuple[str,
     for pair, (number, docno) in pairs.items():
         if pair not in present or present[pair].known_grade is None:
             raise NotFoundError(
-                "Document “%(docno)s” is no test question of topic “%(topic)s”.", docno=docno, topic=number
+                "Document “%(docno)s” is no gold question of topic “%(topic)s”.", docno=docno, topic=number
             )
     items = sorted(one.item_id for one in present.values())
     for chunk in chunks(items):
@@ -200,7 +200,7 @@ def _note_training(
             problems.add(
                 name,
                 row.line,
-                "Document %(docno)s of topic %(topic)s cannot be a test question: the training contains %(other)s and "
+                "Document %(docno)s of topic %(topic)s cannot be a gold question: the training contains %(other)s and "
                 "reveals the grade of this text.",
                 docno=row.docno,
                 topic=row.topic,
@@ -233,7 +233,7 @@ def _note_repeated_texts(
                 name,
                 row.line,
                 "Document %(docno)s of topic %(topic)s has the same text as %(other)s, which is shown instead: make "
-                "that the test question.",
+                "that the gold question.",
                 docno=row.docno,
                 topic=row.topic,
                 other=other,

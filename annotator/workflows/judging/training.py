@@ -240,7 +240,7 @@ def _note_test_questions(
                 name,
                 row.line,
                 "Document %(docno)s of topic %(topic)s cannot be in the training, which would reveal the grade of "
-                "this text: %(other)s is a test question.",
+                "this text: %(other)s is a gold question.",
                 docno=row.docno,
                 topic=row.topic,
                 other=other,

@@ -1,4 +1,4 @@
-"""The commands of the queue: how the work is shared out, who owns which topic, test questions."""
+"""The commands of the queue: how the work is shared out, who owns which topic, gold questions."""
 
 import json
 from pathlib import Path
@@ -119,7 +119,7 @@ def test_an_owner_who_judges_no_more_is_told_of(judged_by_two: CommandLine) -> N
 
 def test_test_questions_are_imported_added_listed_and_removed(judged_by_two: CommandLine) -> None:
     talk = judged_by_two.talk("test-questions", "import", "news", "-", given="1\ta\t2\n1\tf\t0\n")
-    assert talk == "Test questions: 2 added, 0 changed, 0 known already; documents added to the pool: 1.\n"
+    assert talk == "Gold questions: 2 added, 0 changed, 0 known already; documents added to the pool: 1.\n"
     judged_by_two.done("test-questions", "add", "news", "2", "e", "1")
     judged_by_two.done("judgements", "import", "news", "-", "--judge", "jo", given="1 0 a 2\n2 0 e 0\n")
     assert judged_by_two.table("test-questions", "list", "news") == [
@@ -131,7 +131,7 @@ def test_test_questions_are_imported_added_listed_and_removed(judged_by_two: Com
     assert [line.split() for line in listed.splitlines()[1:]] == [["jo", "2", "1", "0.5000", "0"]]
     judged_by_two.done("test-questions", "remove", "news", "1", "f")
     assert judged_by_two.refused("test-questions", "remove", "news", "1", "f") == [
-        "Document “f” is no test question of topic “1”."
+        "Document “f” is no gold question of topic “1”."
     ]
 
 

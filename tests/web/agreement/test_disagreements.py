@@ -166,7 +166,7 @@ def test_how_the_judges_work_is_told_in_a_table_and_of_each_in_words(
     assert "Of 100 documents, this judge finds 100 relevant." in one
     assert "it is 100 of 100 here and 67 of 100 with the others" in one
     assert "Of 100 grades that others gave to the same documents, 33 are the same" in one
-    assert "1 of 3 test questions are right" in one
+    assert "1 of 3 gold questions are right" in one
     other = words(ola.get(f"{judged}/judges/judge?name=jo"))
     assert "Times are unknown" in other
     assert "This judge has graded no document a second time." in other

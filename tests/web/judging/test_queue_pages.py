@@ -1,4 +1,4 @@
-"""The organiser's pages of the queue: settings, owners, test questions."""
+"""The organiser's pages of the queue: settings, owners, gold questions."""
 
 import re
 
@@ -63,7 +63,7 @@ def test_settings_that_cannot_be_are_said_beside_their_field(visit: Visit, news:
 def test_a_closed_collection_offers_no_change_of_queue_or_owners(visit: Visit, news: str) -> None:
     ola = visit("ola")
     ola.post(f"{news}/close")
-    for path in ("/settings/queue", "/assigning", "/test-questions"):
+    for path in ("/settings/queue", "/assigning", "/gold-questions"):
         assert "This collection is closed" in words(ola.get(f"{news}{path}"))
     assert ola.post(f"{news}/settings/queue", **SETTINGS).status_code == 409
     assert ola.post(f"{news}/assigning", number="1", judge="jo").status_code == 409
@@ -124,25 +124,25 @@ def test_a_balance_among_strangers_is_refused(visit: Visit, news: str) -> None:
 
 def test_test_questions_come_one_by_one_and_by_file(visit: Visit, news: str) -> None:
     ola = visit("ola")
-    assert ola.post(f"{news}/test-questions", topic="1", docno="a", grade="2").status_code == 303
-    page = words(ola.get(f"{news}/test-questions"))
-    assert "Test questions added: 1, changed: 0, known already: 0. Documents added to the pool: 0." in page
-    answer = ola.post(f"{news}/test-questions/file", file=file("known.tsv", "1\te\t0\n2\ta\t1\n"))
-    assert (answer.status_code, answer.location) == (303, f"{news}/test-questions")
-    page = words(ola.get(f"{news}/test-questions"))
-    assert "Test questions added: 2, changed: 0, known already: 0. Documents added to the pool: 1." in page
-    assert "test questions" in words(ola.get(f"{news}/pool"))
-    assert ola.post(f"{news}/test-questions/remove", topic="1", docno="e").status_code == 303
-    assert ola.post(f"{news}/test-questions/remove", topic="1", docno="e").status_code == 422
+    assert ola.post(f"{news}/gold-questions", topic="1", docno="a", grade="2").status_code == 303
+    page = words(ola.get(f"{news}/gold-questions"))
+    assert "Gold questions added: 1, changed: 0, known already: 0. Documents added to the pool: 0." in page
+    answer = ola.post(f"{news}/gold-questions/file", file=file("known.tsv", "1\te\t0\n2\ta\t1\n"))
+    assert (answer.status_code, answer.location) == (303, f"{news}/gold-questions")
+    page = words(ola.get(f"{news}/gold-questions"))
+    assert "Gold questions added: 2, changed: 0, known already: 0. Documents added to the pool: 1." in page
+    assert "gold questions" in words(ola.get(f"{news}/pool"))
+    assert ola.post(f"{news}/gold-questions/remove", topic="1", docno="e").status_code == 303
+    assert ola.post(f"{news}/gold-questions/remove", topic="1", docno="e").status_code == 422
 
 
 def test_a_file_of_test_questions_is_refused_with_every_line(visit: Visit, news: str) -> None:
     ola = visit("ola")
-    refused = ola.post(f"{news}/test-questions/file", file=file("known.tsv", "9\ta\t1\n1\tb\t8\n"))
+    refused = ola.post(f"{news}/gold-questions/file", file=file("known.tsv", "9\ta\t1\n1\tb\t8\n"))
     assert refused.status_code == 422
     assert "known.tsv:1 There is no accepted topic “9”" in words(refused)
     assert "known.tsv:2 The grade 8 is not in the scale" in words(refused)
-    refused = ola.post(f"{news}/test-questions", topic="1", docno="nowhere", grade="1")
+    refused = ola.post(f"{news}/gold-questions", topic="1", docno="nowhere", grade="1")
     assert (refused.status_code, "Document nowhere has no text" in words(refused)) == (422, True)
 
 
@@ -151,7 +151,7 @@ def test_the_organiser_sees_how_judges_answered(visit: Visit, news: str, databas
     with database.transaction() as session:
         labels(session, "jo", "1 0 a 2\n")
         labels(session, "kim", "1 0 a 0\n")
-    page = words(visit("ola").get(f"{news}/test-questions"))
+    page = words(visit("ola").get(f"{news}/gold-questions"))
     assert "jo 1 1 100 % 0 kim 1 0 0 % 0" in page
     assert "1 a Title of a 1 0 1 right 0" in page
 
@@ -165,7 +165,7 @@ def test_a_judge_is_told_nothing_of_test_questions(visit: Visit, news: str, data
     for path in ("/judge/topics/1", "/judge/judged", "/guidelines"):
         text = jo.get(f"{news}{path}").text.lower()
         assert "known" not in text
-        assert "test question" not in text
+        assert "gold question" not in text
         assert "for_everyone" not in text
 
 

@@ -72,3 +72,8 @@ def test_an_address_with_a_trailing_slash_leads_to_its_page(visit: Visit, news: 
     answer = visit("ola").get(f"{news}/runs/?sort=tag")
     assert (answer.status_code, answer.location) == (308, f"{news}/runs?sort=tag")
     assert visit("ola").get(f"{news}/nowhere/").status_code == 404
+
+
+def test_the_old_address_of_a_page_leads_to_it(visit: Visit, news: str) -> None:
+    answer = visit("ola").get(f"{news}/test-questions")
+    assert (answer.status_code, answer.location) == (308, f"{news}/gold-questions")

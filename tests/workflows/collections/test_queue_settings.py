@@ -168,7 +168,7 @@ def test_the_manifest_says_how_the_work_was_shared_out(session: Session) -> None
     change_queue(session, SLUG, QueueChange(overlap_share=50, reshow_share=5, common_items=1))
     labels(session, "jo", "1 0 d00 1\n")
     manifest = json.loads(qrels.export_qrels(session, SLUG, made_at=NOW).manifest)
-    # Lots are drawn among the nineteen that are no test question: half of them are ten, rounded as in school.
+    # Lots are drawn among the nineteen that are no gold question: half of them are ten, rounded as in school.
     assert manifest["judging"] == {
         "mode": "shared",
         "adjudicators_see_grades": False,

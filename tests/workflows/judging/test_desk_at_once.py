@@ -66,7 +66,7 @@ def test_organiser_and_judge_do_not_wait_for_each_other_over_test_questions(post
         organiser.start()
         organiser.join(timeout=0.5)
         assert organiser.is_alive()
-        # The judge has the topic, and wants the document that becomes a test question.
+        # The judge has the topic, and wants the document that becomes a gold question.
         assert give_back(session, Assignment.judge_id == jo) == 1
     organiser.join(timeout=30)
     assert errors == []

@@ -1,4 +1,4 @@
-"""Test questions: what makes one, what is refused, how judges answered, and that nothing of it reaches them."""
+"""Gold questions: what makes one, what is refused, how judges answered, and that nothing of it reaches them."""
 
 import gzip
 
@@ -113,7 +113,7 @@ def test_every_problem_of_a_file_is_told_with_its_line_and_nothing_is_stored(ses
         "known.tsv:6: The grade x is not a whole number of at most four digits.",
         "known.tsv:7: Document nowhere has no text in this collection: import it first.",
         "known.tsv:8: Document a of topic 1 is graded twice; it is on line 1 already.",
-        "known.tsv:9: The line has 2 columns; test questions have three: topic, document, grade.",
+        "known.tsv:9: The line has 2 columns; gold questions have three: topic, document, grade.",
     ]
     assert for_everyone(session) == []
 
@@ -160,7 +160,7 @@ def test_a_document_that_repeats_anothers_text_is_refused_with_the_one_that_is_s
     pooled_news(session)
     make_identical(session, "a", "b", "e")
     settle_needs(session, 1, [1, 2])
-    sentence = "Document %s of topic 1 has the same text as a, which is shown instead: make that the test question."
+    sentence = "Document %s of topic 1 has the same text as a, which is shown instead: make that the gold question."
     with pytest.raises(InvalidValueError, match=sentence % "b"):
         one_question(session, SLUG, "1", "b", 1)
     # e is outside the pool of topic 1: that it repeats a shows once it has joined it.
@@ -173,7 +173,7 @@ def test_a_document_whose_grade_the_training_tells_is_refused_and_so_is_one_with
     training.store_training(session, SLUG, lesson)
     make_identical(session, "a", "b")
     sentence = (
-        "Document %s of topic 1 cannot be a test question: the training contains a and reveals the grade of this text."
+        "Document %s of topic 1 cannot be a gold question: the training contains a and reveals the grade of this text."
     )
     # Of the other topic the same document may have any grade.
     assert problems_of(session, "2\ta\t1\n1\ta\t2\n1\tb\t0\n1\tc\t0\n") == [
@@ -202,7 +202,7 @@ def test_what_joins_the_pool_is_read_and_not_the_whole_pool(sqlite_database: Dat
 
 
 def steps_of(session: Session, text: str) -> int:
-    """How much work it is for SQLite to store test questions, in hundreds of its instructions."""
+    """How much work it is for SQLite to store gold questions, in hundreds of its instructions."""
     checked = check_questions(session, SLUG, InputFile("known.tsv", text.encode()), unpacked_limit=LIMIT)
     steps: list[None] = []
     driver = session.connection().connection.driver_connection
@@ -257,7 +257,7 @@ def test_a_common_document_that_was_drawn_stays_for_everyone_when_it_is_a_test_q
 def test_what_is_no_test_question_cannot_be_removed(session: Session, pair: tuple[str, str]) -> None:
     pooled_news(session)
     import_questions(session, "1\ta\t2\n")
-    with pytest.raises(NotFoundError, match=f"“{pair[1]}” is no test question of topic “{pair[0]}”"):
+    with pytest.raises(NotFoundError, match=f"“{pair[1]}” is no gold question of topic “{pair[0]}”"):
         remove_questions(session, SLUG, [("1", "a"), pair])
     assert for_everyone(session) == [("1", "a", 2)]
 
@@ -268,7 +268,7 @@ def test_answers_are_counted_by_judge_and_by_question(session: Session) -> None:
     labels(session, "jo", "1 0 a 2\n1 0 b 0\n2 0 e 0\n1 0 c 1\n")
     labels(session, "kim", "1 0 a 1\n")
     labels(session, "kim", "1 0 a 2\n", name="again.txt")  # the latest word counts
-    labels(session, "lee", "1 0 c 1\n")  # no test question
+    labels(session, "lee", "1 0 c 1\n")  # no gold question
     answers = show_answers(session, SLUG)
     assert answers.judges == (JudgeAnswers("jo", 3, 2, 0), JudgeAnswers("kim", 1, 1, 0))
     assert [judge.share for judge in answers.judges] == [pytest.approx(2 / 3), 1.0]

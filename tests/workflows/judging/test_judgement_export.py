@@ -18,7 +18,7 @@ from annotator.workflows.judging.judgement_export import Passage
 
 
 def with_two_judgements(session: Session) -> None:
-    """On a, with two passages, as a test question; on b, carried over from a."""
+    """On a, with two passages, as a gold question; on b, carried over from a."""
     pooled_news(session)
     labels(session, "jo", "1 0 a 2\n1 0 b 2\n")
     of_a, of_b = session.scalars(select(Judgement).order_by(Judgement.id)).all()

@@ -53,7 +53,7 @@ def watched(database: Database) -> Iterator[list[int]]:
 
 
 def fill(database: Database, **settings: str | int) -> tuple[list[int], list[str]]:
-    """Topics with their pools, a test question and some twins in each; the judges and the topics' numbers."""
+    """Topics with their pools, a gold question and some twins in each; the judges and the topics' numbers."""
     with database.transaction() as session:
         topics = queue(session, *[ITEMS // TOPICS] * TOPICS)
         for name, value in settings.items():

@@ -190,7 +190,7 @@ def test_a_document_that_is_a_test_question_is_refused_and_so_is_one_with_its_te
         take_in(session, "2\ta\t1\n1\ta\t2\n1\tb\t0\n1\tc\t0\n")
     assert [str(problem) for problem in refused.value.problems] == [
         f"t.tsv:{line}: Document {docno} of topic 1 cannot be in the training, which would reveal the grade of this "
-        "text: a is a test question."
+        "text: a is a gold question."
         for line, docno in ((2, "a"), (3, "b"))
     ]
     assert take_in(session, "2\ta\t1\n1\tc\t0\n") == 2
