@@ -19,6 +19,9 @@ PICTURES = [
     ("/correlation?m=P@5", 2),
     ("/agreement/effect", 3),
     ("/qrels/diff?before=1&after=live", 1),
+    ("/costs?m=P@5&cost=latency_p95", 1),
+    ("/quality", 1),
+    ("/quality/leave-out", 2),
 ]
 
 
