@@ -1,6 +1,5 @@
 """`annotator collections export`, `import` and `copy`: a collection as one archive, and copies without results."""
 
-from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -11,15 +10,15 @@ import click
 from annotator.cli.site.files import FILE, opened_for_seeking, written_whole
 from annotator.cli.site.installation import Installation, note, note_export, on_installation
 from annotator.cli.site.progress import ended_like_ctrl_c, progress_shown
-from annotator.errors import AnnotatorError, ConflictError
+from annotator.errors import ConflictError
 from annotator.installed import installed_version
 from annotator.storage import Role
 from annotator.storage.collections.audit import Transaction
-from annotator.workflows.collections.archive_export import QRELS, Archiving, write_archive
+from annotator.workflows.collections.archive_export import Archiving, write_archive
 from annotator.workflows.collections.archive_import import ImportedCollection, import_archive, open_archive
 from annotator.workflows.collections.next_collection import copy_collection
+from annotator.workflows.qrels.archived_qrels import qrels_of_archive
 from annotator.workflows.qrels.qrels import export_qrels
-from annotator.workflows.qrels.qrels_versions import export_version, list_versions
 
 MEGABYTE = 1 << 20
 USUAL_LIMIT_MB = 100_000
@@ -50,7 +49,7 @@ def export(installation: Installation, slug: str, output: str, *, pseudonyms: bo
     archiving = Archiving(now, installed_version(), token_hex(3) if pseudonyms else None)
     note_export(installation, "collections.export", slug, details={"pseudonyms": pseudonyms})
     with written_whole(output) as file, installation.database.reading() as session:
-        counts = write_archive(session, slug, file, archiving, extras=_qrels(session, slug, now))
+        counts = write_archive(session, slug, file, archiving, extras=qrels_of_archive(session, slug, now))
     click.echo(
         f"{output} has {counts['topics.jsonl']} topics, {counts['documents.jsonl']} documents, "
         f"{counts['runs.jsonl']} runs and {counts['judgements.jsonl']} judgements.",
@@ -131,16 +130,6 @@ def copy(
             note(session, "members.add", new, subject=organiser, details={"role": Role.ORGANISER})
         note(session, "collections.copy", new, subject=slug, details={"documents": count})
     click.echo(f"Began the collection {new} as {slug} is set up; documents copied: {count}.", err=True)
-
-
-def _qrels(session: Transaction, slug: str, now: datetime) -> dict[str, bytes]:
-    """The live qrels, unless nothing is judged, and all stored versions, as files by name."""
-    files = {}
-    with suppress(AnnotatorError):
-        files[QRELS] = export_qrels(session, slug, made_at=now).qrels
-    for row in list_versions(session, slug):
-        files[f"qrels/{row.number}.qrels"] = export_version(session, slug, row.number).qrels
-    return files
 
 
 def _compare(session: Transaction, slug: str, fingerprint: object) -> None:

@@ -1,8 +1,9 @@
 """Pages of collections."""
 
-from annotator.web.collections import audit, collection, deletions, guidelines, queue_settings, rounds
+from annotator.web.collections import archives, audit, collection, deletions, guidelines, queue_settings, rounds
 
 BLUEPRINTS = (
+    archives.blueprint,
     audit.blueprint,
     collection.blueprint,
     deletions.blueprint,

@@ -47,6 +47,8 @@ KINDS: Mapping[str, JobKind] = {
     "runs.upload": JobKind(lazy_gettext("Import of runs"), OF_RUNS, shown_by="run_reviews.show"),
     "runs.check": JobKind(lazy_gettext("Check of runs"), OF_RUNS, only_checks=True, shown_by="run_reviews.show"),
     "runs.store": JobKind(lazy_gettext("Import of runs"), OF_RUNS),
+    "archives.export": JobKind(lazy_gettext("Export of the archive")),
+    "archives.copy": JobKind(lazy_gettext("Copy of the collection")),
     "Runs.upload_run": JobKind(lazy_gettext("Import of runs"), OF_RUNS),
     "Runs.check_run": JobKind(lazy_gettext("Check of runs"), OF_RUNS, only_checks=True),
     "Documents.import_documents": JobKind(lazy_gettext("Import of documents"), OF_TEXTS),

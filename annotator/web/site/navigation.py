@@ -299,6 +299,7 @@ ENTRIES: tuple[Entry, ...] = (
         (
             _tab("releases.show", lazy_gettext("Release"), _task_organisers),
             _tab("leaderboard.report", lazy_gettext("Report"), _readers),
+            _tab("archives.show", lazy_gettext("Archive"), also=("archives.copy",)),
         ),
     ),
     Entry(
