@@ -78,3 +78,10 @@ def test_a_disagreement_is_decided_by_keyboard(page: Page, server: str, served: 
     page.get_by_label("Note").first.press_sequentially("2 of 3")
     assert cards.count() == before - 1
     assert watch.complaints == []
+
+
+def test_the_overview_adds_runs_with_few_judged_documents(page: Page, server: str) -> None:
+    watch = Watch(page, server)
+    sign_in(page, server, "ola", HERE)
+    page.get_by_role("link", name="Runs with under 95 % of the top 10 judged").wait_for()
+    assert watch.complaints == []

@@ -83,6 +83,7 @@ MATRIX = {
     "collection.add": Row("POST", "/collections", ADMINISTRATORS_FORM),
     "leaderboard.measures": Row("GET", "/measures", (303, 200, 200, 200, 200, 200)),
     "collection.show": Row("GET", N, ANY_MEMBER),
+    "collection.few_judged": Row("GET", f"{N}/few-judged", ORGANISERS),
     "collection.new": Row("GET", "/new-collection", ADMINISTRATORS),
     "first_steps.resume": Row("GET", f"{N}/start", ORGANISERS_DO),
     "first_steps.topics": Row("GET", f"{N}/start/topics", ORGANISERS),

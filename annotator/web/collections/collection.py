@@ -29,7 +29,7 @@ from annotator.web.site.context import database, now, the_person, the_place
 from annotator.web.site.forms import Form, done, is_confirmed, unix_lines
 from annotator.web.site.labels import COLLECTION_KINDS
 from annotator.web.site.language import gettext, lazy_gettext
-from annotator.web.site.memories import what_waits
+from annotator.web.site.memories import kept_report, what_waits
 from annotator.workflows.collections import collection, restoring
 from annotator.workflows.collections.collection import CollectionChange, CollectionSize, CollectionView, Guidelines
 from annotator.workflows.documents import documents
@@ -38,6 +38,7 @@ from annotator.workflows.judging.judging_pace import judging_pace
 from annotator.workflows.people import members
 from annotator.workflows.people.members import MemberRow
 from annotator.workflows.pools import pools
+from annotator.workflows.pools.pool_holes import holes_report
 from annotator.workflows.pools.pools import TopicProgress
 
 blueprint = Blueprint("collection", __name__)
@@ -215,6 +216,16 @@ def add() -> ResponseReturnValue:
 def show(slug: str) -> ResponseReturnValue:
     """The overview of a collection: progress and next steps for organisers, their own part for others."""
     return _organisers_view(slug) if the_place().organises else _members_view(slug)
+
+
+@blueprint.get("/collections/<slug>/few-judged")
+@collection_page(Role.ORGANISER)
+def few_judged(slug: str) -> ResponseReturnValue:
+    """A line for the overview: runs with few judged documents. The page loads it later, as it takes up to a second."""
+    found = kept_report(
+        slug, (holes_report, overview.TOP), lambda session: holes_report(session, slug, (overview.TOP,))
+    )
+    return render_template("collections/collection/_need.html", need=overview.few_judged(found))
 
 
 @blueprint.get("/collections/<slug>/settings")

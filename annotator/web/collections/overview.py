@@ -6,10 +6,12 @@ from datetime import UTC, date, timedelta
 from math import ceil
 from typing import Any
 
+from annotator.evaluation.leaderboard.leaderboard import ENOUGH_JUDGED
 from annotator.web.site.context import now, the_place
 from annotator.web.site.language import gettext
 from annotator.workflows.collections.waiting import Waiting
 from annotator.workflows.judging.judging_pace import JudgingPace
+from annotator.workflows.pools.pool_holes import HolesReport
 from annotator.workflows.pools.pools import TopicProgress
 
 # Days of the burn-down that are drawn, before and after today.
@@ -19,6 +21,7 @@ MOST_DAYS_AHEAD = 90
 DAYS_OF_COUNTDOWN = 30
 HOURS_OF_COUNTDOWN = 48
 NAMES_LISTED = 3
+TOP = 10  # of a run, of which enough must be judged
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,14 @@ def needs(waits: Waiting, pace: JudgingPace) -> list[Need]:
         Need(waits.failed_jobs, gettext("Failed jobs"), "jobs.show_all", {}),
     )
     return [need for need in found if need.number]
+
+
+def few_judged(holes: HolesReport) -> Need:
+    """The runs with less than 95 % of their top 10 judged, whose scores may be too low."""
+    shares = [one.share.value for of_run in holes.runs for one in of_run]
+    low = sum(share is not None and 1 - share < ENOUGH_JUDGED for share in shares)
+    words = gettext("Runs with under 95 %% of the top %(top)s judged: scores may be too low", top=TOP)
+    return Need(low, words, "pools.holes", {})
 
 
 def _deadline() -> Iterator[Need]:

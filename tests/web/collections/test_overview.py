@@ -86,3 +86,16 @@ def test_the_burn_down_has_every_day_and_a_projected_end(visit: Visit, news: str
 
 def test_participants_and_judges_do_not_see_it(visit: Visit, news: str) -> None:
     assert "Judgements left" not in words(visit("jo").get(news))
+
+
+def test_runs_with_few_judged_documents_are_counted_later(visit: Visit, news: str, database: Database) -> None:
+    ola = visit("ola")
+    assert f'data-more="{news}/few-judged"' in ola.get(news).text
+    line = ola.get(f"{news}/few-judged")
+    assert "2 Runs with under 95 % of the top 10 judged: scores may be too low" in words(line)
+    assert f'<a href="{news}/pool/holes">' in line.text
+    with database.transaction() as session:
+        for topic, docnos in (("1", "abcdefgh"), ("2", "abcdefgh")):
+            for docno in docnos:
+                labels(session, "nist", f"{topic} 0 {docno} 1\n", name=topic + docno, add_to_pool=True)
+    assert "Runs with under" not in ola.get(f"{news}/few-judged").text
