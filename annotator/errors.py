@@ -27,7 +27,12 @@ class Sentence:
 
 
 class AnnotatorError(Exception):
-    """The base class of all expected errors; bugs raise others."""
+    """The base class of all expected errors; bugs raise others.
+
+    `is_conflict`: stored data, not the request, are the reason.
+    """
+
+    is_conflict = False
 
     def __init__(self, template: str, /, **values: object) -> None:
         """Keep the sentence; `str(error)` is its English text."""
@@ -45,6 +50,8 @@ class NotAllowedError(AnnotatorError):
 
 class ConflictError(AnnotatorError):
     """The request contradicts stored data: a name in use, a closed collection."""
+
+    is_conflict = True
 
 
 class BusyError(AnnotatorError):
