@@ -50,6 +50,21 @@ for (const name of ["click", "keydown", "focusin"]) {
   });
 }
 
+const EDGE = 8;
+
+/** Move an open panel into the window. */
+function fit({ target }) {
+  if (!target.matches?.("details.bar-panel[open]")) return;
+  const box = target.querySelector(":scope > div");
+  box.style.translate = "";
+  const { left, right } = box.getBoundingClientRect();
+  const room = document.documentElement.clientWidth;
+  const shift = right > room - EDGE ? Math.max(room - EDGE - right, EDGE - left) : Math.max(EDGE - left, 0);
+  if (shift !== 0) box.style.translate = `${shift}px`;
+}
+
+document.addEventListener("toggle", fit, true);
+
 class DataTable {
   constructor(table, index) {
     this.table = table;

@@ -62,6 +62,20 @@ def test_an_option_is_applied_at_once_and_keeps_the_filter(board: Page) -> None:
     expect(board.get_by_role("columnheader", name="AP").get_by_role("link")).to_be_visible()
 
 
+def test_an_open_panel_stays_in_the_window(board: Page) -> None:
+    for width in (390, 768, 1000, 1280):
+        board.set_viewport_size({"width": width, "height": 900})
+        for name in ("Measures", "More options", "Columns"):
+            panel = board.locator(".bar-panel", has=board.get_by_text(name, exact=True)).first
+            panel.locator("summary").press("Enter")
+            box = panel.locator("> div").bounding_box()
+            assert box is not None
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= width
+            assert board.evaluate("document.documentElement.scrollWidth") == width
+            board.keyboard.press("Escape")
+
+
 def test_two_ticked_runs_are_compared(board: Page, server: str) -> None:
     expect(board.get_by_role("button", name="Compare the two")).to_be_hidden()
     board.get_by_role("checkbox", name="Compare beta").check()
