@@ -1,8 +1,11 @@
 """Moving along the curve of a plan, by keyboard and on a phone, without asking the server again."""
 
+from axe_playwright_python.sync_playwright import Axe
 from browser.pages import sign_in
-from build import SLUG
+from build import SLUG, run
 from playwright.sync_api import Browser, Page, Request, expect
+
+from annotator.storage import Database
 
 PLAN = f"/collections/{SLUG}/pool/plan"
 
@@ -55,3 +58,42 @@ def test_without_scripts_the_form_asks_the_server(browser: Browser, server: str)
     page.get_by_role("button", name="Show the plan").click()
     expect(page.locator("[data-amount]")).to_have_text("2")
     context.close()
+
+
+def test_two_runs_of_each_team_are_chosen_at_once_and_kept_in_the_address(
+    page: Page, server: str, served: Database
+) -> None:
+    with served.transaction() as session:
+        for tag in ("more", "most"):
+            run(session, tag, {"1": ["d00", tag]}, team="red")
+    sign_in(page, server, "ola", PLAN)
+    page.get_by_text("Contributing runs").first.click()
+    count = page.get_by_text("Contributing runs: ")
+    expect(count).to_have_text("Contributing runs: 5 of 5")
+    page.get_by_role("button", name="Two per team").press("Enter")
+    # Two of three red ones, the blue one, and one without a team.
+    expect(count).to_have_text("Contributing runs: 4 of 5")
+    page.get_by_label("Filter by tag or team").fill("blue")
+    expect(page.get_by_role("checkbox", name="beta")).to_be_visible()
+    expect(page.get_by_role("checkbox", name="alpha")).to_be_hidden()
+    page.get_by_role("button", name="Tick those shown").press("Enter")
+    expect(count).to_have_text("Contributing runs: 1 of 5")
+    page.get_by_role("button", name="Untick all").press("Enter")
+    assert Axe().run(page).response["violations"] == []
+    page.get_by_role("button", name="Show the plan").press("Enter")
+    page.wait_for_url("**/pool/plan?*per_team=2*")
+    expect(page.get_by_label("Runs per team")).to_have_value("2")
+    expect(page.locator("[data-rows=runs] tr")).to_have_count(4)
+
+
+def test_holes_join_the_pool_only_after_their_hours_were_confirmed(page: Page, server: str, served: Database) -> None:
+    with served.transaction() as session:
+        run(session, "holes", {"1": ["d00", "far", "away"]})
+    sign_in(page, server, "ola", f"/collections/{SLUG}/pool/holes")
+    page.get_by_role("button", name="Add those down to 10 to the pool").press("Enter")
+    expect(page.get_by_role("heading", name="Add these documents to the pool?")).to_be_visible()
+    expect(page.get_by_text("Hours of judging")).to_be_visible()
+    page.get_by_role("link", name="Cancel").press("Enter")
+    page.get_by_role("button", name="Add those down to 10 to the pool").press("Enter")
+    page.get_by_role("button", name="Add them to the pool").press("Enter")
+    expect(page.get_by_text("Added to the pool: 2. Version 2 is now active.")).to_be_visible()
