@@ -76,6 +76,7 @@ MATRIX = {
     "people.reset_password": Row("POST", "/people/password", ADMINISTRATORS_FORM),
     "people.password_link": Row("POST", "/people/password-link", ADMINISTRATORS_FORM),
     "people.sign_out": Row("POST", "/people/sign-out", ADMINISTRATORS_FORM),
+    "people.forget": Row("POST", "/people/forget", ADMINISTRATORS_FORM),
     "people.mark_machine": Row("POST", "/people/machine", ADMINISTRATORS_FORM),
     "language.choose": Row("POST", "/language", (303, 303, 303, 303, 303, 303)),
     "collection.home": Row("GET", "/", (303, 303, 303, 303, 303, 303)),

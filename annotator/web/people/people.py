@@ -5,6 +5,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, DateField, PasswordField, StringField, TextAreaField
 from wtforms.validators import InputRequired, Optional
 
+from annotator.errors import ConflictError
 from annotator.passwords import hash_password
 from annotator.storage.agreement.machines import MachineFacts
 from annotator.storage.collections.audit import Transaction
@@ -12,10 +13,10 @@ from annotator.web.people.members import link_to
 from annotator.web.site.access import administrator_page
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person
-from annotator.web.site.forms import Form, done, unix_lines
+from annotator.web.site.forms import Form, confirmation, done, is_confirmed, unix_lines
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.agreement import machine_judges
-from annotator.workflows.people import accounts, invitations
+from annotator.workflows.people import accounts, erasure, invitations
 
 blueprint = Blueprint("people", __name__)
 
@@ -166,6 +167,37 @@ def sign_out() -> ResponseReturnValue:
         gettext("“%(name)s” is signed out everywhere; the tokens of the account are revoked.", name=form.account.data),
         ".show",
     )
+
+
+@blueprint.post("/people/forget")
+@administrator_page
+def forget() -> ResponseReturnValue:
+    """Delete the personal data of an account, after confirmation; its judgements stay under a pseudonym."""
+    form, confirmed = AccountNameForm(), is_confirmed()
+    other = ""
+    if form.validate():
+        with form.guard(), database().transaction(keep=confirmed) as session:
+            if form.account.data == the_person().name:
+                raise ConflictError("Another administrator must delete your data.")
+            other = erasure.forget_user(session, form.account.data)
+            note(session, "users.forget", subject=other)
+    if form.refused:
+        return _page(named=form), form.status
+    if not confirmed:
+        return confirmation(
+            gettext("Delete the personal data of “%(name)s”?", name=form.account.data),
+            notes=[
+                gettext(
+                    "The account loses its name, password, roles and tokens, also in the audit log and in the "
+                    "manifests of kept qrels. This cannot be undone."
+                ),
+                gettext("The judgements stay, under a pseudonym. The text of notes and questions is not changed."),
+            ],
+            button=gettext("Delete the personal data"),
+            back=url_for(".show"),
+            destroys=True,
+        )
+    return done(gettext("Personal data deleted. The judgements stay as those of “%(name)s”.", name=other), ".show")
 
 
 @blueprint.post("/people/machine")
