@@ -59,6 +59,7 @@ ORGANISERS_PAGES = (
     "/search/document?docno=d01&topic=1&q=cats",
     "/pool",
     "/pool/teams",
+    *("/start/topics", "/start/runs", "/start/task", "/start/pool", "/start/judges", "/start/results"),
     "/pool?strategy=stratified",
     "/pool/plan?depth=5&hours=0.1",
     "/pool/plan?strategy=maxmean",
