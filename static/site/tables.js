@@ -27,6 +27,7 @@
 // second table of a page on with the table's name and a dot before them. A form with `data-at-once` is sent when a field
 // changes, and keeps these choices; so do links with `data-sort`.
 
+import { panel, rememberColumns, rememberedColumns } from "./bar_panels.js";
 import { asCsv, asTsv, collator, compare, copyText, fill, make, namedText, saveFile, shorten, textOf, valueOf } from "./table_cells.js";
 
 const ROWS_A_PAGE = 200;
@@ -34,36 +35,6 @@ const FEW_ROWS = 8; // a table of no more is sorted, but has no line of tools
 const language = document.documentElement.lang;
 const words = document.getElementById("table-words")?.dataset ?? {};
 const counts = new Intl.NumberFormat(language);
-
-/** A panel that opens under its button and closes at Escape or a click elsewhere. */
-function panel(title, ...children) {
-  return make("details", { className: "bar-panel" }, make("summary", { textContent: title }), make("div", {}, ...children));
-}
-
-for (const name of ["click", "keydown", "focusin"]) {
-  document.addEventListener(name, (event) => {
-    for (const open of document.querySelectorAll("details.bar-panel[open]")) {
-      const isInside = open.contains(event.target);
-      if (event.key === "Escape" && isInside) open.querySelector("summary").focus();
-      if (event.key === "Escape" || (name !== "keydown" && !isInside)) open.open = false;
-    }
-  });
-}
-
-const EDGE = 8;
-
-/** Move an open panel into the window. */
-function fit({ target }) {
-  if (!target.matches?.("details.bar-panel[open]")) return;
-  const box = target.querySelector(":scope > div");
-  box.style.translate = "";
-  const { left, right } = box.getBoundingClientRect();
-  const room = document.documentElement.clientWidth;
-  const shift = right > room - EDGE ? Math.max(room - EDGE - right, EDGE - left) : Math.max(EDGE - left, 0);
-  if (shift !== 0) box.style.translate = `${shift}px`;
-}
-
-document.addEventListener("toggle", fit, true);
 
 class DataTable {
   constructor(table, index) {
@@ -148,20 +119,15 @@ class DataTable {
   }
 
   #chooser() {
-    this.storage = `annotator.columns.${this.name}`;
-    let kept = {};
-    try {
-      kept = JSON.parse(localStorage.getItem(this.storage)) ?? {};
-    } catch {
-      // No storage, or not ours: every column as the page has it.
-    }
+    const kept = rememberedColumns(this.name);
     const ticks = this.columns.filter((column) => this.#isChoosable(column)).map((column) => {
       const tick = make("input", { type: "checkbox", checked: kept[column.key] ?? column.heading.dataset.chosen !== "no" });
       column.tick = tick;
       if (!tick.checked) this.#show(column, false);
       tick.addEventListener("change", () => {
         this.#show(column, tick.checked);
-        this.#remember();
+        const chosen = this.columns.filter((one) => one.tick).map((one) => [one.key, one.tick.checked]);
+        rememberColumns(this.name, Object.fromEntries(chosen));
       });
       return make("label", {}, tick, ` ${column.name}`);
     });
@@ -174,15 +140,6 @@ class DataTable {
 
   #show(column, isShown) {
     for (const row of [column.heading.parentElement, ...this.rows]) row.cells[column.index].hidden = !isShown;
-  }
-
-  #remember() {
-    const chosen = this.columns.filter((column) => column.tick).map((column) => [column.key, column.tick.checked]);
-    try {
-      localStorage.setItem(this.storage, JSON.stringify(Object.fromEntries(chosen)));
-    } catch {
-      // Then the choice holds for this page.
-    }
   }
 
   sort(column, order) {
@@ -344,12 +301,4 @@ export function enhance(root = document) {
   return found.map((table, index) => new DataTable(table, index));
 }
 
-// Several boxes are ticked in one go: a panel of a form is sent when it closes.
-for (const form of document.querySelectorAll("form[data-at-once]")) {
-  form.addEventListener("change", ({ target }) => {
-    const open = target.closest(".bar-panel");
-    if (open && target.type === "checkbox") open.addEventListener("toggle", () => form.requestSubmit(), { once: true });
-    else form.requestSubmit();
-  });
-}
 enhance();
