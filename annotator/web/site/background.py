@@ -406,6 +406,14 @@ def _is_long_page(slug: str, target: str) -> bool:
     return hasattr(current_app.view_functions[endpoint], JOB_KIND) and values.get("slug") == slug
 
 
+def page_endpoint(job: JobView) -> str | None:
+    """The endpoint of the page that a job computes; None for an import and for a page that is gone."""
+    try:
+        return _matched(job.parameters["target"], "GET")[0] if job.parameters["method"] == "GET" else None
+    except (HTTPException, RequestRedirect):
+        return None
+
+
 def _matched(target: str, method: str) -> tuple[str, Mapping[str, Any]]:
     """The endpoint and path parameters of an address of this site."""
     endpoint, values = current_app.url_map.bind("").match(target.partition("?")[0], method=method)

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from flask import Blueprint, redirect, render_template, request, url_for
+from flask import Blueprint, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from annotator.storage import JobState
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note
-from annotator.web.site.background import JSON, KINDS, ask_for_page, is_under_way, kept_answer
+from annotator.web.site.background import JSON, KINDS, ask_for_page, is_under_way, kept_answer, page_endpoint
 from annotator.web.site.context import database, now, the_person, the_place
 from annotator.web.site.forms import done
 from annotator.web.site.language import gettext
@@ -47,6 +47,8 @@ def show(slug: str, id_: int) -> ResponseReturnValue:
     onward = _onward(slug, job) if is_own else None
     if onward is not None:
         return redirect(onward, 303)
+    if endpoint := page_endpoint(job):
+        g.menu_endpoint = endpoint  # the menu marks the page that is being computed
     return render_template(
         "site/jobs/show.html",
         job=job,

@@ -349,7 +349,7 @@ def install(app: Flask) -> None:
 
 def _drawn() -> Drawn:
     place: Place = g.place
-    drawn = navigation(place, request.endpoint or "")
+    drawn = navigation(place, g.get("menu_endpoint", request.endpoint or ""))
     if not place.organises:
         return drawn
     waiting = what_waits(place.collection.slug)

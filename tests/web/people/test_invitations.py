@@ -169,7 +169,7 @@ def test_many_people_are_invited_by_a_file(visit: Visit, database: Database) -> 
     assert lines[3].endswith(",")
     guest = visit(None)
     page = opened(guest, lines[1].split("http://localhost")[1])
-    assert "For the account “nora”." in words(page)
+    assert "Your account is “nora”." in words(page)
     answer = guest.post("/join/password", password=NEW_PASSWORD, again=NEW_PASSWORD)
     assert answer.location == N
     assert visit(None).post("/sign-in", name="nora", password=NEW_PASSWORD).status_code == 303
