@@ -136,7 +136,7 @@ def test_holes_are_shown_and_added_to_the_pool(visit: Visit, judged: str) -> Non
     ola = visit("ola")
     page = words(ola.get(f"{judged}/pool/holes"))
     # c, the third of alpha, is in the pool and waits.
-    assert "10 1 1 0 1" in page
+    assert "10 1 1 0 0.0 1" in page
     assert "alpha 1 25.0 % 1 25.0 % 1 25.0 %" in page
     assert ola.post(f"{judged}/pool/holes", depth="10", confirmed="y").status_code == 303
     assert "All of these documents are in the pool already: version 1 stays active." in words(
