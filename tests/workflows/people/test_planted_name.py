@@ -102,7 +102,7 @@ def test_no_report_has_it_and_no_version_of_the_pool_in_a_manifest(
     planted.done("report", "export", SLUG, "-o", "report.html")
     report = Path("report.html").read_text()
     assert "checksum" in report
-    assert "Topic 2 was dropped." in report
+    assert "Dropped topics: 2, 3." in report
     assert NAME not in report.casefold()
     with sqlite_database.reading() as session:
         manifest = json.loads(qrels.export_qrels(session, SLUG, made_at=NOW).manifest)
