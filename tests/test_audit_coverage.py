@@ -27,6 +27,7 @@ PAGES_WITHOUT: Mapping[str, str] = {
     "accounts.sign_out": "a session, which the request log has",
     "language.choose": "a cookie",
     "adjudicating.record": JUDGING,
+    "disagreements.decide": JUDGING,
     "adjudicating_protocol.acts": JUDGING,
     "judging.record": JUDGING,
     "judging_protocol.acts": JUDGING,

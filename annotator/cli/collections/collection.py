@@ -21,6 +21,7 @@ from annotator.workflows.runs.submissions import SubmissionChange
 
 scale_help = "The grades, such as “0=Not relevant,1=Relevant,2=Highly relevant”."
 judgements_help = "Judgements per document."
+KINDS = [kind.value for kind in CollectionKind]
 kind_help = (
     f"{CollectionKind.SHARED_TASK}: teams send runs; {CollectionKind.COMPARISON}: a team compares its own systems."
 )
@@ -41,7 +42,12 @@ for further in (archive.export, archive.import_file, archive.copy):
 @click.argument("slug")
 @click.option("--title", required=True, metavar="TEXT", help="What the collection is called on pages.")
 @click.option(
-    "--type", "kind", default=CollectionKind.SHARED_TASK.value, show_default=True, metavar="TYPE", help=kind_help
+    "--type",
+    "kind",
+    type=click.Choice(KINDS),
+    default=CollectionKind.SHARED_TASK.value,
+    show_default=True,
+    help=kind_help,
 )
 @click.option("--scale", required=True, help=scale_help)
 @click.option("--relevant-from", default=1, show_default=True, metavar="GRADE", help="The least relevant grade.")
@@ -152,7 +158,7 @@ def show_one(installation: Installation, slug: str, format_: str) -> None:
 @command.command("set")
 @click.argument("slug")
 @click.option("--title", metavar="TEXT", help="What the collection is called on pages.")
-@click.option("--type", "kind", metavar="TYPE", help=kind_help)
+@click.option("--type", "kind", type=click.Choice(KINDS), help=kind_help)
 @click.option("--scale", help=scale_help)
 @click.option("--relevant-from", type=int, metavar="GRADE", help="The least relevant grade.")
 @click.option("--judgements", type=int, metavar="N", help=judgements_help)

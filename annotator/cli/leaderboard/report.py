@@ -40,7 +40,9 @@ def command() -> None:
     multiple=True,
     help="A section to include; all by default.",
 )
-@click.option("--language", type=click.Choice(LANGUAGES), default=ENGLISH, help="The language of the report.")
+@click.option(
+    "--report-language", "language", type=click.Choice(LANGUAGES), default=ENGLISH, help="The language of the report."
+)
 @on_installation
 def export(
     installation: Installation,

@@ -149,7 +149,7 @@ def test_every_figure_and_table_is_numbered_captioned_and_there_as_latex(judged:
 def test_the_sections_and_the_language_can_be_chosen(judged: CommandLine) -> None:
     page = without_scripts(report(judged, "--section", "leaderboard", "--section", "task"))
     assert re.findall(r'<h2 id="(\w+)">', page) == ["task", "leaderboard"]
-    korean = without_scripts(report(judged, "--language", "ko"))
+    korean = without_scripts(report(judged, "--report-language", "ko"))
     assert '<html lang="ko">' in korean
     assert "<strong>그림 1.</strong>" in korean
     assert "평가자 1, 평가자 2" in korean

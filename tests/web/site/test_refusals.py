@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("news")
         ("GET", "/sign-out", 405, "This address only takes forms."),
         (
             "GET",
-            f"/collections/{SLUG}/judge",
+            f"/collections/{SLUG}/scores",
             403,
             "Your role in this collection does not include this page. An organiser of the collection can",
         ),
