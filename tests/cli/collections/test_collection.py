@@ -52,8 +52,9 @@ def test_the_type_is_a_shared_task_unless_another_is_given_and_can_be_changed(an
     assert ["type", "comparison"] in annotator.table("collections", "show", "web")
     annotator.done("collections", "add", "lab", "--title", "Lab", "--scale", "0=No,1=Yes", "--type", "comparison")
     assert ["type", "comparison"] in annotator.table("collections", "show", "lab")
-    [sentence] = annotator.refused("collections", "set", "web", "--type", "contest")
-    assert sentence == "“contest” is no type of collection; there are shared-task, comparison."
+    refused = annotator("collections", "set", "web", "--type", "contest")
+    assert refused.exit_code == 2
+    assert "'contest' is not one of 'shared-task', 'comparison'" in refused.stderr
 
 
 def test_a_closed_collection_takes_nothing_until_it_is_open_again(news: CommandLine) -> None:
