@@ -10,7 +10,7 @@ class Curve {
     // What the plan grows by stands in one field of the form: a depth, or a number of documents.
     this.field = described.elements[plan.grows === "depth" ? "depth" : "amount"];
     this.countedBy = plan.grows === "depth" ? null : described.elements.amount_of;
-    this.points = document.querySelector("polyline.size").getAttribute("points").split(" ").map((point) => point.split(","));
+    this.table = document.getElementById("curve");
     this.whole = new Intl.NumberFormat(document.documentElement.lang);
     this.exact = new Intl.NumberFormat(document.documentElement.lang, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
   }
@@ -54,13 +54,8 @@ class Curve {
         }
       });
     }
-    const [x, y] = this.points[at];
-    const line = document.querySelector("line.asked");
-    line.setAttribute("x1", x);
-    line.setAttribute("x2", x);
-    const dot = document.querySelector("circle.asked");
-    dot.setAttribute("cx", x);
-    dot.setAttribute("cy", y);
+    this.table.dataset.marked = amounts[at];
+    this.table.dispatchEvent(new CustomEvent("table:changed", { bubbles: true }));
     this.say(at);
   }
 
@@ -73,6 +68,6 @@ class Curve {
   }
 }
 
-if (moving && document.querySelector("polyline.size")) {
+if (moving && document.getElementById("curve")) {
   new Curve(JSON.parse(document.getElementById("plan").textContent)).begin();
 }

@@ -18,6 +18,7 @@
 //   data-across, data-up   names of the axes; else the heading of the column across, and none
 //   data-least, data-most  bounds of the values' axis or colours; the data may go beyond those of an axis
 //   data-reference, data-reference-name   a line at a value of the values' axis, and its name
+//   data-marked  a number across that is marked (line)
 //   data-stacked present: bars of one row on top of each other
 //   data-signed  present: negative bars in a second colour
 //   data-diagonal present: the line on which both numbers are equal (scatter)

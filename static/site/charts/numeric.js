@@ -41,8 +41,18 @@ export function line(read, width) {
       }),
     ];
   });
+  const marked = isNumeric && read.marked !== null ? markOf(read) : [];
   const hover = hoverMark(read.series.flatMap((one) => pointsOf(read, one, isNumeric)));
-  return { ...frame.options, marks: [...guideMarks(standing), ...marks, legendMark(frame.legend, samples.line), hover] };
+  return { ...frame.options, marks: [...guideMarks(standing), ...marks, ...marked, legendMark(frame.legend, samples.line), hover] };
+}
+
+/** The marked number across, and each line's point there. */
+function markOf(read) {
+  const points = read.series.flatMap((one) => pointsOf(read, one, true)).filter((point) => point.x === read.marked);
+  return [
+    Plot.ruleX([read.marked], { stroke: "var(--chart-ink)", strokeDasharray: "1 3" }),
+    Plot.dot(points, { x: "x", y: "y", r: 5, fill: "var(--chart-ink)" }),
+  ];
 }
 
 export function scatter(read, width) {

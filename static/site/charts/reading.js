@@ -44,6 +44,7 @@ export function readTable(table, given = null) {
     least: optionalNumber(dataset.least),
     most: optionalNumber(dataset.most),
     reference: optionalNumber(dataset.reference),
+    marked: optionalNumber(dataset.marked),
     referenceName: dataset.referenceName ?? "",
     places: column(across).map(nameOf),
     across: column(across).map(numberOf),
