@@ -91,7 +91,7 @@ def test_the_example_of_each_format_is_taken_in(annotator: CommandLine) -> None:
     annotator.done("collections", "add", "news", "--title", "News", "--scale", scale)
     topics = [name for name in examples if name.startswith("topics.")]
     documents = [name for name in examples if name.startswith("documents.")]
-    assert (len(topics), len(documents)) == (4, 3)
+    assert (len(topics), len(documents)) == (5, 3)
     for name in topics:
         annotator.done("check", name, "ours.run")
         assert "Topics: " in annotator.talk("topics", "import", "news", name)

@@ -39,7 +39,7 @@ def command() -> None:
 @dry_run_option
 @on_installation
 def import_files(installation: Installation, slug: str, files: Sequence[str], *, draft: bool, dry_run: bool) -> None:
-    """Import topics: TREC SGML, TREC XML, NUMBER<TAB>TITLE or JSONL, plain or gzip.
+    """Import topics: TREC SGML, TREC XML, NUMBER<TAB>TITLE, CSV with a heading or JSONL, plain or gzip.
 
     A topic with an existing number takes the new text, unless documents were judged by the present one.
     """
