@@ -12,6 +12,8 @@ from typing import IO, BinaryIO
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZIP_MAGIC = b"PK\x03\x04"
+# What `zipfile` raises for archives that are damaged, encrypted, or of a version or with names that it does not know.
+UNREADABLE_ZIP = (zipfile.BadZipFile, NotImplementedError, OSError, RuntimeError, ValueError)
 GZIP_WINDOW = 31  # zlib's wbits value for a gzip header and checksum with the largest window
 PIECE_BYTES = 1 << 16
 OWNER_ONLY = 0o600
@@ -56,7 +58,7 @@ def unpacked_size(stream: IO[bytes], most: int) -> int:
             size += len(piece)
             if size > most:
                 break
-    except (zlib.error, EOFError, zipfile.BadZipFile):
+    except (zlib.error, EOFError, *UNREADABLE_ZIP):
         pass
     finally:
         stream.seek(0)

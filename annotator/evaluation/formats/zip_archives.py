@@ -8,9 +8,11 @@ from pathlib import PurePosixPath
 
 from annotator.errors import Problems
 from annotator.evaluation.formats.unpacking import ZIP, ZIP_ARCHIVE, kind_of_zip
-from annotator.files import InputFile
+from annotator.files import UNREADABLE_ZIP, InputFile
 
 MOST_FILES = 2_000
+# Of others, `zipfile` unpacks as much as there is, whatever the size of the file should be.
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 # Folders that archivers of macOS add.
 NOT_SENT = "__MACOSX"
 
@@ -44,13 +46,21 @@ def unzip(archive: InputFile, taken: Collection[str], problems: Problems, limit:
                 name = PurePosixPath(part.filename).name
                 name = name if name not in names else f"{archive.name}/{part.filename}"
                 names.add(name)
-                files.append(InputFile(name, opened.read(part)))
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError):
+                files.append(InputFile(name, _content(opened, part)))
+    except (zlib.error, EOFError, *UNREADABLE_ZIP):
         problems.add(archive.name, None, "The zip archive is damaged, encrypted or of a kind that cannot be read.")
         return []
     if not files:
         problems.add(archive.name, None, "The zip archive has no files.")
     return files
+
+
+def _content(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
+    """The content of a file; no more of it is unpacked than the size in the archive, which can be forged."""
+    if part.compress_type not in METHODS:
+        raise NotImplementedError
+    with archive.open(part) as stream:
+        return stream.read(part.file_size)
 
 
 def _is_sent(part: zipfile.ZipInfo) -> bool:

@@ -1,6 +1,8 @@
 """Zip archives: their files by name, without what archivers add, and within a limit."""
 
 import io
+import struct
+import tracemalloc
 import zipfile
 
 import pytest
@@ -41,6 +43,43 @@ def test_what_cannot_be_read_is_noted(content: bytes, expected: str) -> None:
     problems = Problems()
     assert unzip(InputFile("all.zip", content), [], problems, LIMIT) == []
     assert expected in str(problems.by_file()[0])
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_no_more_is_unpacked_than_the_stated_size(method: int) -> None:
+    content, size = io.BytesIO(), 20_000_000
+    with zipfile.ZipFile(content, "w", method) as archive:
+        archive.writestr("a", b"x" * size)
+    forged = content.getvalue().replace(struct.pack("<I", size), struct.pack("<I", 10))
+    problems = Problems()
+    tracemalloc.start()
+    assert unzip(InputFile("all.zip", forged), [], problems, LIMIT) == []
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert problems.total == 1
+    assert most < 1_000_000
+
+
+def zip_of_the_future() -> bytes:
+    content = zipped(a="1")
+    version = content.index(b"PK\1\2") + 6
+    return content[:version] + struct.pack("<H", 99) + content[version + 2 :]
+
+
+def zip_with_a_broken_name() -> bytes:
+    content = bytearray(zipped(a="1"))
+    entry = content.index(b"PK\1\2")
+    content[entry + 9] |= 8  # the name is in UTF-8
+    content[entry + 46] = 0xFF
+    return bytes(content)
+
+
+@pytest.mark.parametrize("content", [zip_of_the_future(), zip_with_a_broken_name()])
+def test_an_archive_that_python_cannot_read_is_refused_and_has_no_size(content: bytes) -> None:
+    problems = Problems()
+    assert unpacked_size(io.BytesIO(content), LIMIT) == 0
+    assert unzip(InputFile("all.zip", content), [], problems, LIMIT) == []
+    assert problems.total == 1
 
 
 def test_an_office_document_is_no_archive() -> None:
