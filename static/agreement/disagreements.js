@@ -10,7 +10,8 @@ function go(card) {
 
 document.addEventListener("keydown", (event) => {
   const isTyping = event.isComposing || event.target.closest("input, textarea, select") !== null;
-  if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+  const isHeld = event.repeat && /^\d$/.test(event.key); // it decided a document; the page may show the next one by now
+  if (isTyping || isHeld || event.ctrlKey || event.metaKey || event.altKey) return;
   const here = document.activeElement.closest(".differing > li");
   const place = cards.indexOf(here);
   if (event.key === "j") go(cards[place + 1]);
