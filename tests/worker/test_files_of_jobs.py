@@ -50,7 +50,7 @@ def test_nobody_sees_a_job_before_its_file_is_whole(visit: Visit, news: Database
 
     def look() -> None:
         assert state(news) == [JobState.ARRIVING]
-        assert "There are none." in words(ola.get(f"{N}/jobs"))
+        assert "Long imports and computations will be listed here" in words(ola.get(f"{N}/jobs"))
         assert [ola.get(f"{N}/jobs/1").status_code, ola.post(f"{N}/jobs/1/cancel").status_code] == [404, 404]
         with news.transaction() as session:
             assert not jobs.has_due(session, now=datetime.now(UTC))

@@ -116,7 +116,7 @@ def test_jobs_are_seen_by_who_asked_and_by_organisers_and_answers_by_who_asked(v
     assert (pat.get(answer).status_code, ola.get(answer).status_code, jo.get(answer).status_code) == (422, 404, 403)
     assert (ola.get(page).status_code, jo.get(page).status_code) == (200, 404)
     assert "Import of runs" in words(ola.get(f"{N}/jobs"))
-    assert "There are none." in words(jo.get(f"{N}/jobs"))
+    assert "Long imports and computations will be listed here" in words(jo.get(f"{N}/jobs"))
 
 
 def test_who_may_do_less_by_now_does_not_read_what_they_asked_for_before(visit: Visit, news: Database) -> None:
@@ -183,6 +183,17 @@ def test_the_last_answer_stays_until_it_is_computed_again(visit: Visit, news: Da
     assert ola.get(asked).location == again
     work(news)
     assert 'class="computed fresh"' in ola.get(asked).text
+
+
+def test_a_refusal_is_shown_until_the_collection_changes(visit: Visit, news: Database) -> None:
+    ola, asked = visit("ola"), f"{N}/significance?m=nonsense"
+    job = job_of(ola.get(asked))
+    work(news)
+    assert ola.get(job).location == asked
+    assert ola.get(asked).status_code == 422
+    assert state(news) == [JobState.FAILED]
+    labels_imported(ola, news, "1 0 a 1\n1 0 d 0\n")
+    assert job_of(ola.get(asked)) != job
 
 
 def test_a_file_is_computed_again_once_the_collection_has_changed(visit: Visit, news: Database) -> None:
@@ -267,3 +278,11 @@ def test_a_job_is_done_by_its_address_also_when_its_kind_is_not_known_any_more(v
     work(news)
     assert "a_former_view.file" in words(ola.get(page))
     assert ola.get(f"{page}/answer").text.startswith("<!doctype html>")
+
+
+def test_a_form_that_was_refused_keeps_no_rows(visit: Visit, news: Database) -> None:
+    ola = visit("ola")
+    job = job_of(ola.post(f"{N}/runs/check", files=file("gamma.run", GOOD), priority="high"))
+    work(news)
+    assert ola.get(ola.get(job).location).status_code == 422
+    assert ola.get(f"{N}/runs/uploads/{job.rsplit('/', 1)[1]}").status_code == 404

@@ -221,7 +221,9 @@ def kept_form(slug: str, id_: int) -> KeptForm:
         job = jobs.show_job(session, slug, id_, by_id=the_person().id)
         content = jobs.file_of_job(session, slug, id_, by_id=the_person().id)
         may_read = the_place().roles.issuperset(job.parameters["roles"])
-        if not content or not job.parameters.get(KEEPS_FILES) or not may_read:
+        # The form itself may have been refused, with a page.
+        has_rows = job.parameters.get(KEEPS_FILES) and job.result.get("type") == JSON
+        if not content or not has_rows or not may_read:
             raise NotFoundError("These files are no longer kept. Choose them again.")
         answer = json.loads(jobs.job_answer(session, slug, id_, by_id=the_person().id))
     files, begin = [], 0

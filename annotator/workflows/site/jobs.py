@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CursorResult, delete, func, or_, select, update
+from sqlalchemy import CursorResult, and_, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotFoundError
@@ -158,14 +158,17 @@ def file_of_job(session: Session, slug: str, id_: int, *, by_id: int | None = No
 def last_answer(
     session: Session, slug: str, *, by_id: int, target: str, language: str, roles: Sequence[str]
 ) -> JobView | None:
-    """The person's newest job, done or unfinished, for this address, language and roles; None without one."""
+    """The person's newest job for this address, language and roles, unless it failed without an answer; or None."""
     rows = session.execute(
         select(Job, User.name)
         .join(User, User.id == Job.asked_by_id)
         .where(
             Job.collection_id == find_collection(session, slug).id,
             Job.asked_by_id == by_id,
-            Job.state.in_((JobState.DONE, *UNFINISHED)),
+            # A refusal is an answer too: else its page would be computed at every look.
+            or_(
+                Job.state.in_((JobState.DONE, *UNFINISHED)), and_(Job.state == JobState.FAILED, Job.output.is_not(None))
+            ),
             Job.parameters["target"].as_string() == target,
             Job.parameters["language"].as_string() == language,
         )
