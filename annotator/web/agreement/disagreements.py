@@ -88,9 +88,11 @@ def decide(slug: str) -> ResponseReturnValue:
     if form.refused:
         return _page(slug, form)
     flash(gettext("Decided: %(docno)s is %(grade)s.", docno=form.docno.data, grade=form.grade.data))
-    wanted = {**_address(_wanted()), "page": number_or("page", 1, digits=DIGITS)}
-    place = number_or("place", 1, digits=DIGITS)
-    return redirect(url_for(".show", slug=slug, **wanted, _anchor=f"card-{place}"), 303)
+    wanted = _wanted()
+    # Among the undecided ones, the next document takes the place of this one.
+    place = number_or("place", 1, digits=DIGITS) + (not wanted.only_undecided)
+    address = {**_address(wanted), "page": number_or("page", 1, digits=DIGITS)}
+    return redirect(url_for(".show", slug=slug, **address, _anchor=f"card-{place}"), 303)
 
 
 @blueprint.get("/collections/<slug>/disagreements.csv")

@@ -237,6 +237,8 @@ def test_a_disagreement_is_decided_on_its_card(visit: Visit, judged: str) -> Non
     sent = ola.post(f"{judged}/disagreements?apart=1&undecided=1&place=1", **fields)
     assert sent.status_code == 303
     assert sent.headers["Location"].endswith("/disagreements?undecided=1&page=1#card-1")
+    changed = ola.post(f"{judged}/disagreements?place=1", **{**fields, "client_id": "two"})
+    assert changed.headers["Location"].endswith("/disagreements?page=1#card-2")
     after = words(ola.get(f"{judged}/disagreements"))
     assert "Decided: a is 2." in after
     assert "Change your decision" in after
