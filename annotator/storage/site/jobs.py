@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, and_, delete, func, insert, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, ScalarSelect, and_, delete, func, insert, or_, select, tuple_, update
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session, aliased
 
@@ -27,6 +27,8 @@ IN_ORDER = "in order"
 # Likewise: its files stay for some time beside its answer, so that they need not be sent again.
 KEEPS_FILES = "keeps files"
 FILES_KEPT = timedelta(days=1)
+# Of each person in each collection, the newest; else anybody who may check files could fill the disk.
+MOST_FILES_KEPT = 10
 
 
 def is_due(now: datetime) -> ColumnElement[bool]:
@@ -150,12 +152,12 @@ def file_of_job(session: Session, job_id: int) -> bytes:
 def remove_unneeded(database: Database, *, now: datetime) -> None:
     """Delete the files of finished jobs, and jobs whose upload was interrupted.
 
-    The file of a job that failed repeatedly is kept as long as the job, for diagnosis, and that of a check for a day.
+    The file of a job that failed repeatedly is kept as long as the job, for diagnosis, and that of a check for a day,
+    unless the person has checked other files several times since.
     """
-    has_answer = and_(Job.parameters[KEEPS_FILES].as_boolean().is_(True), Job.output.is_not(None))
     is_kept = or_(
         and_(Job.failures >= MOST_FAILURES, Job.finished_at >= now - ANSWERS_KEPT),
-        and_(has_answer, Job.finished_at >= now - FILES_KEPT),
+        and_(_keeps_files(Job), Job.finished_at >= now - FILES_KEPT, _newer_that_keep_files() < MOST_FILES_KEPT),
     )
     is_abandoned = and_(Job.state == JobState.ARRIVING, ~is_arriving(now))
     _remove(database, or_(and_(Job.state.in_(FINISHED), ~is_kept), is_abandoned))
@@ -164,6 +166,17 @@ def remove_unneeded(database: Database, *, now: datetime) -> None:
     if ids:
         with database.transaction() as session:
             session.execute(delete(Job).where(Job.id.in_(ids), Job.state == JobState.ARRIVING))
+
+
+def _keeps_files(job: type[Job]) -> ColumnElement[bool]:
+    return and_(job.parameters[KEEPS_FILES].as_boolean().is_(True), job.output.is_not(None))
+
+
+def _newer_that_keep_files() -> ScalarSelect[int]:
+    """How many later jobs of the same person in the same collection keep their files."""
+    later = aliased(Job)
+    is_later = and_(later.asked_by_id == Job.asked_by_id, later.collection_id == Job.collection_id, later.id > Job.id)
+    return select(func.count()).select_from(later).where(is_later, _keeps_files(later)).correlate(Job).scalar_subquery()
 
 
 def _remove(database: Database, condition: ColumnElement[bool]) -> None:

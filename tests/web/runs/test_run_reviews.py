@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 
 from annotator.storage import Database
 from annotator.storage.runs.sent_runs import SentRun
-from annotator.storage.site.jobs import FILES_KEPT, remove_unneeded
+from annotator.storage.site.jobs import FILES_KEPT, MOST_FILES_KEPT, remove_unneeded
 from annotator.workflows.runs.runs import list_runs
 
 GAMMA, DELTA = run_text("gamma", {"1": ["a", "b"], "2": ["c"]}), run_text("delta", {"1": ["b", "a"], "2": ["c"]})
@@ -90,6 +90,20 @@ def test_a_check_keeps_the_files_for_a_day_for_whoever_sent_them(visit: Visit, n
     assert "These files are no longer kept. Choose them again." in words(ola.get(at))
     assert store(ola, page).status_code == 404
     assert stored(database) == {}
+
+
+def test_the_files_of_the_last_checks_are_kept(visit: Visit, news: str, database: Database) -> None:
+    ola = visit("ola")
+    pages = [ola.post(f"{news}/runs/check", files=file("gamma.run", GAMMA)) for _ in range(MOST_FILES_KEPT)]
+    addresses = [fields(page)["at"] for page in pages]
+    remove_unneeded(database, now=datetime.now(UTC))
+    assert ola.get(addresses[0]).status_code == 200
+    visit("pat").post(f"{news}/runs/check", files=file("gamma.run", GAMMA))
+    remove_unneeded(database, now=datetime.now(UTC))
+    assert ola.get(addresses[0]).status_code == 200
+    ola.post(f"{news}/runs/check", files=file("gamma.run", GAMMA))
+    remove_unneeded(database, now=datetime.now(UTC))
+    assert [ola.get(at).status_code for at in addresses[:2]] == [404, 200]
 
 
 def test_a_refused_upload_is_mended_in_its_rows(visit: Visit, news: str, database: Database) -> None:
