@@ -67,10 +67,10 @@ def needs(waits: Waiting, pace: JudgingPace) -> list[Need]:
 
 
 def few_judged(holes: HolesReport) -> Need:
-    """The runs with less than 95 % of their top 10 judged, whose scores may be too low."""
+    """The runs with less than 95 % of their top 10 judged, over all accepted topics, as the page of holes counts them."""
     shares = [one.share.value for of_run in holes.runs for one in of_run]
     low = sum(share is not None and 1 - share < ENOUGH_JUDGED for share in shares)
-    words = gettext("Runs with under 95 %% of the top %(top)s judged: scores may be too low", top=TOP)
+    words = gettext("Runs with under 95 %% of the top %(top)s judged, over all topics", top=TOP)
     return Need(low, words, "pools.holes", {})
 
 
