@@ -67,7 +67,7 @@ def needs(waits: Waiting, pace: JudgingPace) -> list[Need]:
 
 
 def few_judged(holes: HolesReport) -> Need:
-    """The runs with less than 95 % of their top 10 judged, over all accepted topics, as the page of holes counts them."""
+    """The runs with less than 95 % of their top 10 judged, over all accepted topics, as on the page of holes."""
     shares = [one.share.value for of_run in holes.runs for one in of_run]
     low = sum(share is not None and 1 - share < ENOUGH_JUDGED for share in shares)
     words = gettext("Runs with under 95 %% of the top %(top)s judged, over all topics", top=TOP)

@@ -92,7 +92,7 @@ def test_runs_with_few_judged_documents_are_counted_later(visit: Visit, news: st
     ola = visit("ola")
     assert f'data-more="{news}/few-judged"' in ola.get(news).text
     line = ola.get(f"{news}/few-judged")
-    assert "2 Runs with under 95 % of the top 10 judged: scores may be too low" in words(line)
+    assert "2 Runs with under 95 % of the top 10 judged, over all topics" in words(line)
     assert f'<a href="{news}/pool/holes">' in line.text
     with database.transaction() as session:
         for topic, docnos in (("1", "abcdefgh"), ("2", "abcdefgh")):
