@@ -119,9 +119,13 @@ def test_pages_of_refusals_are_accessible(page: Page, server: str) -> None:
 def test_a_run_with_problems_is_refused_on_the_page_with_every_line(page: Page, server: str) -> None:
     sign_in(page, server, "ola", f"/collections/{SLUG}/runs")
     bad = b"1 Q0 d01 1 9 gamma\n1 Q0 d02 2 many gamma\n7 Q0 d01 1 5 gamma\n"
+    page.get_by_role("button", name="Upload runs").click()
     form = page.locator("form").filter(has=page.locator("input[type=file]")).first
-    form.locator("input[type=file]").set_input_files({"name": "gamma.run", "mimeType": "text/plain", "buffer": bad})
-    form.get_by_role("button", name="Check only").click()
+    form.locator("input[type=file]").first.set_input_files(
+        {"name": "gamma.run", "mimeType": "text/plain", "buffer": bad}
+    )
+    form.get_by_role("button", name="Check and edit").click()
     page.get_by_text("gamma.run:2").wait_for()
     page.get_by_text("gamma.run:3").wait_for()
+    page.goto(f"{server}/collections/{SLUG}/runs")
     assert "gamma" not in page.locator("table").all_inner_texts()[0]

@@ -26,9 +26,11 @@ def faults(page: Page, place: str) -> list[str]:
 
 def test_a_link_is_made_and_taken_by_keyboard(page: Page, server: str, browser: Browser) -> None:
     sign_in(page, server, "ola", f"/collections/{SLUG}/invitations")
-    page.get_by_label("Role").focus()
+    page.get_by_role("button", name="Invite somebody").press("Enter")
+    panel = page.get_by_role("region", name="Invite somebody")
+    panel.get_by_label("Role").focus()
     page.keyboard.type("judge")
-    page.get_by_label("For whom").focus()
+    panel.get_by_label("For whom").focus()
     page.keyboard.type("Nora")
     page.keyboard.press("Enter")
     link = page.get_by_role("textbox", name="The link")

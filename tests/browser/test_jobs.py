@@ -31,6 +31,7 @@ def test_a_large_run_is_left_to_the_worker_and_the_page_goes_on_to_the_receipt(
     sign_in(page, server, "pat", RUNS)
     # The page learns of nothing before it has been looked at.
     page.route("**/jobs/*.json", lambda route: route.abort())
+    page.get_by_role("button", name="Upload runs").click()
     page.get_by_label("Files of runs").set_input_files(large_run("large"))
     page.get_by_role("button", name="Upload the runs").click()
     page.wait_for_url("**/jobs/*")
@@ -48,6 +49,7 @@ def plain(browser: Browser) -> Page:
 
 def test_without_script_the_page_of_a_job_loads_itself_anew(plain: Page, server: str, served: Database) -> None:
     sign_in(plain, server, "pat", RUNS)
+    plain.get_by_role("button", name="Upload runs").click()
     plain.get_by_label("Files of runs").set_input_files(large_run("plain"))
     plain.get_by_role("button", name="Upload the runs").click()
     plain.wait_for_url(RECEIPT)

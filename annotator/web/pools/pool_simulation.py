@@ -15,6 +15,9 @@ from annotator.workflows.pools.pool_simulation import Replay, Simulation, replay
 from annotator.workflows.pools.pools import list_strategies
 from annotator.workflows.qrels.qrels import export_qrels
 
+# Simulating judges every list down to its depth for each strategy: about a second for 1,500 lists.
+MOST_LISTS_SIMULATED_AT_ONCE = 500
+
 blueprint = Blueprint("pool_simulation", __name__)
 
 # The recommended ones and a common adaptive one.
@@ -25,7 +28,7 @@ QRELS = "qrels.txt"
 
 @blueprint.get("/collections/<slug>/pool/simulation")
 @collection_page(Role.ORGANISER)
-@long_page("pool_simulation.show")
+@long_page("pool_simulation.show", MOST_LISTS_SIMULATED_AT_ONCE)
 def show(slug: str) -> ResponseReturnValue:
     """The simulation of several strategies: `?strategy=depth&strategy=rrf&start_depth=10&seed=1`."""
     found, refused = None, None

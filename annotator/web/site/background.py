@@ -249,8 +249,10 @@ def ask_call(slug: str, content: bytes, files: Sequence[bytes], *, by: Person, t
     return _keep(slug, marked, by, [BytesIO(content)])
 
 
-def long_page(kind: str) -> Callable[[View], View]:
+def long_page(kind: str, most_lists: int | None = None) -> Callable[[View], View]:
     """Decorate a page within `collection_page` so that it becomes a job of this kind when the collection is large.
+
+    `most_lists` are the ranked lists up to which a page that computes more for each is made at once.
 
     The job starts by itself and shows its progress. Its result is then at the same address: a page until the reader
     asks for another, a file until the collection changes. An earlier result is at `?job=`.
@@ -264,7 +266,9 @@ def long_page(kind: str) -> Callable[[View], View]:
             if id_ := request.args.get("job", type=int):
                 return kept_answer(slug, id_)
             with database().reading() as session:
-                is_long = jobs.count_ranked_lists(session, slug) > MOST_LISTS_AT_ONCE
+                is_long = jobs.count_ranked_lists(session, slug) > min(
+                    most_lists or MOST_LISTS_AT_ONCE, MOST_LISTS_AT_ONCE
+                )
                 last = jobs.last_answer(session, slug, by_id=the_person().id, **_request_key()) if is_long else None
                 state = jobs.collection_state(session, slug) if is_long else ""
             if not is_long:
