@@ -2,11 +2,15 @@
 
 import io
 import zipfile
+from typing import Any
 
+import pytest
 from visiting import words
-from worker.at_work import N, Visit, job_of, work
+from worker.at_work import N, Visit, job_of, state, work
 
-from annotator.storage import Database
+from annotator.storage import Database, JobState
+from annotator.web.collections import archives
+from annotator.workflows.collections.archive_export import write_archive
 
 
 def test_an_archive_is_written_by_the_worker_and_downloaded_from_its_job(visit: Visit, news: Database) -> None:
@@ -20,6 +24,22 @@ def test_an_archive_is_written_by_the_worker_and_downloaded_from_its_job(visit: 
     with zipfile.ZipFile(io.BytesIO(archive.data)) as opened:
         assert {"topics.jsonl", "runs.jsonl"} <= set(opened.namelist())
     assert "collections.export" in ola.get(f"{N}/audit").text
+
+
+def test_an_archive_is_under_way_until_it_is_written(
+    visit: Visit, news: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+
+    def write(*given: Any, **values: Any) -> dict[str, int]:  # noqa: ANN401 - as they come
+        seen.extend(state(news))
+        return write_archive(*given, **values)
+
+    monkeypatch.setattr(archives, "write_archive", write)
+    visit("ola").post(f"{N}/archive")
+    work(news)
+    assert seen == [JobState.RUNNING]
+    assert state(news) == [JobState.DONE]
 
 
 def test_administrators_copy_a_collection_at_once_or_with_documents_by_the_worker(visit: Visit, news: Database) -> None:

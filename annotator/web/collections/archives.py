@@ -62,11 +62,12 @@ def export(slug: str) -> ResponseReturnValue:
     if work() is None:
         return leave_form(slug)
     form = ArchiveForm()
-    note_export("collections.export", slug, details={"pseudonyms": form.pseudonyms.data})
     archiving = Archiving(now(), installed_version(), token_hex(3) if form.pseudonyms.data else None)
     with TemporaryFile() as file:
         with database().reading() as session:
             write_archive(session, slug, file, archiving, extras=qrels_of_archive(session, slug, now()))
+        # Afterwards: the first transaction of a job ends it, and a lost worker's archive would not be written again.
+        note_export("collections.export", slug, details={"pseudonyms": form.pseudonyms.data})
         file.seek(0)
         return download(file.read(), f"{slug}.zip", ZIP)
 
