@@ -1,8 +1,10 @@
 """Topics as files: TREC's SGML, XML, tab-separated lines, CSV and JSON Lines, detected by their content."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import count
+from types import MappingProxyType
 from xml.parsers import expat
 
 from annotator.errors import Problems
@@ -200,6 +202,8 @@ SGML_TOPIC_END = re.compile(rb"</top\s*>", re.IGNORECASE)
 NUMBER_KEYS = ("number", "id", "qid", "query_id", "topic")
 TITLE_KEYS = ("title", "query", "text")
 LANGUAGE_KEYS = ("language", "lang")
+WHOLE_NUMBER = re.compile(r"[0-9]{1,9}")
+NO_TOPICS: Mapping[str, str] = MappingProxyType({})
 CSV_COLUMNS = {
     "number": {"number", "num", "id", "qid", "query_id", "topic", "topic_id"},
     "title": {"title", "query", "query_text", "question", "text"},
@@ -299,9 +303,9 @@ def is_topic_table(text: bytes) -> bool:
 def _csv_topics(name: str, text: bytes, problems: Problems) -> Iterator[ParsedTopic]:
     """Topics of a table; without a column of numbers they are numbered from 1."""
     is_numbered = is_table(text, CSV_COLUMNS, required=("number", "title"))
-    for count, (line, row) in enumerate(table_rows(name, text, CSV_COLUMNS, problems), start=1):
+    for place, (line, row) in enumerate(table_rows(name, text, CSV_COLUMNS, problems), start=1):
         yield ParsedTopic(
-            number=row["number"] if is_numbered else str(count),
+            number=row["number"] if is_numbered else str(place),
             title=" ".join(row["title"].split()),
             description=row["description"],
             narrative=row["narrative"],
@@ -310,14 +314,20 @@ def _csv_topics(name: str, text: bytes, problems: Problems) -> Iterator[ParsedTo
         )
 
 
-def numbered_queries(text: str) -> str:
-    """Lines of queries as tab-separated topics, numbered from 1; any other text (markup, tabs, a table) as it is."""
-    lines = [line.strip() for line in text.splitlines()]
+def numbered_queries(text: str, known: Mapping[str, str] = NO_TOPICS) -> str:
+    """Lines of queries as tab-separated topics; any other text (markup, tabs, a table) as it is.
+
+    `known` maps the numbers of topics to their titles: a query that is one of these is left out, and the others are
+    numbered on from the greatest, or from 1.
+    """
+    lines = [" ".join(line.split()) for line in text.splitlines()]
     is_other = "\t" in text or text.lstrip().startswith(("<", "{", "["))
     if is_other or is_topic_table(text.lstrip().encode()):
         return text
-    numbers = iter(range(1, len(lines) + 1))
-    return "\n".join(f"{next(numbers)}\t{line}" if line else "" for line in lines)
+    titles = {" ".join(title.split()) for title in known.values()}
+    greatest = max((int(number) for number in known if WHOLE_NUMBER.fullmatch(number)), default=0)
+    further = count(greatest + 1)
+    return "\n".join(f"{next(further)}\t{line}" if line and line not in titles else "" for line in lines)
 
 
 def _json_topics(name: str, text: bytes, problems: Problems) -> Iterator[ParsedTopic]:

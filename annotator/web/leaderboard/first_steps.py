@@ -54,7 +54,9 @@ class TopicsForm(Form):
 
     text = TextAreaField(
         lazy_gettext("Queries"),
-        description=lazy_gettext("One query per line, or lines of number, tab, query. They are numbered from 1."),
+        description=lazy_gettext(
+            "One query per line, or lines of number, tab, query. New queries are numbered on from the last topic."
+        ),
         render_kw={"rows": 10},
     )
     files = MultipleFileField(
@@ -64,10 +66,10 @@ class TopicsForm(Form):
         ),
     )
 
-    def given(self) -> list[InputFile]:
+    def given(self, slug: str) -> list[InputFile]:
         """The files, after the pasted text as one more."""
         text = self.text.data or ""
-        pasted = [topics.pasted_topics(gettext("pasted"), text)] if text.strip() else []
+        pasted = [database().read(topics.pasted_topics, slug, gettext("pasted"), text)] if text.strip() else []
         return [*pasted, *input_files(file for file in self.files.data or [] if file)]
 
 
@@ -157,7 +159,7 @@ def add_topics(slug: str) -> ResponseReturnValue:
     form = TopicsForm()
     if form.validate():
         with form.guard():
-            files = form.given()
+            files = form.given(slug)
             if not files:
                 raise InvalidValueError("Paste queries, or choose a file of topics.")
             read = topics.read_topics(files, unpacked_limit=settings().unpacked_limit)

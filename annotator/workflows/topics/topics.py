@@ -68,9 +68,13 @@ def read_topics(files: Sequence[InputFile], *, unpacked_limit: int) -> list[Pars
     return [topic for _, topic in topics.values()]
 
 
-def pasted_topics(name: str, text: str) -> InputFile:
-    """Pasted text as a file of topics: lines of queries are numbered from 1, other formats are kept."""
-    return InputFile(name, numbered_queries(text).encode())
+def pasted_topics(session: Session, slug: str, name: str, text: str) -> InputFile:
+    """Pasted text as a file of topics: lines of queries are numbered after the topics there are, none of which changes.
+
+    Other formats are kept. Raises `NotFoundError` for an unknown collection.
+    """
+    known = {topic.number: topic.title for topic in list_topics(session, slug)}
+    return InputFile(name, numbered_queries(text, known).encode())
 
 
 def import_topics(

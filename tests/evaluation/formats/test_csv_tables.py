@@ -60,6 +60,12 @@ def test_lines_of_queries_become_numbered_topics(queries: list[str]) -> None:
     assert [(one.number, one.title) for one in topics] == [(str(n), q) for n, q in enumerate(queries, start=1)]
 
 
+def test_further_queries_are_numbered_after_the_topics_there_are() -> None:
+    known = {"7": "red shoes", "2": "warm coat", "T9": "blue hat"}
+    text = numbered_queries("green tie\nwarm  coat\nblue hat\ngreen tie", known)
+    assert text == "8\tgreen tie\n\n\n9\tgreen tie"
+
+
 @pytest.mark.parametrize("text", ["1\tred shoes\n", "<top>\n", '{"number": 1}\n', "number,title\n1,red\n"])
 def test_what_is_a_format_of_topics_is_not_taken_for_queries(text: str) -> None:
     assert numbered_queries(text) == text

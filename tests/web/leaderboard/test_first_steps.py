@@ -69,6 +69,15 @@ def test_the_path_leads_from_nothing_to_a_sentence_about_the_two_best(visit: Vis
     assert "red shoes (1.0000)" in page
 
 
+def test_further_queries_change_no_topic(visit: Visit, started: str, database: Database) -> None:
+    ada = visit("ada")
+    ada.post(f"{started}/topics", text="red shoes\nwarm coat\n")
+    ada.post(f"{started}/topics", text="blue hat\nred shoes\n")
+    with database.reading() as session:
+        topics = [(topic.number, topic.title) for topic in list_topics(session, "shop-search")]
+    assert topics == [("1", "red shoes"), ("2", "warm coat"), ("3", "blue hat")]
+
+
 def test_the_path_is_left_and_resumed_at_the_first_open_step(visit: Visit, started: str, database: Database) -> None:
     ada = visit("ada")
     assert ada.get(started).location == f"{started}/topics"
