@@ -71,9 +71,9 @@ def waiting(session: Session, slug: str, memory: DisputeMemory | None = None) ->
     succeeded = exists().where(
         later.collection_id == id_, later.kind == Job.kind, later.id > Job.id, later.state == JobState.DONE
     )
-    failed = (
-        select(func.count()).select_from(Job).where(Job.collection_id == id_, Job.state == JobState.FAILED, ~succeeded)
-    )
+    # A refused file or page is for the person who sent or asked for it.
+    is_refused = Job.result["status"].as_string().is_not(None)
+    failed = select(func.count()).where(Job.collection_id == id_, Job.state == JobState.FAILED, ~is_refused, ~succeeded)
     return Waiting(
         questions=session.scalars(questions).one(),
         disputes=(memory or DisputeMemory()).undecided(session, id_),

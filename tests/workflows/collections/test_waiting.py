@@ -28,9 +28,11 @@ def graded(session: Session, topic: Topic, *pairs: tuple[int, int], name: str = 
         labels(session, judge, "".join(lines), name=f"{name}-{judge}")
 
 
-def job(session: Session, state: JobState, kind: str = "report", *, slug: str = SLUG) -> None:
-    collection_id = find_collection(session, slug).id
-    session.add(Job(kind=kind, collection_id=collection_id, asked_at=NOW, parameters={}, result={}, state=state))
+def job(
+    session: Session, state: JobState, kind: str = "report", *, slug: str = SLUG, status: int | None = None
+) -> None:
+    collection_id, result = find_collection(session, slug).id, {} if status is None else {"status": status}
+    session.add(Job(kind=kind, collection_id=collection_id, asked_at=NOW, parameters={}, result=result, state=state))
     session.flush()
 
 
@@ -64,6 +66,12 @@ def test_failed_jobs_wait_until_one_of_their_kind_succeeds(session: Session) -> 
     assert waiting(session, "other").failed_jobs == 0
     job(session, JobState.DONE)
     assert waiting(session, SLUG).failed_jobs == 1
+
+
+def test_a_refused_file_or_page_does_not_wait(session: Session) -> None:
+    news(session)
+    job(session, JobState.FAILED, "runs", status=422)
+    assert waiting(session, SLUG).failed_jobs == 0
 
 
 def test_disputes_wait_until_an_adjudicator_decides(session: Session) -> None:
