@@ -84,6 +84,7 @@ def faults_of(page: Page, place: str) -> list[str]:
                     "/account",
                     "/account/tokens",
                     "/measures",
+                    "/files",
                     "/api/v1/",
                 ),
                 *(f"/collections/{SLUG}{path}" for path in ORGANISERS_PAGES),

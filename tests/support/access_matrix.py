@@ -82,6 +82,8 @@ MATRIX = {
     "collection.home": Row("GET", "/", (303, 303, 303, 303, 303, 303)),
     "collection.list_all": Row("GET", "/collections", (303, 200, 200, 200, 200, 200)),
     "collection.add": Row("POST", "/collections", ADMINISTRATORS_FORM),
+    "files.show": Row("GET", "/files", (303, 200, 200, 200, 200, 200)),
+    "files.score": Row("POST", "/files", (303, 422, 422, 422, 422, 422)),
     "leaderboard.measures": Row("GET", "/measures", (303, 200, 200, 200, 200, 200)),
     "collection.show": Row("GET", N, ANY_MEMBER),
     "collection.few_judged": Row("GET", f"{N}/few-judged", ORGANISERS),

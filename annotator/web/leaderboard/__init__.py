@@ -2,6 +2,7 @@
 
 from annotator.web.leaderboard import (
     costs,
+    files,
     first_steps,
     inspecting,
     leaderboard,
@@ -14,6 +15,7 @@ from annotator.web.leaderboard import (
 
 BLUEPRINTS = (
     costs.blueprint,
+    files.blueprint,
     first_steps.blueprint,
     inspecting.blueprint,
     leaderboard.blueprint,

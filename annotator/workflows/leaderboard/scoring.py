@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 
 from annotator.errors import InvalidValueError
 from annotator.evaluation.formats.unpacking import read_stream as read_stream
+from annotator.evaluation.inspection.scored_files import FilesCompared, compare_scored
 from annotator.evaluation.metrics.evaluating import Evaluation, evaluate
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES, MeasureHelp, explain, explain_all, parse_measures
@@ -60,6 +61,7 @@ class ScoredRuns:
     without_relevant: tuple[str, ...]  # no document with a grade that counts as relevant
     runs: tuple[ScoredRun, ...]
     warnings: tuple[str, ...]
+    evaluation: Evaluation = field(repr=False, compare=False)
 
 
 def score_files(qrels: File, runs: Sequence[File], measures: Sequence[str], options: ScoringOptions) -> ScoredRuns:
@@ -90,7 +92,18 @@ def score_files(qrels: File, runs: Sequence[File], measures: Sequence[str], opti
             for index, tag in enumerate(evaluation.runs)
         ),
         warnings=_warnings(evaluation),
+        evaluation=evaluation,
     )
+
+
+def compare_run_files(scored: ScoredRuns, baseline: str | None, *, seed: int) -> FilesCompared:
+    """Compare scored runs by the first measure; the baseline is named by its tag or its file.
+
+    Raises `NotFoundError` when no run has that name.
+    """
+    names = [run.name for run in scored.runs]
+    meant = next((run.name for run in scored.runs if baseline in {run.name, run.tag, run.file}), baseline)
+    return compare_scored(names, scored.evaluation.scores, meant, seed=seed)
 
 
 def score_as_trec_eval(
