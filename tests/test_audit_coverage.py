@@ -40,6 +40,7 @@ PAGES_WITHOUT: Mapping[str, str] = {
     "questions.send": OWN_DESK,
     "questions.read": OWN_DESK,
     "topic.look": "quick looks at drafts count in nothing",
+    "files.score": NOTHING_CHANGES,
     "runs.check": NOTHING_CHANGES,
     "jobs.ask": "a page is made, which is no export of the collection's own files",
 }
