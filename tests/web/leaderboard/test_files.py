@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from sqlalchemy import func, select
 from visiting import Visit, file, words
 
-from annotator.cli.leaderboard import evaluate
+from annotator.cli import main
 from annotator.storage import Database
 from annotator.storage.tables.columns import Base
 from annotator.web.leaderboard import files
@@ -29,7 +29,7 @@ def test_the_figures_are_those_of_the_command(visit: Visit, tmp_path: Path) -> N
     for name, text in (("q.txt", QRELS), ("a.run", ALPHA), ("b.run", BETA)):
         (tmp_path / name).write_text(text)
     given = [str(tmp_path / name) for name in ("q.txt", "a.run", "b.run")]
-    printed = CliRunner().invoke(evaluate.command, [*given, "-m", "AP", "-m", "nDCG@10"]).stdout.splitlines()
+    printed = CliRunner().invoke(main, ["evaluate", *given, "-m", "AP", "-m", "nDCG@10"]).stdout.splitlines()
     page = words(visit("jo").post("/files", **sent()))
     for run, line in (("alpha a.run", printed[1]), ("beta b.run.gz", printed[2])):
         ap, ndcg = line.split()[1:3]
