@@ -26,7 +26,7 @@ from annotator.web import (
     site,
     topics,
 )
-from annotator.web.serving import compression, headers, monitoring
+from annotator.web.serving import compression, headers, modules, monitoring
 from annotator.web.site import (
     access,
     addresses,
@@ -65,6 +65,7 @@ def create_app(settings: Settings, database: Database) -> Flask:
         sessions,
         error_pages,
         formatting,
+        modules,
         headers,
         compression,
         navigation,

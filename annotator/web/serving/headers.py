@@ -1,6 +1,7 @@
 """Security and cache headers on every response.
 
-Addresses of static files contain a hash of their content, so that browsers may cache them permanently.
+Addresses of static files contain a hash of their content, so that browsers may cache them permanently; addresses of
+modules contain a hash of all modules.
 """
 
 import hashlib
@@ -11,6 +12,7 @@ from typing import Any
 from flask import Flask, Response, current_app, request
 from werkzeug.security import safe_join
 
+from annotator.web.serving import modules
 from annotator.web.site.context import settings
 
 CONTENT_SECURITY_POLICY = (
@@ -24,7 +26,7 @@ FOUND = frozenset({200, 206, 304})
 
 
 def install(app: Flask) -> None:
-    """Add the headers after each request, and the content hash to the address of each static file."""
+    """Add the headers after each request, and a hash to the address of each static file."""
     app.url_defaults(_add_hash)
     app.after_request(_add_headers)
 
@@ -61,12 +63,19 @@ def _is_current(response: Response) -> bool:
     """
     if response.status_code not in FOUND:
         return False
-    hashed = _hash_of((request.view_args or {})["filename"])
+    found = request.view_args or {}
+    if "version" in found:
+        return modules.is_module(found["filename"]) and found["version"] == modules.version()
+    hashed = _hash_of(found["filename"])
     return hashed is not None and request.args.get("v") == hashed
 
 
 def _add_hash(endpoint: str, values: dict[str, Any]) -> None:
-    if endpoint == "static":
+    if endpoint != "static":
+        return
+    if modules.is_module(values["filename"]):
+        values.setdefault("version", modules.version())
+    else:
         values.setdefault("v", _hash_of(values["filename"]))
 
 

@@ -127,8 +127,9 @@ def test_a_static_address_tells_nothing_of_other_files(visit: Visit, tmp_path: P
     content_hash = hashlib.sha256(secret.read_bytes()).hexdigest()[:HASH_DIGITS]
     for query in ("", f"?v={content_hash}"):
         answers = [
-            guest.get(f"/static/{slash * 20}{str(path).lstrip('/')}{query}")
+            guest.get(f"/static/{folder}{slash * 20}{str(path).lstrip('/')}{query}")
             for path in (secret, tmp_path / "nothing", tmp_path)
+            for folder in ("", f"v-{content_hash}/")
         ]
         assert {answer.status_code for answer in answers} == {404}
         assert {answer.headers["Cache-Control"] for answer in answers} == {"no-store"}
