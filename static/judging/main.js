@@ -5,7 +5,7 @@ import { listen } from "./keys.js";
 import { Marks } from "./marks.js";
 import { Questions, keepTopicNote, keepWords, showCounts } from "./notes.js";
 import { Outbox } from "./outbox.js";
-import { Parts, keepSettings } from "./reading.js";
+import { Parts, isStacked, keepSettings } from "./reading.js";
 import { Link } from "./requests.js";
 import { show, tell } from "./screen.js";
 import { Work } from "./work.js";
@@ -112,11 +112,10 @@ function leave(where) {
   if (panel || where.matches("input, textarea")) element("document").focus({ preventScroll: true });
 }
 
-// On a narrow screen the judge sees the document first: of the topic its title, unless the judge has unfolded a topic.
+// On a small screen the judge sees the document first: of the topic its title, unless the judge has unfolded a topic.
 function keepTopicFolded() {
-  const isNarrow = matchMedia("(max-width: 59.99rem)").matches;
-  if (isNarrow) topic.open = localStorage.getItem(TOPIC_SHOWN) === "yes";
-  topic.addEventListener("toggle", () => isNarrow && localStorage.setItem(TOPIC_SHOWN, topic.open ? "yes" : "no"));
+  if (isStacked()) topic.open = localStorage.getItem(TOPIC_SHOWN) === "yes";
+  topic.addEventListener("toggle", () => isStacked() && localStorage.setItem(TOPIC_SHOWN, topic.open ? "yes" : "no"));
 }
 
 function showActiveTime(work) {

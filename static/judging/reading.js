@@ -5,10 +5,14 @@ import { say } from "./words.js";
 
 const SETTINGS = "reading";
 const SIZES = ["0.9375rem", "1.0625rem", "1.1875rem", "1.3125rem", "1.5rem", "1.75rem"];
-const WIDTHS = ["54ch", "70ch", "92ch"];
+// About 58, 70 and 92 characters of English.
+const WIDTHS = ["48ch", "58ch", "76ch"];
 const USUAL = { size: 1, width: 1 };
 // More is fetched this far before the reader comes to the end.
 const AHEAD = "1500px";
+
+/** Whether topic and document stand one below the other, as in `judging.css`. */
+export const isStacked = () => matchMedia("(max-width: 59.99rem), (max-height: 30rem)").matches;
 
 /** The buttons of size and width. */
 export function keepSettings() {

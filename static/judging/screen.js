@@ -1,6 +1,7 @@
 // What is on the screen: the document, its decision, the counts, and what a screen reader hears of it.
 
 import { afterNextFrame } from "./frames.js";
+import { isStacked } from "./reading.js";
 import { batch, say } from "./words.js";
 
 const element = (id) => document.getElementById(id);
@@ -28,9 +29,8 @@ export function paintDocument(one, { isLookingBack, note }) {
   paintNote(note);
   // Also where a reason was given: while the reasons are open a digit is one of them, and here it must be a grade.
   form.querySelector(".panel").open = false;
-  // On a narrow screen the page's own header is scrolled out of the way.
-  const isNarrow = matchMedia("(max-width: 59.99rem)").matches;
-  scrollTo({ top: isNarrow ? element("screen").offsetTop : 0, behavior: "instant" });
+  // There the page's own header is scrolled out of the way.
+  scrollTo({ top: isStacked() ? element("screen").offsetTop : 0, behavior: "instant" });
   if (!isBusyElsewhere()) article.focus({ preventScroll: true });
 }
 
