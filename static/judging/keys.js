@@ -46,7 +46,7 @@ function onKey(event) {
   const key = keyOf(event);
   if (event.repeat && !REPEATING.has(key)) return;
   if (key === "Enter" && event.target.closest("button, a, summary")) return;
-  if (document.querySelector("dialog:popover-open") && !WHILE_A_SHEET_IS_OPEN.has(key)) return;
+  if (document.querySelector("dialog:popover-open, dialog[open]") && !WHILE_A_SHEET_IS_OPEN.has(key)) return;
   const pressed = elementOf(key);
   if (!pressed) return;
   event.preventDefault();

@@ -1,5 +1,6 @@
 // Brings the judging screen to life: what its buttons and keys do. Without it the page is a plain form.
 
+import { offerCommands } from "./commands.js";
 import { Evidence } from "./evidence.js";
 import { listen } from "./keys.js";
 import { Marks } from "./marks.js";
@@ -137,6 +138,7 @@ async function begin() {
   keepTopicFolded();
   work.begin();
   listenToButtons(work, page);
+  offerCommands();
   showActiveTime(work);
   setInterval(() => showActiveTime(work), SECONDS_BETWEEN_LOOKS * 1000);
   addEventListener("online", () => work.sender.hurry());

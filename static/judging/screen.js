@@ -1,6 +1,7 @@
 // What is on the screen: the document, its decision, the counts, and what a screen reader hears of it.
 
 import { afterNextFrame } from "./frames.js";
+import { offerNextTopic, withdrawNextTopic } from "./onward.js";
 import { isStacked } from "./reading.js";
 import { batch, say } from "./words.js";
 
@@ -14,6 +15,7 @@ const tools = form.querySelector(".tools");
 export function paintDocument(one, { isLookingBack, note }) {
   article.hidden = false;
   element("over").hidden = element("over-links").hidden = true;
+  withdrawNextTopic();
   grades.disabled = tools.disabled = false;
   element("docno").textContent = one.docno;
   // Without a title it is the heading itself.
@@ -56,8 +58,8 @@ export function paintOver(title, text, { isWaiting }) {
   element("over-links").hidden = isWaiting;
   element("over-title").textContent = title;
   element("over-text").textContent = text;
-  // From one topic to the next by Enter.
-  if (isNews) element("over-links").querySelector("a").focus({ preventScroll: true });
+  if (isWaiting) withdrawNextTopic();
+  else if (isNews) offerNextTopic();
 }
 
 /** “17 of 84”, also as the name of the page. */

@@ -1,10 +1,12 @@
 // The palette: Ctrl-K (or Cmd-K) opens it, typing finds pages, topics, runs, members and documents by name, arrow keys
-// choose, Enter opens. The server finds the names; `data-names` is its address.
+// choose, Enter opens. The server finds the names; `data-names` is its address. What a page has itself it adds to the
+// `targets` of the event `palette-find`: { name, about, kind, run }.
 
 const PAUSE = 120; // milliseconds after the last key before names are looked up
 const dialog = document.getElementById("palette");
 const [input, list, status] = ["input", "ul", "[role=status]"].map((selector) => dialog.querySelector(selector));
 const opener = document.getElementById("palette-open");
+let shown = [];
 let chosen = -1;
 let timer = 0;
 let lookup = new AbortController();
@@ -19,12 +21,28 @@ function open() {
 async function find() {
   lookup.abort();
   lookup = new AbortController();
+  const targets = targetsOfPage(input.value.trim());
+  if (targets.length > 0) show(targets);
   try {
     const address = `${dialog.dataset.names}?q=${encodeURIComponent(input.value.trim())}`;
     const answer = await fetch(address, { headers: { Accept: "application/json" }, signal: lookup.signal });
-    if (answer.ok) show((await answer.json()).targets);
+    if (answer.ok) show([...targets, ...(await answer.json()).targets]);
   } catch {
     // A later key asked again, or the network is gone: what is shown stays.
+  }
+}
+
+function targetsOfPage(text) {
+  const detail = { text, targets: [] };
+  dialog.dispatchEvent(new CustomEvent("palette-find", { detail }));
+  return detail.targets;
+}
+
+function follow({ href, run }) {
+  if (!run) location.assign(href);
+  else {
+    dialog.close();
+    run();
   }
 }
 
@@ -32,7 +50,6 @@ function line(target, index) {
   const item = document.createElement("li");
   item.role = "option";
   item.id = `palette-${index}`;
-  item.dataset.href = target.href;
   for (const [name, text] of [
     ["name", target.name],
     ["about", target.about],
@@ -43,14 +60,17 @@ function line(target, index) {
     part.textContent = text;
     item.append(part, " ");
   }
-  item.addEventListener("click", () => location.assign(target.href));
+  item.addEventListener("click", () => follow(target));
   return item;
 }
 
 function show(targets) {
+  // Names of the server come later than those of the page: what was chosen meanwhile stays chosen.
+  const isLonger = shown.length > 0 && shown.every((target, index) => target === targets[index]);
+  shown = targets;
   list.replaceChildren(...targets.map(line));
   status.textContent = targets.length > 0 ? "" : dialog.dataset.none;
-  choose(targets.length > 0 ? 0 : -1);
+  choose(targets.length === 0 ? -1 : isLonger ? Math.max(chosen, 0) : 0);
 }
 
 function choose(index) {
@@ -72,7 +92,7 @@ input.addEventListener("keydown", (event) => {
   if (event.isComposing || count === 0) return;
   if (event.key === "ArrowDown") choose((chosen + 1) % count);
   else if (event.key === "ArrowUp") choose((chosen - 1 + count) % count);
-  else if (event.key === "Enter") location.assign(list.children[chosen].dataset.href);
+  else if (event.key === "Enter") follow(shown[chosen]);
   else return;
   event.preventDefault();
 });

@@ -158,18 +158,6 @@ def test_guidelines_and_keys_are_one_key_away(page: Page, server: str) -> None:
     assert page.locator("#position").inner_text() == "1 of 10"
 
 
-def test_from_one_topic_to_the_next_it_is_enter_and_enter(page: Page, server: str, served: Database) -> None:
-    open_screen(page, server, f"{JUDGE}/topics/2")
-    press(page, "1", "2")
-    expect(page.get_by_role("link", name="Other topics")).to_be_focused()
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("link", name="Go on with topic 1")).to_be_focused()
-    page.keyboard.press("Enter")
-    listening(page)
-    expect(page.locator("#position")).to_have_text("1 of 10")
-    assert len(stored(served)) == 2
-
-
 def test_judging_works_without_script(browser: Browser, server: str, served: Database) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

@@ -284,6 +284,7 @@ MATRIX = {
     "judging.record": Row("POST", f"{N}/judge/assignments/1", JUDGES_FORM),
     # Scripts are told in JSON that nobody is signed in.
     "judging_protocol.acts": Row("POST", f"{N}/judge/topics/1/acts", (401, 404, 403, 422, 403, 403)),
+    "judging_protocol.topic_after": Row("GET", f"{N}/judge/next/1", (401, 404, 403, 200, 403, 403)),
     "judging_protocol.session_now": Row("GET", f"{N}/judge/session", (401, 404, 403, 200, 403, 403)),
     "judging_protocol.document": Row("GET", f"{N}/judge/assignments/1.json", (401, 404, 403, 200, 403, 403)),
     "judging_protocol.document_part": Row("GET", f"{N}/judge/assignments/1/parts/1", (401, 404, 403, 404, 403, 403)),
@@ -292,6 +293,7 @@ MATRIX = {
     "adjudicating.show": Row("GET", f"{N}/adjudicate/assignments/5", NONE_OF_THEM),
     "adjudicating.record": Row("POST", f"{N}/adjudicate/assignments/5", NONE_OF_THEM),
     "adjudicating_protocol.acts": Row("POST", f"{N}/adjudicate/topics/2/acts", NONE_OF_THEM_IN_JSON),
+    "adjudicating_protocol.topic_after": Row("GET", f"{N}/adjudicate/next/2", NONE_OF_THEM_IN_JSON),
     "adjudicating_protocol.session_now": Row("GET", f"{N}/adjudicate/session", NONE_OF_THEM_IN_JSON),
     "adjudicating_protocol.document": Row("GET", f"{N}/adjudicate/assignments/5.json", NONE_OF_THEM_IN_JSON),
     "adjudicating_protocol.document_part": Row("GET", f"{N}/adjudicate/assignments/5/parts/1", NONE_OF_THEM_IN_JSON),
@@ -328,6 +330,7 @@ FOR_ADJUDICATORS = {
     "adjudicating.show": 200,
     "adjudicating.record": 422,
     "adjudicating_protocol.acts": 422,
+    "adjudicating_protocol.topic_after": 200,
     "adjudicating_protocol.session_now": 200,
     "adjudicating_protocol.document": 200,
     "adjudicating_protocol.document_part": 404,

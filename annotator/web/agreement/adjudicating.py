@@ -3,6 +3,8 @@
 The organisers' view of adjudication is in `disagreements`.
 """
 
+from typing import Any
+
 from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
 
@@ -22,6 +24,7 @@ from annotator.web.judging.judging_protocol import (
     one_part,
     who,
 )
+from annotator.web.judging.onward import onward_json
 from annotator.web.serving.compression import compressed
 from annotator.web.site.access import collection_page
 from annotator.web.site.context import database, now, the_person
@@ -60,7 +63,8 @@ def next_document(slug: str, number: str) -> ResponseReturnValue:
         lambda session: judging.next_task(session, slug, number, the_person().id, now=now(), queue=Queue.ADJUDICATION)
     )
     if task is None:
-        return render_template("agreement/adjudication/done.html", number=number)
+        onward = _following(slug, number, the_person().id)
+        return render_template("agreement/adjudication/done.html", number=number, onward=onward)
     return screen(slug, task, blank_form(task), queue=Queue.ADJUDICATION)
 
 
@@ -110,6 +114,20 @@ def acts(judge: JudgeHere, slug: str, number: str) -> ResponseReturnValue:
         # Stored acts are acknowledged even when another step failed.
         return answer(judge, sent, turn.recorded, (), None, say(no_topic.sentence))
     return answer(judge, sent, turn.recorded, documents, counted, stopped)
+
+
+@protocol.get("/collections/<slug>/adjudicate/next/<path:number>")
+@for_adjudicators
+def topic_after(judge: JudgeHere, slug: str, number: str) -> ResponseReturnValue:
+    """The topic with which this adjudicator continues after one, or why there is none."""
+    return as_json(_following(slug, number, judge.id))
+
+
+def _following(slug: str, number: str, judge_id: int) -> dict[str, Any]:
+    """The topic with which an adjudicator continues after one, or why there is none."""
+    with database().transaction() as session:
+        adjudication.give_back_leases(session, now=now())
+    return onward_json(slug, database().read(adjudication.next_topic, slug, number, judge_id), Queue.ADJUDICATION)
 
 
 @protocol.get("/collections/<slug>/adjudicate/session")

@@ -16,6 +16,7 @@ from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.leases import Decision
 from annotator.storage.tables.judging import Preparation
 from annotator.web.judging.judging_documents import ENDPOINTS, batch_json, parts_of
+from annotator.web.judging.onward import after
 from annotator.web.serving.compression import compressed
 from annotator.web.site.access import collection_page
 from annotator.web.site.adaptive import choices_to_come, choose_if_few
@@ -103,7 +104,7 @@ def next_document(slug: str, number: str) -> ResponseReturnValue:
     except NotPreparedError as refusal:
         return to_preparation(slug, refusal)
     if task is None:
-        return render_template("judging/done.html", number=number)
+        return render_template("judging/done.html", number=number, onward=after(slug, number, the_person().id))
     return screen(slug, task, blank_form(task), back=_search_left(slug))
 
 

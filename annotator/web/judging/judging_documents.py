@@ -93,6 +93,7 @@ def _urls(slug: str, number: str, back: str | None, queue: Queue) -> dict[str, s
         "acts": url_for(f"{protocol}.acts", slug=slug, number=number),
         "session": url_for(f"{protocol}.session_now", slug=slug),
         "assignments": url_for(f"{pages}.show", slug=slug, assignment_id=0).removesuffix("0"),
+        "onward": url_for(f"{protocol}.topic_after", slug=slug, number=number),
         "page": url_for(f"{pages}.next_document", slug=slug, number=number),
         "back": back,
         "topics": url_for(f"{pages}.topics", slug=slug),

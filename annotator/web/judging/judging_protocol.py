@@ -15,6 +15,7 @@ from werkzeug.exceptions import HTTPException
 from annotator.errors import AnnotatorError, BusyError, ConflictError, NotFoundError
 from annotator.storage import Database, Role
 from annotator.storage.judging.judge_history import ShownDocument
+from annotator.web.judging import onward
 from annotator.web.judging.judging_acts import Sent, read_sent
 from annotator.web.judging.judging_documents import document_json, parts_of
 from annotator.web.serving.compression import compressed
@@ -111,6 +112,13 @@ def document_part(judge: JudgeHere, slug: str, assignment_id: int, part: int) ->
     with database().reading() as session:
         shown, _ = judging.open_document(session, slug, assignment_id, judge.id)
     return one_part(shown, part)
+
+
+@blueprint.get("/collections/<slug>/judge/next/<path:number>")
+@for_judges
+def topic_after(judge: JudgeHere, slug: str, number: str) -> ResponseReturnValue:
+    """The topic with which this judge continues after one, or why there is none."""
+    return as_json(onward.after(slug, number, judge.id))
 
 
 def refuse(error: AnnotatorError) -> ResponseReturnValue:

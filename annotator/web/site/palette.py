@@ -7,10 +7,11 @@ from flask import Blueprint, request, url_for
 from flask.typing import ResponseReturnValue
 
 from annotator.web.site.access import collection_page
-from annotator.web.site.context import database, the_place
+from annotator.web.site.context import database, now, the_person, the_place
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.navigation import navigation
 from annotator.workflows.collections.names import FoundName, NameKind, find_names
+from annotator.workflows.judging import next_topic
 
 blueprint = Blueprint("palette", __name__)
 
@@ -35,11 +36,20 @@ class Target:
 @blueprint.get("/collections/<slug>/names.json")
 @collection_page()
 def names(slug: str) -> ResponseReturnValue:
-    """The pages whose label contains `?q=`, and for organisers what else has such a name."""
+    """The pages whose label contains `?q=`, a judge's topics, and for organisers what else has such a name."""
     text = request.args.get("q", "").strip()
     found = database().read(find_names, slug, text) if the_place().organises else []
-    targets = [*_pages(slug, text), *(_target(slug, one) for one in found)]
+    own = _own_topics(slug, text) if the_place().judges and not the_place().organises else ()
+    targets = [*own, *_pages(slug, text), *(_target(slug, one) for one in found)]
     return {"targets": [vars(target) for target in targets]}
+
+
+def _own_topics(slug: str, text: str) -> Iterator[Target]:
+    """A judge's topics with documents for them, each with its judging screen."""
+    topics = database().read(next_topic.find_topics, slug, the_person().id, text, now=now())
+    for topic in topics:
+        href = url_for("judging.next_document", slug=slug, number=topic.number)
+        yield Target(topic.number, topic.title, str(LABELS[NameKind.TOPIC]), href)
 
 
 def _pages(slug: str, text: str) -> Iterator[Target]:

@@ -9,10 +9,11 @@ from sqlalchemy.orm import Session
 from annotator.evaluation.agreement.columns import Upheld, count_upheld
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.qrels.consensus import ADJUDICATED_ELSE
-from annotator.storage import Topic, TopicState
+from annotator.storage import CollectionState, Topic, TopicState
 from annotator.storage.agreement.adjudication_queue import decisions, disputes, grades_on_decided, own_disputes
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.leases import give_back_expired
+from annotator.workflows.judging.next_topic import NextTopic, NothingLeft, topic_after
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,17 @@ def topics_to_adjudicate(session: Session, slug: str, judge_id: int) -> list[Top
         for topic in topics
     ]
     return sorted(work, key=lambda row: natural_order(row.number))
+
+
+def next_topic(session: Session, slug: str, number: str, judge_id: int) -> NextTopic:
+    """The topic with which an adjudicator continues after topic `number`, or the reason why there is none."""
+    if find_collection(session, slug).state == CollectionState.CLOSED:
+        return NextTopic(None, NothingLeft.CLOSED)
+    work = topics_to_adjudicate(session, slug, judge_id)
+    topic = topic_after(work, number)
+    if topic is not None:
+        return NextTopic(topic, None)
+    return NextTopic(None, NothingLeft.HELD if any(row.in_dispute for row in work) else NothingLeft.ALL)
 
 
 def show_adjudication(session: Session, slug: str, *, now: datetime) -> Adjudication:

@@ -64,6 +64,7 @@ def test_the_screen_is_the_judges_with_addresses_of_its_own(visit: Visit, disput
         "acts": f"{disputed}{ACTS}",
         "session": f"{disputed}/adjudicate/session",
         "assignments": f"{disputed}/adjudicate/assignments/",
+        "onward": f"{disputed}/adjudicate/next/1",
         "page": f"{disputed}/adjudicate/topics/1",
         "back": None,
         "topics": f"{disputed}/adjudicate",

@@ -69,6 +69,18 @@ def client_ids(database: Database) -> list[str]:
         return list(session.scalars(select(Judgement.client_id).order_by(Judgement.id)))
 
 
+def test_after_a_topic_the_script_is_given_the_next_one_or_a_reason(
+    visit: Visit, news: str, database: Database
+) -> None:
+    jo = visit("jo")
+    topic = {"number": "2", "title": "second topic", "url": f"{news}/judge/topics/2", "waiting": 2}
+    assert jo.get(f"{news}/judge/next/1").get_json() == {"topic": topic, "sentence": None}
+    with database.transaction() as session:
+        close_collection(session, SLUG)
+    reason = "Judging has ended: the organiser has closed this collection."
+    assert jo.get(f"{news}/judge/next/1").get_json() == {"topic": None, "sentence": reason}
+
+
 def test_a_page_brings_all_that_its_script_needs(visit: Visit, news: str) -> None:
     found = batch(visit("jo"), news)
     documents = found.pop("documents")
@@ -77,6 +89,7 @@ def test_a_page_brings_all_that_its_script_needs(visit: Visit, news: str) -> Non
         "acts": f"{news}{TOPIC}/acts",
         "session": f"{news}/judge/session",
         "assignments": f"{news}/judge/assignments/",
+        "onward": f"{news}/judge/next/1",
         "page": f"{news}{TOPIC}",
         "back": None,
         "topics": f"{news}/judge",
