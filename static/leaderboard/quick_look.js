@@ -1,5 +1,7 @@
 // Quick looks by single keys and without reloading. Without this file each document is a plain form.
 
+import { showTimes } from "../site/times.js";
+
 const looks = [...document.querySelectorAll(".look")];
 const tallies = document.getElementById("tallies");
 const notKept = document.getElementById("not-kept");
@@ -50,7 +52,9 @@ function onSubmit(event) {
   queue = queue
     .then(() => keep(look, button))
     .then((counted) => {
-      if (counted !== undefined) tallies.innerHTML = counted;
+      if (counted === undefined) return;
+      tallies.innerHTML = counted;
+      showTimes(tallies);
     })
     .catch(() => {
       unmark(look);

@@ -13,8 +13,15 @@ export const make = (name, properties, ...children) => {
   return made;
 };
 
-/** What of a cell is taken away. */
-export const namedText = (cell) => cell.dataset.value ?? cell.dataset.name ?? textOf(cell);
+/** What of a cell is taken away; times in UTC, however they are shown. */
+export const namedText = (cell) => cell.dataset.value ?? cell.dataset.name ?? textInUtc(cell);
+
+function textInUtc(cell) {
+  if (!cell.querySelector("time")) return textOf(cell);
+  const copy = cell.cloneNode(true);
+  for (const time of copy.querySelectorAll("time")) time.textContent = time.dateTime;
+  return textOf(copy);
+}
 
 /** What a cell is sorted by: a number, null without one, or a text. */
 export function valueOf(cell, isNumber) {

@@ -30,7 +30,7 @@ def install(app: Flask) -> None:
 
 
 def moment(at: datetime) -> Markup:
-    """A time to the minute in UTC, in a `time` element."""
+    """A time to the minute in UTC, in a `time` element; `static/site/times.js` shows it in the reader's time zone."""
     at = at.astimezone(UTC)
     return Markup('<time datetime="{}">{} UTC</time>').format(at.isoformat(), at.strftime("%Y-%m-%d %H:%M"))
 
