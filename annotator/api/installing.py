@@ -10,7 +10,7 @@ from flask_wtf import CSRFProtect
 from werkzeug.exceptions import HTTPException
 
 from annotator.api.agreement import agreement
-from annotator.api.collections import audit, collection, deletions
+from annotator.api.collections import audit, collection, deletions, members
 from annotator.api.documents import documents
 from annotator.api.judging import judging
 from annotator.api.leaderboard import costs, scores
@@ -28,6 +28,7 @@ from annotator.web.site.error_pages import show_http_error
 
 RESOURCES: tuple[Blueprint, ...] = (
     collection.resource,
+    members.resource,
     topics.resource,
     documents.resource,
     runs.resource,

@@ -35,6 +35,8 @@ MATRIX = {
     "Collections.show_collection": Row("GET", NEWS, MEMBERS, ANY),
     "Collections.show_guidelines": Row("GET", f"{NEWS}/guidelines", MEMBERS, ANY),
     "Collections.accept_guidelines": Row("POST", f"{NEWS}/guidelines/acceptance", {"judge": 422}, JUDGE, {}),
+    "Members.list_members": Row("GET", f"{NEWS}/members", ORGANISERS, ORGANISE),
+    "Members.add_member": Row("POST", f"{NEWS}/members", ORGANISERS_FORM, ORGANISE, {}),
     "Topics.list_topics": Row("GET", f"{NEWS}/topics", SENDERS, READ_OR_RUNS),
     "Topics.import_topics": Row("POST", f"{NEWS}/topics", ORGANISERS_FORM, ORGANISE),
     "Documents.import_documents": Row("POST", f"{NEWS}/documents", ORGANISERS_FORM, ORGANISE),

@@ -56,10 +56,10 @@ def news(session: Session, slug: str = SLUG, *, judgements_wanted: int = 1) -> N
 
 
 def member(session: Session, name: str, role: Role = Role.JUDGE, *, slug: str = SLUG, team: str | None = None) -> int:
-    """A person with a role; the account is made when it is new."""
+    """A person with a role, whatever roles they have; the account is made when it is new."""
     known = session.scalar(select(User.id).where(User.name == name))
     id_ = known if known is not None else user(session, name)
-    members.add_member(session, slug, name, role, team=team, added_at=NOW)
+    members.add_member(session, slug, name, role, team=team, added_at=NOW, force=True)
     return id_
 
 

@@ -27,12 +27,16 @@ def command() -> None:
 @click.argument("name")
 @as_role
 @click.option("--team", metavar="TEAM", help="The team of a participant; created if it is new.")
+@click.option("--force", is_flag=True, help="Allow a judge or an adjudicator to be a participant, who sees scores.")
 @on_installation
-def add(installation: Installation, slug: str, name: str, role: str, team: str | None) -> None:
-    """Give a person a role in a collection; an adjudicator decides where judges differ, without seeing their names."""
+def add(installation: Installation, slug: str, name: str, role: str, team: str | None, *, force: bool) -> None:
+    """Give a person a role in a collection; an adjudicator decides where judges differ, without seeing their names.
+
+    Participants see released scores, and judges must not: a person gets both roles only with --force.
+    """
     with installation.database.transaction() as session:
-        members.add_member(session, slug, name, Role(role), team=team, added_at=datetime.now(UTC))
-        note(session, "members.add", slug, subject=name, details={"role": role, "team": team})
+        forced = members.add_member(session, slug, name, Role(role), team=team, added_at=datetime.now(UTC), force=force)
+        note(session, "members.add", slug, subject=name, details={"role": role, "team": team, "forced": forced or None})
     click.echo(f"{name} is now {role} of {slug}.", err=True)
 
 

@@ -109,7 +109,7 @@ ACTIONS: Mapping[str, Action] = {
     "judgements.import": Action(
         Subject.ACCOUNT, _numbers("added", "changed", "known", "unjudged", "pooled", "outside")
     ),
-    "members.add": Action(Subject.ACCOUNT, _ROLE),
+    "members.add": Action(Subject.ACCOUNT, {**_ROLE, "forced": Kind.FLAG}),
     "members.import": Action(Subject.FREE, _numbers("people")),
     "members.remove": Action(Subject.ACCOUNT, {"role": Kind.CODE}),
     "pool.add": Action(Subject.THING, {"query": Kind.HIDDEN, "added": Kind.NUMBER}),

@@ -25,6 +25,13 @@ from annotator.storage.tables.people import (
     UserKind,
 )
 
+# Participants see released scores, judges must not: nobody has two such roles of a collection unless this is forced.
+EXCLUDED_BY: Mapping[Role, tuple[Role, ...]] = {
+    Role.PARTICIPANT: (Role.JUDGE, Role.ADJUDICATOR),
+    Role.JUDGE: (Role.PARTICIPANT,),
+    Role.ADJUDICATOR: (Role.PARTICIPANT,),
+}
+
 
 @dataclass(frozen=True)
 class Person:
@@ -129,18 +136,36 @@ def new_user(
 
 
 def give_role(
-    session: Session, collection_id: int, user: User, role: Role, *, team: str | None = None, added_at: datetime
-) -> None:
-    """Add a membership; a participant needs a team, and other roles have none.
+    session: Session,
+    collection_id: int,
+    user: User,
+    role: Role,
+    *,
+    team: str | None = None,
+    added_at: datetime,
+    force: bool = False,
+) -> bool:
+    """Add a membership; a participant needs a team, and other roles have none. Returns whether it was forced.
 
-    Raises `InvalidValueError` when this is violated, and `ConflictError` for a role already held.
+    Raises `InvalidValueError` when this is violated, and `ConflictError` for a role already held, and for a judge or
+    adjudicator who becomes a participant or the reverse, unless it is to be forced.
     """
     if (role == Role.PARTICIPANT) != bool(team):
         raise InvalidValueError("A participant belongs to a team, and only a participant does.")
     if find_membership(session, collection_id, user.id, role) is not None:
         raise ConflictError("“%(name)s” has the role %(role)s already.", name=user.name, role=role)
+    excluding = [one for one in EXCLUDED_BY.get(role, ()) if find_membership(session, collection_id, user.id, one)]
+    if excluding and not force:
+        raise ConflictError(
+            "“%(name)s” has the role %(held)s, which excludes the role %(role)s: participants see released scores, and "
+            "judges must not. An organiser can allow it on the page of members, or by command with --force.",
+            name=user.name,
+            held=excluding[0],
+            role=role,
+        )
     team_id = find_or_add_team(session, collection_id, team).id if team else None
     session.add(Membership(user_id=user.id, collection_id=collection_id, role=role, team_id=team_id, added_at=added_at))
+    return bool(excluding)
 
 
 def find_membership(session: Session, collection_id: int, user_id: int, role: Role) -> Membership | None:

@@ -2,7 +2,7 @@
 
 from flask import Blueprint, render_template, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import SelectChoice, SelectField, StringField
+from wtforms import BooleanField, SelectChoice, SelectField, StringField
 from wtforms.validators import InputRequired
 
 from annotator.storage import Role
@@ -42,6 +42,13 @@ class MemberForm(Form):
         ),
     )
     team = StringField(lazy_gettext("Team"), description=lazy_gettext("For participants: whose runs they send."))
+    force = BooleanField(
+        lazy_gettext("Allow a judge to be a participant"),
+        description=lazy_gettext(
+            "Participants see released scores, and judges must not: a person has both roles only if you allow it here. "
+            "The audit log records it."
+        ),
+    )
 
 
 class RemovalForm(Form):
@@ -71,10 +78,9 @@ def add(slug: str) -> ResponseReturnValue:
     form = MemberForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
-            members.add_member(
-                session, slug, form.name.data, Role(form.role.data), team=form.team.data or None, added_at=now()
-            )
-            details = {"role": form.role.data, "team": form.team.data or None}
+            name, role, team = form.name.data, Role(form.role.data), form.team.data or None
+            forced = members.add_member(session, slug, name, role, team=team, added_at=now(), force=form.force.data)
+            details = {"role": role, "team": team, "forced": forced or None}
             note(session, "members.add", slug, subject=form.name.data, details=details)
     if form.refused:
         return _page(slug, form), form.status

@@ -75,18 +75,30 @@ class Removal:
 
 
 def add_member(
-    session: Session, slug: str, name: str, role: Role, *, team: str | None = None, added_at: datetime
-) -> None:
-    """Give a person a role; a participant needs a team, other roles have none.
+    session: Session,
+    slug: str,
+    name: str,
+    role: Role,
+    *,
+    team: str | None = None,
+    added_at: datetime,
+    force: bool = False,
+) -> bool:
+    """Give a person a role; a participant needs a team, other roles have none. Returns whether it was forced.
 
-    Raises `NotFoundError` for an unknown person and `ConflictError` for a role already held.
+    Raises `NotFoundError` for an unknown person, and `ConflictError` for a role already held and, unless `force`, for
+    a judge or adjudicator who becomes a participant or the reverse.
     """
     collection = lock_collection(session, slug)
-    give_role(session, collection.id, find_user(session, name), role, team=team, added_at=added_at)
+    user = find_user(session, name)
+    return give_role(session, collection.id, user, role, team=team, added_at=added_at, force=force)
 
 
 def become_judge(session: Session, slug: str, user_id: int, *, added_at: datetime) -> bool:
-    """Give an organiser the role of a judge, unless held; returns whether it was given."""
+    """Give an organiser the role of a judge, unless held; returns whether it was given.
+
+    Raises `ConflictError` when they are a participant, too.
+    """
     collection = lock_collection(session, slug)
     if find_membership(session, collection.id, user_id, Role.JUDGE) is not None:
         return False

@@ -88,3 +88,13 @@ def test_a_role_is_given_once_and_to_somebody(news: CommandLine) -> None:
     assert news.refused("members", "remove", "news", "jo", "--role", "organiser") == [
         "“jo” does not have the role organiser."
     ]
+
+
+def test_a_judge_becomes_a_participant_only_by_force(news: CommandLine) -> None:
+    news.done("users", "add", "jo", given=PASSWORD)
+    news.done("members", "add", "news", "jo", "--role", "judge")
+    asked = ["members", "add", "news", "jo", "--role", "participant", "--team", "red"]
+    [refusal] = news.refused(*asked)
+    assert refusal.startswith("“jo” has the role judge, which excludes the role participant")
+    news.done(*asked, "--force")
+    assert news.table("members", "list", "news") == [["jo", "judge", "-", "-"], ["jo", "participant", "red", "-"]]
