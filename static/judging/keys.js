@@ -1,38 +1,25 @@
-// Keys. Every key is printed on what it presses: the element whose data-key names it.
+// Keys. Every key is printed on what it presses: the element whose data-key names its command.
+
+import { ignoreBounces, press } from "./bounces.js";
+import { keyOf } from "./key_names.js";
+import { layout, showKeys } from "./key_settings.js";
+import { askForOtherReason } from "./other_reason.js";
+import { openSheet, openSheetsByButtons } from "./sheets.js";
 
 const WHILE_A_SHEET_IS_OPEN = new Set(["g", "?"]);
 const REPEATING = new Set(["[", "]"]);
-const WRITTEN_BY_METHODS = new Set(["Process", "Dead"]);
-const PLACES = new Map([
-  ["BracketLeft", "["],
-  ["BracketRight", "]"],
-  ["Slash", "/"],
-]);
 
-/** The key's name. With a Korean input method switched on, the u key says ㅕ: then the place of the key counts. */
-export function keyOf(event) {
-  if (/^[\x21-\x7e]$/.test(event.key) && !isShiftedDigit(event)) return event.key.toLowerCase();
-  if (event.key === "Enter") return "Enter";
-  // A key with a name, such as the number pad's PageDown while NumLock is off.
-  if (event.key.length > 1 && !WRITTEN_BY_METHODS.has(event.key)) return "";
-  const [, letter, digit] = /^(?:Key([A-Z])|(?:Digit|Numpad)(\d))$/.exec(event.code) ?? [];
-  if (letter) return letter.toLowerCase();
-  if (digit && !event.shiftKey) return digit;
-  if (event.code === "Slash" && event.shiftKey) return "?";
-  return PLACES.get(event.code) ?? "";
-}
-
-// On a French keyboard the unshifted keys of the upper row say & é " ', and grade nevertheless.
-function isShiftedDigit(event) {
-  return /^Digit\d$/.test(event.code) && !event.shiftKey && !/\d/.test(event.key) && !"?/[]".includes(event.key);
-}
-
-export function isTyping(event) {
+function isTyping(event) {
   return event.isComposing || event.target.closest("input, textarea, select, [contenteditable]") !== null;
 }
 
 /** Listen for as long as the page lives; `onEscape` gets what had the focus. */
 export function listen(onEscape) {
+  const form = document.getElementById("grading");
+  ignoreBounces(form);
+  askForOtherReason();
+  openSheetsByButtons();
+  showKeys(keyOf);
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") onEscape(event.target);
     else onKey(event);
@@ -44,22 +31,24 @@ function onKey(event) {
   const hasModifier = event.ctrlKey || event.metaKey || event.altKey;
   if ((hasModifier && !event.getModifierState("AltGraph")) || isTyping(event)) return;
   const key = keyOf(event);
-  if (event.repeat && !REPEATING.has(key)) return;
+  // Shift with a letter is the letter, unless it is a key of its own.
+  const command = layout.commandOf(key) ?? layout.commandOf(key.replace(/^Shift-(.)$/, (_, letter) => letter.toLowerCase()));
+  if (event.repeat && !REPEATING.has(command)) return;
   if (key === "Enter" && event.target.closest("button, a, summary")) return;
-  if (document.querySelector("dialog:popover-open, dialog[open]") && !WHILE_A_SHEET_IS_OPEN.has(key)) return;
-  const pressed = elementOf(key);
+  // Arrows scroll a wide table, and go from button to button.
+  if (key.startsWith("Arrow") && event.target.closest(".body [tabindex], button, a, summary, [role=group]")) return;
+  if (openSheet() && !WHILE_A_SHEET_IS_OPEN.has(command)) return;
+  const pressed = elementOf(command);
   if (!pressed) return;
   event.preventDefault();
-  pressed.click();
+  press(pressed, event);
 }
 
-/** What a key presses now: in an open panel before anywhere else, and a digit nowhere else. */
-function elementOf(key) {
-  if (!key) return null;
-  const usable = [...document.querySelectorAll(`[data-key="${CSS.escape(key)}"]`)].filter(isUsable);
-  const inPanel = usable.find((element) => element.closest(".panel"));
-  const isReason = /\d/.test(key) && document.querySelector(".panel[open]");
-  return isReason ? inPanel : (inPanel ?? usable[0]);
+/** What a command presses now: in an open panel before anywhere else. */
+function elementOf(command) {
+  if (!command) return null;
+  const usable = [...document.querySelectorAll(`[data-key="${CSS.escape(command)}"]`)].filter(isUsable);
+  return usable.find((element) => element.closest(".panel")) ?? usable[0];
 }
 
 function isUsable(element) {

@@ -1,6 +1,7 @@
 // At the end of a topic: the next one, which Enter opens, or why there is none.
 
 import { ask } from "./requests.js";
+import { openSheet } from "./sheets.js";
 import { batch, say } from "./words.js";
 
 const element = (id) => document.getElementById(id);
@@ -23,7 +24,7 @@ export async function offerNextTopic() {
     link.href = topic.url;
     link.textContent = say("next_topic", topic);
   }
-  if (!document.querySelector("dialog:popover-open, dialog[open], :is(input, textarea):focus")) {
+  if (!openSheet() && !document.querySelector(":is(input, textarea):focus")) {
     (topic ? link : others).focus({ preventScroll: true });
   }
 }

@@ -3,6 +3,7 @@
 import { afterNextFrame } from "./frames.js";
 import { offerNextTopic, withdrawNextTopic } from "./onward.js";
 import { isStacked } from "./reading.js";
+import { openSheet } from "./sheets.js";
 import { batch, say } from "./words.js";
 
 const element = (id) => document.getElementById(id);
@@ -29,7 +30,6 @@ export function paintDocument(one, { isLookingBack, note }) {
   paintGiven(one.given ?? []);
   paintDecision(one, isLookingBack);
   paintNote(note);
-  // Also where a reason was given: while the reasons are open a digit is one of them, and here it must be a grade.
   form.querySelector(".panel").open = false;
   // There the page's own header is scrolled out of the way.
   scrollTo({ top: isStacked() ? element("screen").offsetTop : 0, behavior: "instant" });
@@ -38,7 +38,7 @@ export function paintDocument(one, { isLookingBack, note }) {
 
 // A document may come while the judge writes a note on the topic or reads the guidelines.
 function isBusyElsewhere() {
-  return document.querySelector("dialog:popover-open, #topic :is(input, textarea):focus") !== null;
+  return openSheet() !== null || document.querySelector("#topic :is(input, textarea):focus") !== null;
 }
 
 /** Whether the judge is asked why the document cannot be judged. */

@@ -25,16 +25,22 @@ def listening(page: Page) -> None:
 
 
 def press(page: Page, *keys: str) -> None:
-    """Press keys one after the other."""
+    """Press keys one after the other, as fast as a hand can."""
     for key in keys:
+        wait_out_a_bounce(page)
         page.keyboard.press(key)
+
+
+def wait_out_a_bounce(page: Page) -> None:
+    """The screen ignores a decision within 120 ms of the one before, which no hand presses twice."""
+    page.evaluate("() => new Promise((resolve) => setTimeout(resolve, 125))")
 
 
 def judge(page: Page, keys: str) -> None:
     """Press the keys of grades, each when there is a document to be judged."""
     for key in keys:
         expect(page.locator("#document")).to_be_visible()
-        page.keyboard.press(key)
+        press(page, key)
 
 
 def title(page: Page) -> str:

@@ -2,7 +2,18 @@
 
 import re
 
-from browser.judging_screen import JUDGE, TOPIC, judge, listening, open_screen, press, saved, stored, title
+from browser.judging_screen import (
+    JUDGE,
+    TOPIC,
+    judge,
+    listening,
+    open_screen,
+    press,
+    saved,
+    stored,
+    title,
+    wait_out_a_bounce,
+)
 from browser.pages import sign_in
 from build import PASSWORD, SLUG
 from playwright.sync_api import Browser, Page, expect
@@ -126,14 +137,15 @@ def test_the_place_of_a_key_counts_while_a_korean_input_method_is_on(page: Page,
     page.evaluate(down, {"key": "ㅕ", "code": "KeyU"})
     expect(page.get_by_text("You judged this document: Highly relevant.")).to_be_visible()
     page.evaluate(down, {"key": "ㅌ", "code": "KeyX"})
-    page.evaluate(down, {"key": "Process", "code": "Digit2"})  # the second reason now, no longer a grade
+    wait_out_a_bounce(page)
+    page.evaluate(down, {"key": "Process", "code": "KeyF"})  # a reason, as printed on it
     saved(page)
     assert [(one.grade, one.cannot_judge) for one in stored(served)] == [(2, None), (None, "language")]
 
 
 def test_what_cannot_be_judged_is_said_by_keyboard(page: Page, server: str, served: Database) -> None:
     open_screen(page, server)
-    press(page, "x", "Escape", "1", "x", "Enter", "x", "3")
+    press(page, "x", "Escape", "1", "x", "Enter", "x", "m")
     saved(page)
     judged = [(one.grade, one.cannot_judge) for one in stored(served)]
     assert judged == [(1, None), (None, "broken"), (None, "no-text")]
@@ -143,6 +155,98 @@ def test_what_cannot_be_judged_is_said_by_keyboard(page: Page, server: str, serv
     press(page, "2")
     saved(page)
     assert stored(served)[-1].grade == 2
+
+
+def test_a_second_grade_at_once_is_a_bounce(page: Page, server: str, served: Database) -> None:
+    open_screen(page, server)
+    page.evaluate(
+        """() => {
+          for (const key of ["1", "2"]) {
+            const init = { bubbles: true, cancelable: true, key, code: `Digit${key}` };
+            document.body.dispatchEvent(new KeyboardEvent("keydown", init));
+          }
+          document.querySelector("[name=grade]").click();
+        }"""
+    )
+    saved(page)
+    assert [one.grade for one in stored(served)] == [1]
+    press(page, "2")
+    saved(page)
+    assert [one.grade for one in stored(served)] == [1, 2]
+
+
+def test_digits_are_grades_while_the_reasons_are_open(page: Page, server: str, served: Database) -> None:
+    open_screen(page, server)
+    press(page, "x")
+    reasons, grades = (page.locator(where).bounding_box() for where in (".reasons", ".grades"))
+    assert reasons is not None
+    assert grades is not None
+    assert reasons["y"] >= grades["y"] + grades["height"]
+    press(page, "2")
+    saved(page)
+    assert [(one.grade, one.cannot_judge) for one in stored(served)] == [(2, None)]
+
+
+def test_another_reason_is_stored_with_its_note(page: Page, server: str, served: Database) -> None:
+    open_screen(page, server)
+    first = title(page)
+    press(page, "x", "o")
+    expect(page.get_by_label("Note", exact=True)).to_be_focused()
+    press(page, "Enter")  # without a word nothing is stored
+    assert title(page) == first
+    page.keyboard.type("behind a paywall")
+    expect(page.get_by_text("Enter stores it")).to_be_visible()
+    press(page, "Enter")
+    expect(page.locator("#document-title")).not_to_have_text(first)
+    saved(page)
+    assert [(one.cannot_judge, one.note) for one in stored(served)] == [("other", "behind a paywall")]
+    press(page, "x", "o", "Escape", "1")
+    saved(page)
+    assert [(one.grade, one.note) for one in stored(served)][1:] == [(1, "")]
+
+
+def test_keys_are_changed_and_switched_off_for_a_person(page: Page, server: str, served: Database) -> None:
+    open_screen(page, server)
+    press(page, "?")
+    keys = page.locator("#keys")
+    key = keys.locator("[data-changes=x]")
+    key.click()
+    press(page, "n")
+    expect(keys.get_by_role("status")).to_have_text(
+        "“n” is already the key for “write a note; Escape leaves it”. Change that one first, or choose another key."
+    )
+    press(page, "k")
+    expect(key).to_have_text("k")
+    press(page, "Escape")
+    expect(page.locator("summary[data-key=x] kbd")).to_have_text("k")
+    page.reload()
+    listening(page)
+    press(page, "x", "k", "b", "1")
+    saved(page)
+    assert [(one.grade, one.cannot_judge) for one in stored(served)] == [(None, "broken"), (1, None)]
+    press(page, "?")
+    keys.get_by_label("Use single-character keys").uncheck()
+    press(page, "Escape")
+    expect(page.locator(".grades kbd").first).to_be_hidden()
+    press(page, "2", "k", "u")
+    page.get_by_role("button", name="Keys").click()
+    keys.get_by_label("Use single-character keys").check()
+    keys.get_by_label("Layout").select_option("left hand")
+    expect(page.locator("[name=grade] kbd").first).to_have_text("`")
+    page.keyboard.press("Escape")
+    press(page, "`")
+    saved(page)
+    assert [one.grade for one in stored(served)] == [None, 1, 0]
+
+
+def test_keys_act_in_a_browser_without_popovers(page: Page, server: str, served: Database) -> None:
+    page.add_init_script("delete HTMLElement.prototype.popover")
+    open_screen(page, server)
+    press(page, "g")
+    expect(page.get_by_text("Be fair.")).to_be_visible()
+    press(page, "1", "Escape", "2")
+    saved(page)
+    assert [one.grade for one in stored(served)] == [2]
 
 
 def test_guidelines_and_keys_are_one_key_away(page: Page, server: str) -> None:

@@ -135,14 +135,3 @@ def test_what_is_put_off_in_one_tab_comes_again_in_the_other(page: Page, server:
     press(other, "2")
     saved(other)
     assert [one.grade for one in stored(served)] == [1] * 9 + [2]
-
-
-def test_a_digit_that_is_no_reason_is_no_grade_while_the_reasons_are_open(
-    page: Page, server: str, served: Database
-) -> None:
-    open_screen(page, server)
-    press(page, "x", "0", "9")
-    assert page.locator("#position").inner_text() == "1 of 10"
-    press(page, "3")
-    saved(page)
-    assert [(one.grade, one.cannot_judge) for one in stored(served)] == [(None, "no-text")]

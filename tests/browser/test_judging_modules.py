@@ -151,13 +151,19 @@ def test_what_a_judge_types_is_looked_for_in_a_way_that_fits(blank: Page, text: 
     ("event", "key"),
     [
         ({"key": "u", "code": "KeyU"}, "u"),
-        ({"key": "U", "code": "KeyU", "shiftKey": True}, "u"),
+        ({"key": "U", "code": "KeyU", "shiftKey": True}, "Shift-U"),
+        ({"key": "U", "code": "KeyU"}, "u"),  # Caps Lock is on
+        ({"key": "ㅕ", "code": "KeyU", "shiftKey": True}, "Shift-U"),
         ({"key": "ㅕ", "code": "KeyU"}, "u"),
         ({"key": "Process", "code": "Digit2"}, "2"),
         ({"key": "&", "code": "Digit1"}, "1"),  # French, unshifted
         ({"key": "1", "code": "Digit1", "shiftKey": True}, "1"),  # French, shifted
         ({"key": "!", "code": "Digit1", "shiftKey": True}, "!"),
         ({"key": "3", "code": "Numpad3"}, "3"),
+        ({"key": ",", "code": "NumpadDecimal"}, "."),  # German
+        ({"key": "-", "code": "NumpadSubtract", "shiftKey": True}, "Shift--"),
+        ({"key": "Dead", "code": "Backquote"}, "`"),  # German
+        ({"key": "ArrowLeft", "code": "ArrowLeft"}, "ArrowLeft"),
         ({"key": "PageDown", "code": "Numpad3"}, ""),  # NumLock is off
         ({"key": "?", "code": "Minus", "shiftKey": True}, "?"),  # German
         ({"key": "/", "code": "Digit7", "shiftKey": True}, "/"),  # German
@@ -169,8 +175,30 @@ def test_what_a_judge_types_is_looked_for_in_a_way_that_fits(blank: Page, text: 
     ids=lambda value: "-".join(map(str, value.values())) if isinstance(value, dict) else None,
 )
 def test_keys_have_names(blank: Page, event: dict[str, Any], key: str) -> None:
-    told = module(blank, "keys", "({ keyOf }, event) => keyOf(new KeyboardEvent('keydown', event))", event)
+    told = module(blank, "key_names", "({ keyOf }, event) => keyOf(new KeyboardEvent('keydown', event))", event)
     assert told == key
+
+
+@pytest.mark.parametrize("layout", ["usual", "number-pad", "left-hand"])
+def test_each_command_of_a_layout_has_a_key_of_its_own(blank: Page, layout: str) -> None:
+    told = module(
+        blank,
+        "key_layout",
+        """({ KeyLayout }, layout) => {
+          localStorage.clear();
+          const commands = [..."0123xlune/][tqga?sdvbfmo", "w", "Shift-U", "Enter", "ArrowLeft"];
+          const keys = new KeyLayout(1, commands);
+          keys.choose(layout);
+          const again = new KeyLayout(1, commands);
+          const keys_of = commands.map((one) => again.keyOf(one));
+          return [keys_of, keys_of.map((key) => again.commandOf(key)).join() === commands.join()];
+        }""",
+        layout,
+    )
+    keys, are_found = told
+    assert len(set(keys)) == len(keys)
+    assert "" not in keys
+    assert are_found
 
 
 def test_passages_count_characters_and_are_found_again(blank: Page) -> None:

@@ -7,6 +7,7 @@ from itertools import cycle
 
 from browser.faults.collection import TOPIC
 from browser.faults.length import LENGTH, LONGEST_PAUSE
+from browser.judging_screen import wait_out_a_bounce
 from browser.pages import PATIENCE, sign_in
 from playwright.sync_api import BrowserContext, Page, expect
 from playwright.sync_api import TimeoutError as TooLate
@@ -32,6 +33,7 @@ IS_KEPT = """unsent => new Promise(resolve => {
   }
 })"""
 REASONS = ("broken", "language", "no-text", "other")
+REASON_KEYS = "bfmo"
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,9 @@ class JudgeTab:
     def say(self, *words: str) -> None:
         """Press what says each of these: a grade's digit, “x1” for a reason, “l” for later, “u2” after an undo."""
         for word in words:
-            for key in word:
+            # A decision within 120 ms of the one before is a bounce of the key.
+            wait_out_a_bounce(self.page)
+            for key in word[:-1] + REASON_KEYS[int(word[-1]) - 1] if "x" in word else word:
                 self.page.keyboard.press(key)
             *_, docno = self.page.evaluate("pressedOn.splice(0)")
             self._write_down(docno, word)

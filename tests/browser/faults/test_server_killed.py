@@ -17,7 +17,7 @@ from playwright.sync_api import BrowserContext
 from annotator.settings import Settings, sqlite_url
 from annotator.storage import Database
 
-WORDS = ("0", "1", "2", "x1", "x4", "l")
+WORDS = ("0", "1", "2", "x1", "x2", "l")
 UNDOING = ("u0", "u1", "u2", "ux2")
 
 

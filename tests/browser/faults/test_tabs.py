@@ -68,7 +68,7 @@ def test_what_the_other_tab_judges_is_not_taken_from_under_the_hands_of_who_give
     one.say("0")
     assert other.page.evaluate("() => heardOfTabs")
     other.page.bring_to_front()
-    other.page.keyboard.press("1")
+    other.page.keyboard.press("b")
     other.pressed.append(Press(docno, "broken"))
     one.is_saved()
     other.is_saved()
