@@ -18,6 +18,7 @@ from annotator.storage.tables.collections import (
 )
 from annotator.storage.tables.columns import Base
 from annotator.storage.tables.documents import Document, DocumentWords
+from annotator.storage.tables.epoch import DatabaseEpoch
 from annotator.storage.tables.jobs import Job, JobPart, JobState
 from annotator.storage.tables.judging import (
     Assignment,
@@ -67,6 +68,7 @@ __all__ = [
     "CollectionState",
     "Contribution",
     "Database",
+    "DatabaseEpoch",
     "DeletedKind",
     "DeletedPart",
     "Deletion",

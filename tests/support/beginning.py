@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 
-from kept import USED_SEQUENCES, PostgresContents, contents, restore
+from kept import FILLED_TABLES, USED_SEQUENCES, PostgresContents, contents, restore
 from sqlalchemy import text
 from sqlalchemy.orm import Session
-
-from annotator.storage import Base
 
 Options = ParamSpec("Options")
 
@@ -56,7 +54,7 @@ def beginning(fill: Callable[Concatenate[Session, Options], None]) -> Callable[C
 
 def rows_of(connection: sqlite3.Connection) -> SqliteContents:
     """Return the whole contents of an SQLite database."""
-    names = [table.name for table in Base.metadata.sorted_tables]
+    names = [table.name for table in FILLED_TABLES]
     rows = {name: connection.execute(f'SELECT * FROM "{name}"').fetchall() for name in names}  # noqa: S608 - our own
     return SqliteContents({name: found for name, found in rows.items() if found})
 

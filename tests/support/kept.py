@@ -11,9 +11,11 @@ from annotator.storage import Base, Database
 
 Fill = Callable[[Database], object]
 
+# Every database has its own epoch from the beginning.
+FILLED_TABLES = [table for table in Base.metadata.sorted_tables if table.name != "database_epoch"]
 EMPTY_TABLES = "".join(
-    f'IF EXISTS (SELECT FROM "{name}") THEN DELETE FROM "{name}"; END IF;'  # noqa: S608 - names of our own tables
-    for name in Base.metadata.tables
+    f'IF EXISTS (SELECT FROM "{table.name}") THEN DELETE FROM "{table.name}"; END IF;'  # noqa: S608 - our own tables
+    for table in FILLED_TABLES
 )
 RESTART_SEQUENCES = """
     SELECT setval(quote_ident(sequencename)::regclass, 1, false)
@@ -95,7 +97,7 @@ def driver_connection(database: Database) -> Iterator[Any]:
 def contents(connection: Any) -> PostgresContents:  # noqa: ANN401 - the driver's own type
     """Return the whole contents of a PostgreSQL database."""
     rows = {}
-    for table in Base.metadata.sorted_tables:
+    for table in FILLED_TABLES:
         with connection.cursor().copy(f'COPY "{table.name}" TO STDOUT') as copy:
             rows[table.name] = b"".join(copy)
     return PostgresContents(

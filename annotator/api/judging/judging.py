@@ -17,6 +17,7 @@ from annotator.api.site.values import GREATEST, Text, one_of, whole
 from annotator.storage import CannotJudge
 from annotator.storage.judging.judgement_writing import Passage
 from annotator.storage.judging.leases import Decision
+from annotator.storage.tables.judging import REASONS
 from annotator.web.site.adaptive import choices_to_come, choose_if_few
 from annotator.web.site.context import database, now
 from annotator.web.site.downloads import CSV, JSON_LINES, written, written_response
@@ -94,7 +95,7 @@ class JudgementBody(Schema):
     id = Text(required=True, metadata={"description": "1 to 64 letters, digits, “-” and “_”."})
     assignment = whole(required=True)
     grade = whole(LEAST_GRADE, load_default=None, allow_none=True)
-    cannot_judge = one_of(CannotJudge, load_default=None, allow_none=True)
+    cannot_judge = one_of(REASONS, load_default=None, allow_none=True)
     note = Text(load_default="")
     seconds = fields.Float(
         load_default=None, allow_none=True, metadata={"description": "The seconds of active judging."}

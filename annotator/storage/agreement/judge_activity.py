@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.documents import Document
-from annotator.storage.tables.judging import HAS_OWN_TIME, Assignment, Judgement
+from annotator.storage.tables.judging import HAS_OWN_TIME, Assignment, Judgement, not_withdrawn
 from annotator.storage.tables.people import MACHINES, User
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import ACCEPTED, Topic
@@ -35,7 +35,7 @@ class Judged(NamedTuple):
 
 
 def words_of_people(session: Session, collection_id: int) -> Iterator[Judged]:
-    """All judgements by people of documents shown to them, replaced ones included, in order of storage."""
+    """People's judgements of documents shown to them, in order of storage; replaced ones too, withdrawn ones not."""
     statement = (
         select(
             *(JUDGEMENTS.id, JUDGEMENTS.pool_item_id, ITEMS.topic_id, JUDGEMENTS.judge_id, JUDGEMENTS.assignment_id),
@@ -45,6 +45,7 @@ def words_of_people(session: Session, collection_id: int) -> Iterator[Judged]:
         .join(Topic.__table__, Topic.id == ITEMS.topic_id)
         .where(Topic.collection_id == collection_id, ACCEPTED)
         .where(JUDGEMENTS.carried_from_id.is_(None), JUDGEMENTS.judge_id.not_in(MACHINES))
+        .where(not_withdrawn(Judgement.__table__))
         .order_by(JUDGEMENTS.id)
     )
     # Fetch all rows at once: one by one takes twice as long.

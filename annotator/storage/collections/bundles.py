@@ -160,6 +160,7 @@ LEFT_OUT: Mapping[str, str] = {
     "api_token": "opens this site to a person",
     "attempts": "counts what was tried at this site's doors",
     "audit_event": "tells what was done at this site; it goes along to be read, and is not imported",
+    "database_epoch": "is of this database",
     "deleted_part": "was deleted at this site",
     "deletion": "was deleted at this site",
     "document_words": "is made from the documents",

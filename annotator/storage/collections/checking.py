@@ -42,7 +42,7 @@ CHECKS = {
     "Assignments that are judged and still in somebody's hands": """
         SELECT count(*) FROM assignment
         WHERE state IN ('live', 'later')
-            AND EXISTS (SELECT 1 FROM judgement WHERE judgement.assignment_id = assignment.id)
+            AND EXISTS (SELECT 1 FROM judgement WHERE judgement.assignment_id = assignment.id AND judgement.current)
     """,
     "Judgements that are not of their assignment": """
         SELECT count(*) FROM judgement JOIN assignment ON assignment.id = judgement.assignment_id

@@ -15,6 +15,7 @@ from annotator.storage.site.schema import newest_version, prepare_schema, versio
 from annotator.storage.site.upkeep import Progress, UpkeepError
 from annotator.storage.tables.columns import Base
 from annotator.storage.tables.documents import WORDS
+from annotator.storage.tables.epoch import DatabaseEpoch
 
 ROWS_AT_ONCE = 1_000
 # Smaller batches for large rows: a run may have hundreds of megabytes, a document several.
@@ -63,7 +64,8 @@ def copy_site(source: Database, target: Database, *, progress: Progress | None =
     if version_of(source) != newest_version():
         raise UpkeepError("The database to copy from is not of this version: run “annotator database upgrade” on it.")
     prepare_schema(target)
-    tables = Base.metadata.sorted_tables
+    # The copy is another database, with an epoch of its own.
+    tables = [table for table in Base.metadata.sorted_tables if table.name != DatabaseEpoch.__tablename__]
     with source.reading() as old, target.transaction() as new:
         _refuse_unless_empty(new, tables)
         steps = sum(_count(old, table) for table in tables)

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from annotator.storage.judging.leases import IS_PERSON
 from annotator.storage.site.bulk_insert import bind_processor, chunks, insert_rows
-from annotator.storage.tables.judging import Assignment, AssignmentState, Evidence, Judgement
+from annotator.storage.tables.judging import LEASE, Assignment, AssignmentState, Evidence, Judgement
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.topics.revisions import raise_revision
 
@@ -44,6 +44,9 @@ PUT_OFF = (
     update(ASSIGNMENTS)
     .where(ASSIGNMENTS.c.id == bindparam("assignment_id"))
     .values(state=AssignmentState.LATER.value, put_off_at=bindparam("at"))
+)
+LEASE_AGAIN = (
+    update(ASSIGNMENTS).where(ASSIGNMENTS.c.id == bindparam("assignment_id")).values(lease_until=bindparam("until"))
 )
 TAKE = update(ITEMS).where(ITEMS.c.id == bindparam("item_id")).values(taken=ITEMS.c.taken + bindparam("places"))
 
@@ -92,6 +95,8 @@ class Changes:
     # Item id → change of its count of judgements, applied if the judge is a person.
     places: dict[int, int] = field(default_factory=dict)
     topics: set[int] = field(default_factory=set)
+    # Assignments held again after their judgement was withdrawn.
+    reopened: set[int] = field(default_factory=set)
 
 
 def append_judgements(session: Session, judgements: Iterable[NewJudgement]) -> None:
@@ -118,6 +123,8 @@ def store_changes(session: Session, judge_id: int, changes: Changes, at: datetim
         connection.execute(KEEP, [{"client": id_, **passage._asdict()} for id_, passage in changes.evidence])
     if changes.put_off:
         connection.execute(PUT_OFF, [{"assignment_id": id_, "at": at} for id_ in changes.put_off])
+    if changes.reopened:
+        connection.execute(LEASE_AGAIN, [{"assignment_id": id_, "until": at + LEASE} for id_ in changes.reopened])
     _take_places(session, judge_id, changes.places)
     if changes.states:
         new = [{"assignment_id": id_, "new": state.value} for id_, state in changes.states.items()]

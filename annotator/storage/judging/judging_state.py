@@ -21,6 +21,7 @@ from annotator.storage.tables.judging import (
     SHOWN_AGAIN,
     Assignment,
     AssignmentState,
+    CannotJudge,
     Judgement,
     Purpose,
 )
@@ -48,17 +49,24 @@ _ASSIGNMENT = select(
     ASSIGNMENTS.c.lease_until,
     ASSIGNMENTS.c.purpose,
     exists().where(_COPIES.c.duplicate_of_id == ITEMS.c.id),
+    TOPICS.number,
+    DOCUMENTS.c.docno,
     JUDGEMENTS.c.id,
     JUDGEMENTS.c.tab,
     JUDGEMENTS.c.sequence,
+    JUDGEMENTS.c.client_id,
 ).join(ITEMS, ITEMS.c.id == ASSIGNMENTS.c.pool_item_id)
-_WITH_JUDGEMENT = _ASSIGNMENT.join(Topic.__table__, TOPICS.id == ITEMS.c.topic_id).outerjoin(
-    JUDGEMENTS,
-    and_(
-        JUDGEMENTS.c.pool_item_id == ASSIGNMENTS.c.pool_item_id,
-        JUDGEMENTS.c.judge_id == ASSIGNMENTS.c.judge_id,
-        CURRENT,
-    ),
+_WITH_JUDGEMENT = (
+    _ASSIGNMENT.join(Topic.__table__, TOPICS.id == ITEMS.c.topic_id)
+    .join(DOCUMENTS, DOCUMENTS.c.id == ITEMS.c.document_id)
+    .outerjoin(
+        JUDGEMENTS,
+        and_(
+            JUDGEMENTS.c.pool_item_id == ASSIGNMENTS.c.pool_item_id,
+            JUDGEMENTS.c.judge_id == ASSIGNMENTS.c.judge_id,
+            CURRENT,
+        ),
+    )
 )
 _OF_JUDGE = and_(ASSIGNMENTS.c.judge_id == bindparam("judge_id"), TOPICS.collection_id == bindparam("collection_id"))
 # The judge's assignments with these ids, and their current judgements of the items.
@@ -112,7 +120,11 @@ HISTORY = _STORED_JUDGEMENT.where(
 ).order_by(JUDGEMENTS.c.id)
 # Judgements of assignments; the last of each comes last.
 OF_ASSIGNMENTS = (
-    select(JUDGEMENTS.c.assignment_id, JUDGEMENTS.c.id, JUDGEMENTS.c.tab, JUDGEMENTS.c.sequence)
+    select(
+        JUDGEMENTS.c.assignment_id,
+        JUDGEMENTS.c.cannot_judge,
+        *(JUDGEMENTS.c.id, JUDGEMENTS.c.tab, JUDGEMENTS.c.sequence, JUDGEMENTS.c.client_id),
+    )
     .where(
         JUDGEMENTS.c.assignment_id.in_(bindparam("assignment_ids", expanding=True)),
         JUDGEMENTS.c.judge_id == bindparam("judge_id"),
@@ -127,7 +139,7 @@ WITH_TEXT = (
 
 
 class OwnAssignment(NamedTuple):
-    """An assignment of the judge, and whether its item has duplicates."""
+    """An assignment of the judge, whether its item has duplicates, and its topic and document."""
 
     id: int
     pool_item_id: int
@@ -136,6 +148,8 @@ class OwnAssignment(NamedTuple):
     lease_until: datetime
     purpose: str
     has_duplicates: bool
+    topic_number: str
+    docno: str
 
     @property
     def is_shown_again(self) -> bool:
@@ -154,7 +168,7 @@ class LatestJudgement(NamedTuple):
     id: int | None
     tab: str
     sequence: int | None
-    client_id: str = ""
+    client_id: str
 
 
 class StoredJudgement(NamedTuple):
@@ -209,14 +223,14 @@ def load_state(
     """
     collection_id = open_for_judging(session, slug)
     rows = _own(session, collection_id, judge_id, list(assignment_ids))
-    assignments = {row[0]: OwnAssignment(*row[:7]) for row in rows}
+    assignments = {row[0]: OwnAssignment(*row[:9]) for row in rows}
     rules = _rules(session, collection_id, list(client_ids))
     stored = [client_id for _, _, _, client_id in rules if client_id]
     again = [one.id for one in assignments.values() if one.is_shown_again]
     return JudgingState(
         judge_id,
         assignments,
-        current={row[1]: LatestJudgement(*row[7:]) for row in rows if row[7] is not None},
+        current={row[1]: LatestJudgement(*row[9:]) for row in rows if row[9] is not None},
         shown_again=_judged_again(session, judge_id, again) if again else {},
         grades=frozenset(value for kind, value, _, _ in rules if kind == A_GRADE),
         guidelines={number: id_ for kind, number, id_, _ in rules if kind == A_VERSION},
@@ -298,7 +312,8 @@ def _rules(session: Session, collection_id: int, client_ids: list[str]) -> Seque
 
 def _judged_again(session: Session, judge_id: int, assignment_ids: list[int]) -> dict[int, LatestJudgement]:
     rows = session.connection().execute(OF_ASSIGNMENTS, {"assignment_ids": assignment_ids, "judge_id": judge_id})
-    return {assignment_id: LatestJudgement(*judgement) for assignment_id, *judgement in rows}
+    latest = {assignment_id: (reason, LatestJudgement(*judgement)) for assignment_id, reason, *judgement in rows}
+    return {id_: judgement for id_, (reason, judgement) in latest.items() if reason != CannotJudge.WITHDRAWN}
 
 
 def _with_text(session: Session, assignments: SizedIterable[OwnAssignment]) -> frozenset[int]:

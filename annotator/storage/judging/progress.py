@@ -12,7 +12,7 @@ from annotator.storage.judging.judgements_wanted import mean_wanted
 from annotator.storage.judging.leases import DECIDING
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.collections import Collection
-from annotator.storage.tables.judging import HAS_OWN_TIME, Judgement
+from annotator.storage.tables.judging import HAS_OWN_TIME, Judgement, not_withdrawn
 from annotator.storage.tables.people import MACHINES
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import ACCEPTED, Topic
@@ -95,7 +95,10 @@ class DayOfJudge(NamedTuple):
 
 
 def days_of_judges(session: Session, collection_id: int) -> list[DayOfJudge]:
-    """The documents judged by each person on each day; imported labels, changes and adjudications are left out."""
+    """The documents judged by each person on each day.
+
+    Imported labels, withdrawn judgements, changes and adjudications are left out.
+    """
     is_sqlite = session.get_bind().dialect.name == "sqlite"
     at = Judgement.judged_at
     day = func.date(at) if is_sqlite else func.date(func.timezone("UTC", at))
@@ -104,7 +107,7 @@ def days_of_judges(session: Session, collection_id: int) -> list[DayOfJudge]:
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
         .join(Topic, Topic.id == PoolItem.topic_id)
         .where(Topic.collection_id == collection_id, ACCEPTED, HAS_OWN_TIME, Judgement.judge_id.not_in(MACHINES))
-        .where(Judgement.replaces_id.is_(None), Judgement.carried_from_id.is_(None))
+        .where(Judgement.replaces_id.is_(None), Judgement.carried_from_id.is_(None), not_withdrawn(Judgement.__table__))
         .where(Judgement.assignment_id.not_in(DECIDING))
         .group_by(Judgement.judge_id, day)
     )

@@ -21,6 +21,8 @@ from annotator.errors import ConflictError
 from annotator.files import create_for_owner
 from annotator.storage.collections.checking import Examination, count_judgements, examine, examine_copy
 from annotator.storage.site.database import FILE_URI, Database
+from annotator.storage.site.epoch import begin_epoch
+from annotator.storage.site.schema import newest_version, version_of
 from annotator.storage.site.transient_errors import PRIMARY_CODE, keeps_from_writing
 from annotator.storage.site.upkeep import Progress, UpkeepError, file_of
 
@@ -83,6 +85,7 @@ def restore(database: Database, backup: Path, *, replace: bool, now: datetime) -
     with _aside(target) as aside:
         shutil.copyfile(backup, aside)
         _examined(f"sqlite:///{aside}")
+        _begin_epoch(f"sqlite:///{aside}")
         _close_to_one_file(aside)
         _write_through(aside)
         if target.exists():
@@ -223,6 +226,17 @@ def _copy_pages(database: Database, target: Path, progress: Progress | None, wri
 def _unchanging(path: Path) -> str:
     """URL of a database that nobody writes: SQLite uses neither locks nor logs."""
     return f"sqlite:///{FILE_URI}{quote(str(path.resolve()))}?immutable=1&mode=ro&uri=true"
+
+
+def _begin_epoch(url: str) -> None:
+    """Tell browsers that row ids may be of other rows now; an upgrade does so where the table is still missing."""
+    copy = Database(url)
+    try:
+        if version_of(copy) == newest_version():
+            with copy.transaction() as session:
+                begin_epoch(session)
+    finally:
+        copy.close()
 
 
 def _examined(url: str, look: Callable[[Database], Examination] = examine) -> Examination:

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import cast
 
-from sqlalchemy import ForeignKey, Index, Table, UniqueConstraint, text
+from sqlalchemy import ColumnElement, ForeignKey, FromClause, Index, Table, UniqueConstraint, and_, exists, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from annotator.storage.tables.columns import NEVER_REUSED, Base, partial_index
@@ -61,6 +61,12 @@ class CannotJudge(StrEnum):
     LANGUAGE = "language"
     NO_TEXT = "no-text"
     OTHER = "other"
+    # Not a reason to choose: the judge withdrew the judgement that this one replaces. It is never current.
+    WITHDRAWN = "withdrawn"
+
+
+# What a judge can choose.
+REASONS = tuple(reason for reason in CannotJudge if reason != CannotJudge.WITHDRAWN)
 
 
 class Assignment(Base):
@@ -142,6 +148,13 @@ class Judgement(Base):
 
 # The core table takes a fraction of the time of the mapped class in every draw.
 ASSIGNMENTS = cast("Table", Assignment.__table__)
+_LATER = cast("Table", Judgement.__table__).alias("withdrawal")
+
+
+def not_withdrawn(judgement: FromClause) -> ColumnElement[bool]:
+    """Condition: a judgement, of this table or alias, was not withdrawn and is no withdrawal itself."""
+    withdrawal = _LATER.c.replaces_id == judgement.c.id, _LATER.c.cannot_judge == CannotJudge.WITHDRAWN
+    return and_(judgement.c.cannot_judge.is_distinct_from(CannotJudge.WITHDRAWN), ~exists().where(*withdrawal))
 
 
 class Preparation(StrEnum):

@@ -69,10 +69,12 @@ class JudgementForm(Form):
     client_id = HiddenField(validators=[InputRequired()])
     guidelines = IntegerField(validators=[Optional(), NumberRange(0, MOST_VERSIONS)])
     later = HiddenField()
+    # The id of the judgement to withdraw.
+    withdraw = HiddenField()
 
     def decision(self) -> Decision | None:
-        """The judge's decision, None when they deferred the document."""
-        if self.later.data:
+        """The judge's decision, None when they deferred the document or withdraw their judgement."""
+        if self.later.data or self.withdraw.data:
             return None
         reason = CannotJudge(self.cannot_judge.data) if self.cannot_judge.data else None
         return Decision(self.grade.data, reason, self.note.data or "", _seconds(self.seconds.data))
@@ -143,6 +145,7 @@ def recorded(
                     client_id=form.client_id.data,
                     judged_at=now(),
                     guidelines=form.guidelines.data,
+                    withdraws=form.withdraw.data or None,
                     queue=queue,
                 )
             )

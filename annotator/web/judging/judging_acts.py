@@ -7,6 +7,7 @@ from annotator.errors import AnnotatorError, InvalidValueError
 from annotator.storage import CannotJudge
 from annotator.storage.judging.judgement_writing import Passage
 from annotator.storage.judging.leases import Decision
+from annotator.storage.tables.judging import REASONS
 from annotator.workflows.judging.act_decisions import Act, check_id
 
 # The range of an integer column in every database.
@@ -53,6 +54,10 @@ def _act(act: object, tab: str) -> Act:
         id=act["id"],
         assignment_id=_whole(act.get("assignment"), "assignment"),
         decision=_decision(act),
+        withdraws=_withdrawn(act),
+        topic=_text_or_none(act, "topic"),
+        docno=_text_or_none(act, "docno"),
+        again=act.get("again") is True,
         tab=tab,
         sequence=_whole_or_none(act, "sequence"),
         guidelines=_whole_or_none(act, "guidelines"),
@@ -63,7 +68,7 @@ def _act(act: object, tab: str) -> Act:
 
 def _decision(act: dict[str, object]) -> Decision | None:
     kind = act.get("kind")
-    if kind == "later":
+    if kind in {"later", "withdraw"}:
         return None
     note = act.get("note") or ""
     if kind not in {"grade", "cannot"} or not isinstance(note, str):
@@ -75,9 +80,26 @@ def _decision(act: dict[str, object]) -> Decision | None:
             raise InvalidValueError("This is not a grade of the scale.")
         return Decision(grade, None, note, seconds)
     reason = act.get("cannot_judge")
-    if not isinstance(reason, str) or reason not in set(CannotJudge):
+    if not isinstance(reason, str) or reason not in REASONS:
         raise InvalidValueError("“%(name)s” does not fit.", name="cannot_judge")
     return Decision(None, CannotJudge(reason), note, seconds)
+
+
+def _withdrawn(act: dict[str, object]) -> str | None:
+    """The id of the judgement that the act withdraws, None for other acts."""
+    if act.get("kind") != "withdraw":
+        return None
+    judgement = act.get("judgement")
+    if not isinstance(judgement, str):
+        raise InvalidValueError("“%(name)s” does not fit.", name="judgement")
+    return judgement
+
+
+def _text_or_none(act: dict[str, object], name: str) -> str | None:
+    text = act.get(name)
+    if text is not None and not isinstance(text, str):
+        raise InvalidValueError("“%(name)s” does not fit.", name=name)
+    return text
 
 
 def _passage(value: object) -> Passage:

@@ -7,9 +7,7 @@ from flask_wtf.csrf import generate_csrf
 from markupsafe import Markup
 
 from annotator.storage.judging.drawing import Queue
-from annotator.storage.judging.judge_history import ShownDocument
-from annotator.storage.judging.judgement_writing import Passage
-from annotator.storage.judging.leases import Decision
+from annotator.storage.judging.judge_history import OwnJudgement, RecentJudgement, ShownDocument
 from annotator.web.documents.document_parts import Parts
 from annotator.web.site.context import the_person, the_place
 from annotator.workflows.judging.judge_desk import Beside
@@ -36,9 +34,7 @@ def document_json(document: ShownDocument, previous: int | None = None) -> dict[
         "language": document.language,
         "html": parts[0] if parts else "",
         "parts": max(len(parts), 1),
-        "decision": _decision_json(document.judgement.decision, document.judgement.evidence)
-        if document.judgement
-        else None,
+        "decision": _decision_json(document.judgement) if document.judgement else None,
         "previous": previous,
         **given,
     }
@@ -77,8 +73,10 @@ def batch_json(
         "scale": [
             {"value": grade.value, "name": grade.name, "description": grade.description} for grade in collection.scale
         ],
+        "epoch": beside.epoch,
         "guidelines": beside.guidelines.number,
         "documents": documents,
+        "recent": [_recent_json(one) for one in task.recent],
         "counts": {"judged": task.judged, "total": task.judged + task.waiting + to_come, "put_off": task.put_off},
         "note": beside.note,
         "marks": list(beside.marks),
@@ -104,10 +102,18 @@ def _urls(slug: str, number: str, back: str | None, queue: Queue) -> dict[str, s
     }
 
 
-def _decision_json(decision: Decision, evidence: tuple[Passage, ...]) -> dict[str, Any]:
+def _recent_json(one: RecentJudgement) -> dict[str, Any]:
+    """A judged document without its text, which the script fetches when the judge looks at it."""
+    decision = {"id": one.client_id, "grade": one.grade, "cannot_judge": one.cannot_judge, "note": one.note}
+    return {"assignment": one.assignment_id, "docno": one.docno, "title": one.title, "decision": decision}
+
+
+def _decision_json(judgement: OwnJudgement) -> dict[str, Any]:
+    decision = judgement.decision
     return {
+        "id": judgement.client_id,
         "grade": decision.grade,
         "cannot_judge": decision.cannot_judge.value if decision.cannot_judge else None,
         "note": decision.note,
-        "evidence": [passage._asdict() for passage in evidence],
+        "evidence": [passage._asdict() for passage in judgement.evidence],
     }

@@ -26,7 +26,7 @@ from annotator.web.site.json_answers import SIGNED_OUT, refusal, sent_json
 from annotator.web.site.language import gettext
 from annotator.web.site.sessions import signed_in_as
 from annotator.web.site.translate import say
-from annotator.workflows.judging import judge_access, judging, judging_turn
+from annotator.workflows.judging import judge_access, judge_desk, judging, judging_turn
 from annotator.workflows.judging.judge_access import JudgeHere
 from annotator.workflows.judging.judging_turn import NOTHING, Counted, Turn, submit
 from annotator.workflows.judging.recording import Recorded
@@ -35,6 +35,8 @@ blueprint = Blueprint("judging_protocol", __name__)
 
 # Documents are sent when the browser has fewer left, so that one response in four has some.
 REFILLED_BELOW = 5
+# The epochs of databases: a database is restored while no process has it open.
+EPOCHS: WeakKeyDictionary[Database, str] = WeakKeyDictionary()
 # The cached counts of this process.
 COUNTS: WeakKeyDictionary[Database, judging_turn.Memory] = WeakKeyDictionary()
 
@@ -155,6 +157,7 @@ def answer(
     refused = [*sent.refused, *((one.id, one.error) for one in stored.refused)]
     answered = {
         "person": judge.id,
+        "epoch": _epoch(),
         "acknowledged": stored.acknowledged,
         "refused": [_refused(id_, error) for id_, error in refused],
         "documents": [document_json(document) for document in documents],
@@ -215,6 +218,13 @@ def _count(judge: JudgeHere, slug: str, number: str, at: datetime) -> Counted:
     to_come = choices_to_come(slug, judge.id).get(number, 0) if judge.is_adaptive else 0
     with database().reading() as session:
         return judging_turn.count_topic(session, slug, number, judge.id, to_come=to_come, now=at)
+
+
+def _epoch() -> str:
+    if database() not in EPOCHS:
+        with database().reading() as session:
+            EPOCHS[database()] = judge_desk.database_epoch(session)
+    return EPOCHS[database()]
 
 
 def _memory() -> judging_turn.Memory:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from annotator.errors import AnnotatorError, InvalidValueError, NotFoundError
+from annotator.errors import AnnotatorError, ConflictError, InvalidValueError, NotFoundError
 from annotator.evaluation.formats.identifiers import check_free_text
 from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.judgement_writing import Changes, NewJudgement, Passage
@@ -24,8 +24,11 @@ CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 @dataclass(frozen=True)
 class Act:
-    """A judge's action on a document: a decision, or None to put it off.
+    """A judge's action on a document: a decision, or None to put it off or to withdraw a judgement.
 
+    `withdraws` is the id of the judgement to withdraw. `topic` and `docno` name the document that the judge saw; the
+    assignment must be of it. None where a page does not say. `again`: the judge sends it once more after a refusal or a
+    restore, so that the document is looked up by its name.
     `sequence` orders the acts of one tab; `ago` is the seconds the act waited in the browser. `guidelines` is the
     number of the version shown to the judge, 0 before the first; None means the newest.
     """
@@ -38,6 +41,10 @@ class Act:
     guidelines: int | None = None
     evidence: tuple[Passage, ...] = ()
     ago: float = 0.0
+    withdraws: str | None = None
+    topic: str | None = None
+    docno: str | None = None
+    again: bool = False
 
 
 @dataclass(frozen=True)
@@ -140,8 +147,23 @@ class _Deciding:
     def take(self, act: Act) -> None:
         """Apply one act; all checks come first, so that a refused act changes nothing."""
         assignment = own_assignment(self.assignments, act.assignment_id, self.queue)
+        if assignment is None and act.again:
+            raise ConflictError(
+                "The document %(docno)s of topic %(topic)s is no longer open to you: another judge has it, or it has "
+                "enough judgements.",
+                docno=act.docno or "",
+                topic=act.topic or "",
+            )
         if assignment is None:
             raise NotFoundError("You have no such assignment.")
+        if (act.topic, act.docno) not in {(None, None), (assignment.topic_number, assignment.docno)}:
+            raise ConflictError(
+                "This assignment is of another document now, because the database was restored. Nothing was stored; "
+                "the judgement is kept in this browser. Open the topic again."
+            )
+        if act.withdraws is not None:
+            self._withdraw(assignment, act, act.withdraws)
+            return
         if act.decision is None:
             self._put_off(assignment)
             return
@@ -181,6 +203,33 @@ class _Deciding:
             self.changes.put_off.append(assignment.id)
             self._set_state(assignment, AssignmentState.LATER)
 
+    def _withdraw(self, assignment: OwnAssignment, act: Act, judgement: str) -> None:
+        """Append a withdrawal of the judge's judgement, and let them hold the document again.
+
+        A judgement that no longer counts, as after a requeue, is left unchanged.
+        """
+        item = assignment.pool_item_id
+        known = self.stored.get(act.id)
+        if known is not None and not known.is_of(item, self.state.judge_id):
+            raise InvalidValueError("This judgement's id belongs to another judgement.")
+        before = self.shown_again.get(assignment.id) if assignment.is_shown_again else self.current.get(item)
+        if known is not None or before is None:
+            return
+        if before.client_id != judgement:
+            raise ConflictError("You have judged this document again since. Open it to change that judgement.")
+        withdrawal = Decision(None, CannotJudge.WITHDRAWN)
+        guidelines = _guideline_version(self.state, act.guidelines)
+        self._append(assignment, act, withdrawal, guidelines, before, is_current=False)
+        if assignment.is_shown_again:
+            del self.shown_again[assignment.id]
+        else:
+            del self.current[item]
+        if before.id is not None:
+            self.unrepeated.append(before.id)
+        if assignment.state == AssignmentState.DONE:
+            self.changes.reopened.add(assignment.id)
+            self._set_state(assignment, AssignmentState.LIVE)
+
     def _judge(
         self, assignment: OwnAssignment, act: Act, decision: Decision, guidelines: int | None, *, is_held: bool
     ) -> None:
@@ -200,28 +249,43 @@ class _Deciding:
             and decision.cannot_judge == CannotJudge.NO_TEXT
             and item in self.state.with_text
         )
-        self.new[act.id] = self._judgement(
-            assignment,
-            act,
-            decision,
-            guidelines,
-            is_current=becomes_current and not is_reopened,
-            replaces_id=replaced.id if replaced else None,
-        )
-        if replaced is not None and replaced.id is None:
-            self.changes.follows[act.id] = replaced.client_id
-            self.new[replaced.client_id] = self.new[replaced.client_id]._replace(current=False)
+        is_current = becomes_current and not is_reopened
+        self._append(assignment, act, decision, guidelines, replaced, is_current=is_current)
         latest = LatestJudgement(None, act.tab, act.sequence, act.id)
         if assignment.is_shown_again:
             self.shown_again[assignment.id] = latest
         elif becomes_current:
             self.current[item] = latest
-        self.stored[act.id] = StoredJudgement(act.id, item, self.state.judge_id, *_content(decision))
-        self.changes.topics.add(assignment.topic_id)
-        self.changes.evidence.extend((act.id, passage) for passage in act.evidence)
         self._finish(assignment)
         if is_reopened:
             self._reopen(assignment, replaced)
+
+    def _append(
+        self,
+        assignment: OwnAssignment,
+        act: Act,
+        decision: Decision,
+        guidelines: int | None,
+        replaced: LatestJudgement | None,
+        *,
+        is_current: bool,
+    ) -> None:
+        """Append a judgement with its evidence, after the one that it replaces."""
+        self.new[act.id] = self._judgement(
+            assignment,
+            act,
+            decision,
+            guidelines,
+            is_current=is_current,
+            replaces_id=replaced.id if replaced else None,
+        )
+        if replaced is not None and replaced.id is None:
+            self.changes.follows[act.id] = replaced.client_id
+            self.new[replaced.client_id] = self.new[replaced.client_id]._replace(current=False)
+        judge_id = self.state.judge_id
+        self.stored[act.id] = StoredJudgement(act.id, assignment.pool_item_id, judge_id, *_content(decision))
+        self.changes.topics.add(assignment.topic_id)
+        self.changes.evidence.extend((act.id, passage) for passage in act.evidence)
 
     def _judgement(
         self,

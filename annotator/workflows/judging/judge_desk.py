@@ -18,6 +18,7 @@ from annotator.storage.collections.collection import (
     refuse_closed_judging,
 )
 from annotator.storage.judging.judge_desk import NoteRow, marks_of, note_of, topic_notes, unread_answers
+from annotator.storage.site.epoch import current_epoch
 
 LONGEST_NOTE = 10_000
 MOST_MARKS = 50
@@ -144,6 +145,12 @@ class Beside:
     note: str
     marks: tuple[str, ...]
     answers: int
+    epoch: str
+
+
+def database_epoch(session: Session) -> str:
+    """A random value that a restore of the database changes."""
+    return current_epoch(session)
 
 
 def show_beside(session: Session, slug: str, topic_number: str, judge_id: int) -> Beside:
@@ -157,4 +164,5 @@ def show_beside(session: Session, slug: str, topic_number: str, judge_id: int) -
         note_of(session, topic.id, judge_id),
         tuple(marks_of(session, topic.id, judge_id)),
         unread_answers(session, collection.id, judge_id),
+        current_epoch(session),
     )

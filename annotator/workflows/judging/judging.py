@@ -32,13 +32,21 @@ from annotator.storage.judging.drawing import (
 )
 from annotator.storage.judging.eligibility import waiting_items
 from annotator.storage.judging.judge_desk import may_judge
-from annotator.storage.judging.judge_history import ShownDocument, previous_assignment, shown
+from annotator.storage.judging.judge_history import (
+    RecentJudgement,
+    ShownDocument,
+    previous_assignment,
+    recent_judgements,
+    shown,
+)
 from annotator.storage.judging.judging_state import open_for_judging
 from annotator.storage.judging.leases import Decision, give_back_expired, renew
 from annotator.storage.tables.judging import Preparation
 
 # The browser holds as many documents as are drawn at once.
 DRAWN_AT_ONCE = 8
+# In the strip of the screen.
+MOST_RECENT = 10
 SHOWN_TO_JUDGES = Topic.state != TopicState.DRAFT
 
 # Built once: the query runs for one judgement in four.
@@ -81,7 +89,8 @@ class TopicWork:
 class JudgingTask:
     """One document with its topic, without run, rank, score, purpose and other judges' grades.
 
-    `documents` are this one and the following ones, each leased to the judge.
+    `documents` are this one and the following ones, each leased to the judge. `recent` are the judge's last judgements
+    of the topic.
     """
 
     assignment_id: int
@@ -101,6 +110,7 @@ class JudgingTask:
     decision: Decision | None
     previous_assignment_id: int | None
     documents: tuple[ShownDocument, ...]
+    recent: tuple[RecentJudgement, ...]
 
 
 def topics_to_judge(
@@ -295,4 +305,5 @@ def _task(
         decision=first.judgement.decision if first.judgement else None,
         previous_assignment_id=previous_assignment(session, topic.id, judge_id, first.judgement, queue),
         documents=tuple(documents),
+        recent=tuple(recent_judgements(session, topic.id, judge_id, queue, most=MOST_RECENT)),
     )

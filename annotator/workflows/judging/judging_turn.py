@@ -16,6 +16,7 @@ from annotator.storage.agreement.adjudication_queue import judged_and_waiting
 from annotator.storage.collections.collection import find_collection, find_topic
 from annotator.storage.judging.drawing import Queue, drawing_apart, held_in_topic, wait_for_other_tabs
 from annotator.storage.judging.judge_history import ShownDocument
+from annotator.storage.tables.judging import CannotJudge, not_withdrawn
 from annotator.workflows.judging.act_decisions import Act
 from annotator.workflows.judging.judging import more_documents
 from annotator.workflows.judging.recording import Recorded, record_acts
@@ -31,8 +32,8 @@ JUDGEMENTS = cast("Table", Judgement.__table__)
 _EARLIER = JUDGEMENTS.alias("earlier")
 
 
-def _since(queue: Queue) -> Select[tuple[int, int, int]]:
-    """Documents judged in one queue since a judgement, the last judgement of all, and how many are put off."""
+def _since(queue: Queue) -> Select[tuple[int, int, int, bool]]:
+    """Documents judged in one queue since a judgement, the last judgement, how many are put off, any withdrawn."""
     decides = ASSIGNMENTS.c.purpose == Purpose.ADJUDICATION.value
     of_queue = decides if queue == Queue.ADJUDICATION else ~decides
     fresh = (
@@ -46,14 +47,21 @@ def _since(queue: Queue) -> Select[tuple[int, int, int]]:
             JUDGEMENTS.c.carried_from_id.is_(None),
             exists().where(ASSIGNMENTS.c.id == JUDGEMENTS.c.assignment_id, of_queue),
             ITEMS.c.topic_id + 0 == bindparam("topic_id"),
+            JUDGEMENTS.c.cannot_judge.is_distinct_from(CannotJudge.WITHDRAWN),
             # The first of its assignment: a later judgement of it is no further document.
             ~exists().where(
                 _EARLIER.c.pool_item_id == JUDGEMENTS.c.pool_item_id,
                 _EARLIER.c.judge_id == JUDGEMENTS.c.judge_id,
                 _EARLIER.c.assignment_id == JUDGEMENTS.c.assignment_id,
                 _EARLIER.c.id < JUDGEMENTS.c.id,
+                not_withdrawn(_EARLIER),
             ),
         )
+    )
+    withdrawn = exists().where(
+        JUDGEMENTS.c.id > bindparam("last"),
+        JUDGEMENTS.c.judge_id + 0 == bindparam("judge_id"),
+        JUDGEMENTS.c.cannot_judge == CannotJudge.WITHDRAWN,
     )
     put_off = (
         select(func.count())
@@ -70,6 +78,7 @@ def _since(queue: Queue) -> Select[tuple[int, int, int]]:
         fresh.scalar_subquery().label("judged"),
         select(func.max(JUDGEMENTS.c.id)).scalar_subquery().label("last"),
         put_off.scalar_subquery().label("put_off"),
+        withdrawn.label("withdrawn"),
     )
 
 
@@ -145,14 +154,15 @@ def count_topic(
 def count_on(session: Session, known: Counted, judge_id: int, queue: Queue = Queue.JUDGING) -> Counted | None:
     """Update a count of the same queue by the judgements since; cache it only after these are committed.
 
-    None when there are fewer judgements than before: the database was restored from another state.
+    None when it must be counted again: there are fewer judgements than before, because the database was restored from
+    another state, or the judge has withdrawn one.
     """
     row = (
         session.connection()
         .execute(SINCE[queue], {"last": known.last_judgement_id, "judge_id": judge_id, "topic_id": known.topic_id})
         .one()
     )
-    if (row.last or 0) < known.last_judgement_id:
+    if (row.last or 0) < known.last_judgement_id or row.withdrawn:
         return None
     judged = known.counts.judged + row.judged
     counts = Counts(judged, max(known.counts.total, judged), row.put_off)

@@ -24,6 +24,7 @@ from annotator.workflows.judging.act_decisions import (
     id_of_page_again,
     own_assignment,
 )
+from annotator.workflows.judging.sending_again import with_own_assignments
 
 # Acts beyond these are sent again by the browser with its next request.
 MOST_ACTS = 100
@@ -48,14 +49,16 @@ def record_acts(
 ) -> Recorded:
     """Store the acts of a judge's browser in order; each is stored or refused independently.
 
-    Refused are: all when the collection is closed (`ConflictError`), another judge's assignment (`NotFoundError`), a
-    grade outside the scale or a text that is too long (`InvalidValueError`). A resubmitted act is acknowledged again.
+    Refused are: all when the collection is closed, and an assignment of another document than the judge saw
+    (`ConflictError`), another judge's assignment (`NotFoundError`), a grade outside the scale or a text that is too
+    long (`InvalidValueError`). A resubmitted act is acknowledged again.
     Acts beyond the limit are neither stored nor refused.
     """
     acts = acts[:MOST_ACTS]
     if not acts:
         return Recorded((), ())
     try:
+        acts = with_own_assignments(session, slug, judge_id, acts, received_at, queue)
         state = load_state(
             session,
             slug,
@@ -86,14 +89,15 @@ def record_judgement(
     client_id: str,
     judged_at: datetime,
     guidelines: int | None = None,
+    withdraws: str | None = None,
     queue: Queue = Queue.JUDGING,
 ) -> str:
-    """Append a judgement, or put the document off, and return the number of its topic.
+    """Append a judgement, defer the document or withdraw the judgement with that id; return the topic's number.
 
     Resubmission changes nothing; a page reopened from the browser's history submits its old id with a new grade, which
     counts as another judgement. Raises the refusals of `record_acts`.
     """
-    act = Act(client_id, assignment_id, decision, guidelines=guidelines)
+    act = Act(client_id, assignment_id, decision, guidelines=guidelines, withdraws=withdraws)
     texts = _lacks_text(act)
     try:
         state = load_state(session, slug, judge_id, {assignment_id}, {client_id}, asks_for_texts=texts)

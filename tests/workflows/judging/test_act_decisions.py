@@ -37,7 +37,7 @@ NO_TEXT = Decision(None, CannotJudge.NO_TEXT)
 def assignment(
     id_: int, item: int, state: str = LIVE, purpose: str = Purpose.FIRST, *, has_duplicates: bool = False
 ) -> OwnAssignment:
-    return OwnAssignment(id_, item, TOPIC, state, NOW, purpose, has_duplicates)
+    return OwnAssignment(id_, item, TOPIC, state, NOW, purpose, has_duplicates, "T1", f"d{item}")
 
 
 def state_of(
@@ -153,13 +153,13 @@ def test_times_are_kept_within_bounds() -> None:
 def test_an_earlier_judgement_of_the_same_tab_is_stored_and_replaces_nothing(
     *, sequence: int | None, tab: str, is_current: bool
 ) -> None:
-    state = state_of(assignment(1, 11, DONE), current={11: LatestJudgement(50, "t", 3)})
+    state = state_of(assignment(1, 11, DONE), current={11: LatestJudgement(50, "t", 3, "old")})
     [one] = judged(state, grade("a", 1, tab=tab, sequence=sequence))
     assert (one.current, one.replaces_id) == (is_current, 50 if is_current else None)
 
 
 def test_of_several_judgements_of_a_document_in_one_request_the_last_is_current() -> None:
-    state = state_of(assignment(1, 11), current={11: LatestJudgement(50, "", None)})
+    state = state_of(assignment(1, 11), current={11: LatestJudgement(50, "", None, "old")})
     outcome = decided(state, grade("a", 1, 0), grade("b", 1, 1), grade("c", 1, 2))
     assert [(one.client_id, one.current, one.replaces_id) for one in outcome.changes.judgements] == [
         ("a", False, 50),
@@ -172,8 +172,8 @@ def test_of_several_judgements_of_a_document_in_one_request_the_last_is_current(
 def test_a_document_that_is_shown_again_replaces_what_was_judged_at_that_showing_and_is_never_current() -> None:
     state = state_of(
         assignment(1, 11, LIVE, Purpose.RE_SHOWN),
-        current={11: LatestJudgement(50, "t", 1)},
-        shown_again={1: LatestJudgement(60, "t", 2)},
+        current={11: LatestJudgement(50, "t", 1, "old")},
+        shown_again={1: LatestJudgement(60, "t", 2, "old")},
     )
     [one] = judged(state, grade("a", 1, sequence=3))
     assert (one.current, one.replaces_id) == (False, 60)
@@ -214,7 +214,7 @@ def test_a_late_judgement_takes_a_place_again(
 def test_a_document_that_got_its_text_meanwhile_is_to_be_judged_again(
     *, held: str, with_text: list[int], is_reopened: bool
 ) -> None:
-    state = state_of(assignment(1, 11, held), current={11: LatestJudgement(50, "", None)}, with_text=with_text)
+    state = state_of(assignment(1, 11, held), current={11: LatestJudgement(50, "", None, "old")}, with_text=with_text)
     outcome = decided(state, Act("a", 1, NO_TEXT))
     [one] = outcome.changes.judgements
     assert (one.current, one.replaces_id) == (not is_reopened, 50)
@@ -263,6 +263,66 @@ def test_a_page_taken_back_is_stored_under_a_new_id_when_its_grade_differs(value
 
 
 # Of one item each: in hand, given back, given back and in hand again, as an adjudicator besides, and shown again.
+
+
+def withdrawal(id_: str, assignment_id: int, judgement: str) -> Act:
+    return Act(id_, assignment_id, None, tab="t", withdraws=judgement)
+
+
+def test_a_withdrawal_is_appended_and_the_judge_holds_the_document_again() -> None:
+    state = state_of(assignment(1, 11, DONE), current={11: LatestJudgement(50, "t", 3, "old")})
+    outcome = decided(state, withdrawal("w", 1, "old"))
+    [stored] = outcome.changes.judgements
+    assert (stored.cannot_judge, stored.current, stored.replaces_id) == ("withdrawn", False, 50)
+    assert (outcome.changes.states, outcome.changes.reopened) == ({1: LIVE}, {1})
+    # What was carried over from it to duplicates no longer counts either.
+    assert outcome.unrepeated == (50,)
+
+
+def test_a_withdrawal_of_the_same_request_leaves_the_document_held() -> None:
+    outcome = decided(state_of(assignment(1, 11, has_duplicates=True)), grade("a", 1), withdrawal("w", 1, "a"))
+    assert [(one.client_id, one.current) for one in outcome.changes.judgements] == [("a", False), ("w", False)]
+    assert outcome.changes.follows == {"w": "a"}
+    assert (outcome.changes.states, outcome.duplicated) == ({}, ())
+
+
+def test_a_document_is_judged_again_after_a_withdrawal() -> None:
+    again = judged(state_of(assignment(1, 11)), grade("a", 1), withdrawal("w", 1, "a"), grade("b", 1, 2))[-1]
+    assert (again.client_id, again.current, again.replaces_id) == ("b", True, None)
+
+
+def test_a_judgement_that_was_replaced_is_not_withdrawn() -> None:
+    state = state_of(assignment(1, 11, DONE), current={11: LatestJudgement(50, "t", 3, "newer")})
+    [refusal] = decided(state, withdrawal("w", 1, "old")).refused
+    assert isinstance(refusal.error, ConflictError)
+    assert "judged this document again since" in str(refusal.error)
+
+
+def test_a_judgement_that_no_longer_counts_has_nothing_to_withdraw() -> None:
+    outcome = decided(state_of(assignment(1, 11, RETURNED)), withdrawal("w", 1, "old"))
+    assert (outcome.acknowledged, outcome.changes) == (("w",), Changes())
+
+
+def test_a_second_showing_is_withdrawn_alone() -> None:
+    state = state_of(
+        *(assignment(1, 11, DONE), assignment(2, 11, DONE, Purpose.RE_SHOWN)),
+        current={11: LatestJudgement(50, "t", 1, "first")},
+        shown_again={2: LatestJudgement(60, "t", 2, "second")},
+    )
+    outcome = decided(state, withdrawal("w", 2, "second"))
+    assert (outcome.changes.judgements[0].replaces_id, outcome.changes.states) == (60, {2: LIVE})
+
+
+@pytest.mark.parametrize("act", [grade("a", 1), withdrawal("w", 1, "old"), Act("l", 1, None)])
+def test_an_act_on_another_document_than_the_judge_saw_is_refused(act: Act) -> None:
+    state = state_of(assignment(1, 11), current={11: LatestJudgement(50, "t", 3, "old")})
+    assert decided(state, replace(act, topic="T1", docno="d11")).refused == ()
+    for topic, docno in (("T1", "d12"), ("T2", "d11")):
+        outcome = decided(state, replace(act, topic=topic, docno=docno))
+        assert [type(one.error) for one in outcome.refused] == [ConflictError]
+        assert outcome.changes == Changes()
+
+
 OWN = [
     assignment(1, 1),
     assignment(2, 2, RETURNED),
@@ -277,6 +337,7 @@ ACTS = st.builds(
     st.sampled_from([None, Decision(0), Decision(1), Decision(5), NO_TEXT]),
     tab=st.sampled_from(["", "t"]),
     sequence=st.none() | st.integers(1, 4),
+    withdraws=st.none() | st.sampled_from("abcd"),
 )
 
 
@@ -291,8 +352,12 @@ def after(state: JudgingState, changes: Changes, ids: dict[str, int]) -> Judging
         stored[one.client_id] = StoredJudgement(
             *(one.client_id, one.pool_item_id, JO, one.grade, one.cannot_judge, one.note)
         )
-        latest = LatestJudgement(ids[one.client_id], one.tab, one.sequence)
-        if assignments[one.assignment_id].is_shown_again:
+        latest = LatestJudgement(ids[one.client_id], one.tab, one.sequence, one.client_id)
+        if one.cannot_judge == CannotJudge.WITHDRAWN:
+            shown_again.pop(one.assignment_id, None)
+            if not assignments[one.assignment_id].is_shown_again:
+                current.pop(one.pool_item_id, None)
+        elif assignments[one.assignment_id].is_shown_again:
             shown_again[one.assignment_id] = latest
         elif one.current:
             current[one.pool_item_id] = latest
