@@ -5,8 +5,10 @@ import { Evidence } from "./evidence.js";
 import { listen } from "./keys.js";
 import { Marks } from "./marks.js";
 import { Questions, keepTopicNote, keepWords, showCounts } from "./notes.js";
+import { dropOldDrafts } from "./drafts.js";
 import { Outbox } from "./outbox.js";
 import { Parts, isStacked, keepSettings } from "./reading.js";
+import { listenToRecent } from "./recent.js";
 import { Link } from "./requests.js";
 import { show, tell } from "./screen.js";
 import { Work } from "./work.js";
@@ -75,6 +77,11 @@ function listenToButtons(work, page) {
   // The second press of a double click was meant for the document before.
   form.addEventListener("click", (event) => event.detail > 1 && event.target.closest("[name]") && event.preventDefault());
   onClicks("undo", () => work.undo());
+  onClicks("redo", () => work.redo());
+  onClicks("withdraw", () => work.withdraw());
+  onClicks("look-back", () => work.lookBack());
+  onClicks("look-forward", () => work.lookForward());
+  listenToRecent((assignment) => work.lookBackAt(assignment));
   onClicks("go-on", () => work.goOn());
   onClicks("look-again", () => work.lookAgain());
   onClicks("keep", () => page.evidence.keep());
@@ -129,6 +136,7 @@ async function begin() {
   const link = new Link({ person: batch.person, csrf: batch.csrf, session: batch.urls.session });
   const outbox = await Outbox.open(batch.person);
   await outbox.retry();
+  dropOldDrafts();
   const page = pageOf(link);
   const work = new Work({ outbox, link, page });
   page.questions = new Questions(link, () => work.desk.current?.assignment);

@@ -1,12 +1,15 @@
-// What the judge did and the server has not acknowledged: in memory for this page, in IndexedDB for the next one.
+// What the judge did: in memory for this page, in IndexedDB for the next one. What the server has acknowledged is kept for
+// a day, to be undone, and to be sent again when the database was restored from an earlier state.
 
 const DATABASE = "annotator";
 const ACTS = "acts";
 const MILLISECONDS_TO_OPEN = 4000;
+const MILLISECONDS_KEPT = 24 * 60 * 60 * 1000;
 
-// An entry is { person, address, tab, at, isFirst, refused, act }: whose it is, where it is to be sent, the page load it
-// was made in, when by this machine's clock, whether it is the first judgement of its document, and why the server
-// refused it. Its order is the key that IndexedDB counts up.
+// An entry is { person, address, tab, at, epoch, isFirst, title, before, undoes, redoes, refused, savedAt, act }: whose it
+// is, where it is to be sent, the page load it was made in, when by this machine's clock, the epoch of the database, whether
+// it is the first judgement of its document, the document's title, the decision that it replaces, the act that it undoes or
+// redoes, why the server refused it, and when the server acknowledged it. Its order is the key that IndexedDB counts up.
 
 export class Outbox {
   /** The outbox of a person, with what earlier pages left in it; without IndexedDB it lives as long as the page. */
@@ -15,6 +18,7 @@ export class Outbox {
     try {
       outbox.database = await withinTime(opened());
       outbox.records = await outbox.left();
+      await outbox.dropOld();
     } catch {
       outbox.lasts = false;
     }
@@ -28,8 +32,19 @@ export class Outbox {
     this.lasts = true;
   }
 
+  /** What is not saved yet, also what was refused. */
   get entries() {
+    return this.history.filter((entry) => !entry.savedAt);
+  }
+
+  /** Everything of the last day, in order. */
+  get history() {
     return this.records.map((record) => record.entry);
+  }
+
+  /** What was saved in another epoch of the database: the restored one may lack it. */
+  savedBefore(epoch) {
+    return this.history.filter((entry) => entry.savedAt && entry.epoch !== epoch && entry.act.kind !== "later");
   }
 
   /** Put an act in, at once for this page; the promise is kept when it would survive the end of the browser. */
@@ -45,7 +60,7 @@ export class Outbox {
 
   /** The oldest entries that can go in one request: of one tab, for one address, none refused. */
   async next(most) {
-    const open = this.records.filter((record) => !record.entry.refused);
+    const open = this.records.filter(({ entry }) => isUnsent(entry));
     const goesAlong = ({ entry }) => entry.tab === open[0].entry.tab && entry.address === open[0].entry.address;
     const end = open.findIndex((record) => !goesAlong(record));
     const taken = open.slice(0, Math.min(most, end < 0 ? open.length : end));
@@ -54,12 +69,42 @@ export class Outbox {
   }
 
   hasSomethingToSend() {
-    return this.records.some((record) => !record.entry.refused);
+    return this.records.some(({ entry }) => isUnsent(entry));
   }
 
-  /** Take out what the server, or another tab for us, knows to be stored; or what the judge throws away. */
+  /** The server has stored these, as it or another tab says. */
+  acknowledge(ids, epoch) {
+    const known = new Set(ids);
+    const saved = this.records.filter(({ entry }) => known.has(entry.act.id) && !entry.savedAt);
+    for (const { entry } of saved) Object.assign(entry, { savedAt: Date.now(), refused: null, epoch: epoch ?? entry.epoch });
+    return this.write(saved, (acts, record) => acts.put(record.entry, record.key));
+  }
+
+  /** The judge discards these. */
   remove(ids) {
-    const gone = this.records.filter((record) => ids.includes(record.entry.act.id));
+    return this.forget((entry) => ids.includes(entry.act.id));
+  }
+
+  /** Send again what was saved in an earlier epoch; the server stores each once, on the assignment it has now. */
+  sendAgain(epoch) {
+    const again = new Set(this.savedBefore(epoch));
+    const records = this.records.filter(({ entry }) => again.has(entry));
+    for (const { entry } of records) Object.assign(entry, { savedAt: null, epoch, act: { ...entry.act, again: true } });
+    return this.write(records, (acts, record) => acts.put(record.entry, record.key));
+  }
+
+  /** Forget that these were saved in an earlier epoch. */
+  discardSavedBefore(epoch) {
+    const gone = new Set(this.savedBefore(epoch));
+    return this.forget((entry) => gone.has(entry));
+  }
+
+  dropOld() {
+    return this.forget((entry) => entry.savedAt && entry.savedAt < Date.now() - MILLISECONDS_KEPT);
+  }
+
+  forget(isForgotten) {
+    const gone = this.records.filter(({ entry }) => isForgotten(entry));
     this.records = this.records.filter((record) => !gone.includes(record));
     return this.write(gone, (acts, record) => acts.delete(record.key));
   }
@@ -72,10 +117,10 @@ export class Outbox {
     return this.write(kept, (acts, record) => acts.put(record.entry, record.key));
   }
 
-  /** Let what was refused be sent once more. */
+  /** Let what was refused be sent once more, on the assignment that the judge has now. */
   retry() {
     const refused = this.records.filter((record) => record.entry.refused);
-    for (const { entry } of refused) entry.refused = null;
+    for (const { entry } of refused) Object.assign(entry, { refused: null, act: { ...entry.act, again: true } });
     return this.write(refused, (acts, record) => acts.put(record.entry, record.key));
   }
 
@@ -111,6 +156,10 @@ export class Outbox {
       transaction.onabort = () => reject(transaction.error);
     });
   }
+}
+
+function isUnsent({ refused, savedAt }) {
+  return !refused && !savedAt;
 }
 
 function opened() {

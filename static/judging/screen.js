@@ -50,7 +50,7 @@ export function isReasonAsked() {
 export function paintOver(title, text, { isWaiting }) {
   article.hidden = true;
   element("more").hidden = true;
-  element("looking").hidden = element("go-on").hidden = true;
+  for (const id of ["looking", "go-on", "look-forward", "withdraw"]) element(id).hidden = true;
   grades.disabled = tools.disabled = true;
   element("over").hidden = false;
   element("over").toggleAttribute("aria-busy", isWaiting);
@@ -120,7 +120,8 @@ function paintDecision({ decision, isPutOff }, isLookingBack) {
   }
   const looking = element("looking");
   looking.hidden = !isLookingBack;
-  element("go-on").hidden = !isLookingBack;
+  element("go-on").hidden = element("look-forward").hidden = !isLookingBack;
+  element("withdraw").hidden = !isLookingBack || decision === null;
   // What is judged can be judged otherwise, but no longer put off.
   element("later").disabled = decision !== null;
   if (!isLookingBack) return;

@@ -67,7 +67,7 @@ export class Sender {
     if (!answer.data?.acknowledged) return this.setAside(entries, answer.trouble ?? { kind: "unreachable" });
     const { acknowledged, refused } = answer.data;
     const settled = acknowledged.length + refused.length;
-    this.outbox.remove(acknowledged);
+    this.outbox.acknowledge(acknowledged, answer.data.epoch);
     this.outbox.refuse(refused);
     if (this.state.kind !== "sending") this.tell({ kind: "sending" });
     this.onAnswer(answer.data, { isOwn, drew: draws });

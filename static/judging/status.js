@@ -1,17 +1,18 @@
 // How it stands with what was judged: "saved" or "n unsent", what is in the way, what the server refused.
 
 import { decisionWords, tell } from "./screen.js";
-import { say } from "./words.js";
+import { batch, say } from "./words.js";
 
 const element = (id) => document.getElementById(id);
 const MILLISECONDS_WORTH_TELLING = 3000;
 
 export class Status {
   constructor(outbox, onRetry) {
-    this.outbox = outbox;
+    Object.assign(this, { outbox, onRetry });
     this.unsentSince = null;
     this.state = { kind: "idle" };
     element("send-again").addEventListener("click", onRetry);
+    this.offerLost();
   }
 
   /** Show how it stands now; `state` is the sender's. */
@@ -27,15 +28,31 @@ export class Status {
     this.tellSparingly(entries.length, words);
   }
 
+  /** After a restore, offer what was saved from this browser before: the restored database may lack it. */
+  offerLost() {
+    const lost = this.outbox.savedBefore(batch.epoch);
+    element("lost").hidden = lost.length === 0;
+    element("lost-text").textContent = say("lost", { count: lost.length });
+    const answer = async (change) => {
+      element("lost").hidden = true;
+      await change;
+      this.onRetry();
+    };
+    element("lost-send").addEventListener("click", () => answer(this.outbox.sendAgain(batch.epoch)));
+    element("lost-discard").addEventListener("click", () => answer(this.outbox.discardSavedBefore(batch.epoch)));
+  }
+
   get trouble() {
     const { kind, name, sentence } = this.state;
     if (kind === "refused") return sentence;
-    return { unreachable: say("unreachable"), "signed-out": say("signed_out"), "somebody-else": say("somebody_else", { name }) }[kind];
+    const unreachable = this.outbox.lasts ? "unreachable" : "unreachable_not_kept";
+    return { unreachable: say(unreachable), "signed-out": say("signed_out"), "somebody-else": say("somebody_else", { name }) }[kind];
   }
 
   showTrouble(isTroubled) {
-    const isAway = !this.outbox.lasts && this.outbox.entries.length > 0;
-    const words = isTroubled ? this.trouble : isAway ? say("not_kept") : "";
+    // From the beginning and for good, so that nothing moves at a key.
+    element("not-kept").hidden = this.outbox.lasts;
+    const words = isTroubled ? this.trouble : "";
     const place = element("trouble");
     place.hidden = !words;
     // Only when it is another, for it is read out.
@@ -53,7 +70,7 @@ export class Status {
   refusalOf({ act, title, refused }) {
     const item = document.createElement("li");
     const what = document.createElement("strong");
-    what.textContent = act.kind === "later" ? title : `${title}: ${decisionWords(act)}`;
+    what.textContent = { later: title, withdraw: say("withdrawal_of", { title }) }[act.kind] ?? `${title}: ${decisionWords(act)}`;
     const why = document.createElement("p");
     why.textContent = refused.sentence;
     const button = document.createElement("button");

@@ -4,21 +4,26 @@ import { Today, watchingClock } from "./clock.js";
 import { Desk } from "./desk.js";
 import { dropDraft, isRewritten, keepDraft, writtenOn } from "./drafts.js";
 import { afterNextFrame } from "./frames.js";
-import { isReasonAsked, paintCounts, paintDocument, paintOver, show, tell } from "./screen.js";
+import { paintRecent } from "./recent.js";
+import { decisionWords, isReasonAsked, paintCounts, paintDocument, paintOver, show, tell } from "./screen.js";
 import { Sender } from "./sender.js";
 import { Status } from "./status.js";
+import { scopeOf, stacksOf } from "./undoing.js";
 import { batch, freshId, say } from "./words.js";
 
-const isJudged = (entry) => entry.act.kind !== "later";
-const decisionOf = ({ grade, cannot_judge, note, evidence }) => ({ grade, cannot_judge, note, evidence });
+const isJudged = (entry) => entry.act.kind === "grade" || entry.act.kind === "cannot";
+const decisionOf = ({ id, grade, cannot_judge, note, evidence }) => ({ id, grade, cannot_judge, note, evidence });
+const kindOf = (decision) => (decision.cannot_judge ? "cannot" : "grade");
+const nameOf = ({ title, docno }) => title || docno;
 
 export class Work {
   /** `page` has what belongs to the document on the screen: evidence, marks and parts. */
   constructor({ outbox, link, page }) {
-    Object.assign(this, { outbox, link, page, desk: new Desk(), counts: batch.counts });
+    Object.assign(this, { outbox, link, page, desk: new Desk(batch.recent), counts: batch.counts });
     this.tab = freshId();
     this.sequence = 0;
-    this.isLeaving = false;
+    // The address to go to when everything is saved.
+    this.leavesFor = null;
     // Whether the server answered that nothing is left, and why.
     this.isOver = false;
     this.stopped = null;
@@ -35,7 +40,7 @@ export class Work {
       address: batch.urls.acts,
       tab: this.tab,
       holds: () => this.desk.holds(),
-      draws: () => !batch.urls.back,
+      draws: () => !batch.urls.back && !this.leavesFor,
       wants: () => !batch.urls.back && !this.isOver && this.desk.queue.length === 0,
       onAnswer: (answer, how) => this.onAnswer(answer, how),
       onState: (state) => this.onState(state),
@@ -52,6 +57,7 @@ export class Work {
       const known = unsent && isJudged(unsent) ? { ...one, decision: decisionOf(unsent.act) } : one;
       if (known.decision && isOwnPage) this.desk.lookAt(known);
       else if (known.decision) this.desk.judged.add(one.assignment);
+      else if (unsent?.act.kind === "withdraw") this.desk.takeBack(known);
       else if (!unsent || isOwnPage) this.desk.take([known]);
     }
     this.paint();
@@ -63,35 +69,51 @@ export class Work {
     return this.outbox.entries.findLast((entry) => entry.act.assignment === assignment && !entry.refused);
   }
 
-  /** Judge the document on the screen, or put it off: { kind, grade or cannot_judge }. */
+  /** Judge the document on the screen, or defer it: { kind, grade or cannot_judge }. */
   act({ kind, grade = null, cannot_judge = null }) {
     const one = this.desk.current;
-    if (!one || this.isLeaving || (kind === "later" && one.decision)) return;
-    const decision = { grade, cannot_judge, ...this.written };
+    if (!one || this.isBlocked || (kind === "later" && one.decision)) return;
+    const { id } = this.put(one, { kind, grade, cannot_judge, ...this.written, seconds: this.secondsOf(one) });
+    // What comes back comes with what was written on it.
+    if (kind !== "later") dropDraft(one);
+    const decision = kind === "later" ? null : decisionOf({ id, grade, cannot_judge, ...this.written });
+    this.desk.settle(decision, kind === "later");
+    this.leavesFor = batch.urls.back;
+    this.acted({ [kind === "later" ? "putOff" : "judged"]: [one.assignment] });
+  }
+
+  /** Nothing can be judged while another page or another document is on its way: a press was meant for that one. */
+  get isBlocked() {
+    return Boolean(this.leavesFor) || this.isAsking;
+  }
+
+  /** Put an act on a document into the outbox; `about` says where else it goes, and what it undoes or redoes. */
+  put(one, content, { address = batch.urls.acts, topic = batch.topic.number, ...about } = {}) {
     const act = {
       id: freshId(),
       sequence: (this.sequence += 1),
       assignment: one.assignment,
-      kind,
-      ...decision,
-      seconds: this.secondsOf(one),
+      ...{ topic, docno: one.docno },
+      ...content,
       guidelines: batch.guidelines,
     };
-    const { person, urls } = batch;
-    const isFirst = kind !== "later" && !one.decision;
-    const title = one.title || one.docno;
-    const entry = { person, address: urls.acts, tab: this.tab, at: Date.now(), isFirst, title, refused: null, act };
-    this.outbox.add(entry);
-    // What comes back comes with what was written on it.
-    if (kind !== "later") dropDraft(one);
-    this.desk.settle(kind === "later" ? null : decision, kind === "later");
+    this.outbox.add({
+      ...{ person: batch.person, address, tab: this.tab, at: Date.now(), epoch: batch.epoch, act },
+      ...{ isFirst: isJudged({ act }) && !one.decision, title: nameOf(one), before: one.decision ?? null },
+      ...{ refused: null, savedAt: null },
+      ...about,
+    });
+    return act;
+  }
+
+  /** Show what an act has changed, then send it and tell the other tabs. */
+  acted(news) {
     this.isOver = false;
-    this.isLeaving = Boolean(urls.back);
     this.paint();
     this.status.show();
     afterNextFrame().then(() => {
       this.sender.start();
-      this.channel.postMessage({ [kind === "later" ? "putOff" : "judged"]: [one.assignment] });
+      this.channel.postMessage(news);
       this.today.keep();
     });
   }
@@ -115,27 +137,145 @@ export class Work {
     const one = this.desk.current;
     if (!one?.decision || !isRewritten(one)) return false;
     const { grade, cannot_judge } = one.decision;
-    this.act({ kind: cannot_judge ? "cannot" : "grade", grade, cannot_judge });
+    this.act({ kind: kindOf(one.decision), grade, cannot_judge });
     return true;
   }
 
+  get stacks() {
+    return stacksOf(this.outbox.history, batch.urls.acts);
+  }
+
+  /** Take the last act back: a deferral, a changed judgement, or a judgement, whose document is then to be judged. */
   async undo() {
-    if (this.isLeaving || this.isAsking) return;
-    // From where the judge looks now, though a document that is judged anew goes to the end of the trail.
-    const from = this.desk.place ?? this.desk.trail.length;
+    if (this.isBlocked) return;
+    const entry = this.stacks.undo.at(-1);
+    if (!entry) return show(say("nothing_to_undo"));
+    const { address, act } = entry;
+    if (act.kind === "later") return this.undoLater(entry);
+    const topic = act.topic ?? batch.topic.number;
+    const about = { address, topic, undoes: act.id };
+    if (address !== batch.urls.acts) return this.undoElsewhere(entry, about);
+    const one = await this.loaded(act.assignment);
+    if (!one) return show(say("no_way_back"));
+    if (entry.before) this.restore(one, entry.before, about);
+    else this.takeBack(one, act.id, about);
+    return show(say(entry.before ? "undone_to" : "undone", { title: nameOf(one), grade: entry.before && decisionWords(entry.before) }));
+  }
+
+  /** Only this browser knows the order of what was deferred. */
+  undoLater(entry) {
+    const one = this.desk.find(entry.act.assignment);
+    this.outbox.add({ ...entry, savedAt: Date.now(), undoes: entry.act.id, act: { ...entry.act, id: freshId() } });
+    if (!one || one.decision) return this.undo();
+    this.desk.takeBack(one);
+    this.paint();
+    return show(say("undone_later", { title: nameOf(one) }));
+  }
+
+  /** The last judgement was in another topic: withdraw it, and go there when that is saved. */
+  undoElsewhere({ before, title, act }, about) {
+    const one = { assignment: act.assignment, docno: act.docno, title, decision: decisionOf(act) };
+    if (before) this.put(one, { ...before, kind: kindOf(before), seconds: 0 }, about);
+    else this.put(one, { kind: "withdraw", judgement: act.id }, about);
+    this.leavesFor = `${batch.urls.assignments}${act.assignment}`;
+    this.acted({ [before ? "judged" : "withdrawn"]: [act.assignment] });
+  }
+
+  /** Judge again what was undone last. */
+  async redo() {
+    if (this.isBlocked) return;
+    const entry = this.stacks.redo.at(-1);
+    if (!entry || entry.address !== batch.urls.acts) {
+      show(say("nothing_to_redo"));
+      return;
+    }
+    const one = await this.loaded(entry.act.assignment);
+    if (!one) show(say("no_way_back"));
+    else this.restore(one, decisionOf(entry.act), { redoes: entry.act.id });
+  }
+
+  /** Withdraw the judgement of the document that the judge looks back at. */
+  withdraw() {
+    const one = this.desk.current;
+    if (this.isBlocked || !one?.decision) return;
+    this.takeBack(one, one.decision.id, { undoes: one.decision.id });
+    show(say("undone", { title: nameOf(one) }));
+  }
+
+  takeBack(one, judgement, about) {
+    this.put(one, { kind: "withdraw", judgement }, about);
+    this.desk.takeBack(one);
+    this.acted({ withdrawn: [one.assignment] });
+  }
+
+  /** Give a document the decision that it had before an act, or before that act was undone. */
+  restore(one, decision, about) {
+    const { grade, cannot_judge, note, evidence } = decision;
+    const { id } = this.put(one, { kind: kindOf(decision), grade, cannot_judge, note, evidence, seconds: 0 }, about);
+    dropDraft(one);
+    this.desk.queue = this.desk.queue.filter((other) => other.assignment !== one.assignment);
+    this.desk.judged.add(one.assignment);
+    this.desk.decide(one, { ...decisionOf(decision), id });
+    if (about.redoes && !one.decision) this.desk.goOn();
+    this.acted({ judged: [one.assignment] });
+  }
+
+  /** A document at hand with its text; undefined when the server does not give it. */
+  async loaded(assignment) {
+    const known = this.desk.find(assignment);
+    if (known?.html !== undefined) return known;
+    const { status, data } = await this.fetched(assignment);
+    if (status !== 200) return undefined;
+    this.desk.fill(data);
+    return this.desk.find(assignment) ?? data;
+  }
+
+  /** Ask the server for a document; nothing is judged meanwhile. */
+  async fetched(assignment) {
+    this.isAsking = true;
+    try {
+      return await this.link.get(`${batch.urls.assignments}${assignment}.json`);
+    } finally {
+      this.isAsking = false;
+    }
+  }
+
+  /** Look at a judged document, without changing anything. */
+  async look(go) {
+    if (this.isBlocked) return;
     this.judgeRewritten();
-    if (this.isLeaving) return;
-    if (this.desk.goBack(from)) this.paint();
-    else await this.undoFurther();
+    if (this.isBlocked) return;
+    const before = this.desk.place;
+    if (!go()) return;
+    const one = this.desk.current;
+    if (one && !(await this.loaded(one.assignment))) {
+      this.desk.place = before;
+      show(say("no_way_back"));
+    }
+    this.paint();
+  }
+
+  async lookBack() {
+    if (this.isBlocked) return;
+    if (this.desk.place !== 0 && this.desk.trail.length > 0) await this.look(() => this.desk.goBack());
+    else await this.lookFurtherBack();
+  }
+
+  lookForward() {
+    return this.look(() => this.desk.goForward());
+  }
+
+  lookBackAt(assignment) {
+    return this.look(() => this.desk.lookBackAt(assignment));
   }
 
   /** Back beyond what this page remembers: the server knows what was judged before. */
-  async undoFurther() {
-    const before = this.desk.current;
+  async lookFurtherBack() {
+    this.judgeRewritten();
+    if (this.isBlocked) return;
     this.isAsking = true;
     const one = await this.earlier();
     this.isAsking = false;
-    if (this.desk.current !== before) return;
     if (!one) {
       show(say(one === null ? "nothing_before" : "no_way_back"));
       return;
@@ -162,7 +302,8 @@ export class Work {
   }
 
   goOn() {
-    if (!this.desk.isLookingBack || this.judgeRewritten()) return;
+    if (!this.desk.isLookingBack || this.isAsking) return;
+    if (this.judgeRewritten() && this.isBlocked) return;
     if (batch.urls.back) location.assign(batch.urls.back);
     this.desk.goOn();
     this.paint();
@@ -183,6 +324,7 @@ export class Work {
     if (one) this.paintOne(one);
     else this.paintNothing();
     const words = this.paintCounts();
+    paintRecent(this.desk.trail, one?.assignment);
     if (one) tell(`${words}: ${one.title || one.docno}`);
   }
 
@@ -196,7 +338,7 @@ export class Work {
 
   paintNothing() {
     this.page.clear();
-    if (this.isLeaving) paintOver(say("going_back"), "", { isWaiting: true });
+    if (this.leavesFor) paintOver(say("going_back"), "", { isWaiting: true });
     else if (this.stopped) paintOver(say("stopped"), this.stopped, { isWaiting: false });
     else if (this.isOver) paintOver(say("done"), say("done_text"), { isWaiting: false });
     else if (this.status.trouble) paintOver(say("no_more_here"), say("no_more_here_text"), { isWaiting: true });
@@ -204,8 +346,9 @@ export class Work {
   }
 
   paintCounts() {
-    const unsent = this.outbox.entries.filter((entry) => entry.isFirst && entry.address === batch.urls.acts);
-    const counts = { ...this.counts, judged: this.counts.judged + unsent.filter((entry) => !entry.refused).length };
+    const unsent = this.outbox.entries.filter((entry) => !entry.refused && entry.address === batch.urls.acts);
+    const more = unsent.filter((entry) => entry.isFirst).length - unsent.filter(({ act }) => act.kind === "withdraw").length;
+    const counts = { ...this.counts, judged: Math.max(this.counts.judged + more, 0) };
     return paintCounts(counts, this.desk.isLookingBack || !this.desk.current);
   }
 
@@ -241,6 +384,7 @@ export class Work {
     if (isOwn) {
       this.counts = answer.counts;
       this.stopped = answer.stopped;
+      document.getElementById("restored").hidden = !answer.epoch || answer.epoch === batch.epoch;
       this.page.questions.count(answer.answers);
       document.getElementById("guidelines-changed").hidden = answer.guidelines === batch.guidelines;
     }
@@ -253,19 +397,20 @@ export class Work {
 
   onState(state) {
     this.status.show(state);
-    const isSaved = this.outbox.entries.every((entry) => entry.address !== batch.urls.acts);
-    if (this.isLeaving && isSaved) location.assign(batch.urls.back);
+    const scope = scopeOf(batch.urls.acts);
+    const isSaved = this.outbox.entries.every((entry) => scopeOf(entry.address) !== scope);
+    if (this.leavesFor && isSaved) location.assign(this.leavesFor);
     else if (!this.desk.current) this.paintNothing();
   }
 
   /** What another tab of the same judge has judged is not shown here; what it got acknowledged need not be sent. */
-  onOtherTab({ judged = [], putOff = [], refused = [], acknowledged = [] }) {
-    if (acknowledged.length > 0) this.outbox.remove(acknowledged);
+  onOtherTab({ judged = [], putOff = [], refused = [], withdrawn = [], acknowledged = [] }) {
+    if (acknowledged.length > 0) this.outbox.acknowledge(acknowledged);
     const before = this.desk.current;
     const kept = this.hasBegun ? before?.assignment : null;
     this.desk.drop(judged, kept);
     this.desk.putAside(putOff, kept);
-    this.desk.release(refused);
+    this.desk.release([...refused, ...withdrawn]);
     if (this.desk.current !== before) this.paint();
     this.status.show();
     this.sender.start();

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from browser.pages import PATIENCE, cat_collection
 from build import SECRET_KEY
-from kept import Kept
+from kept import FILLED_TABLES, Kept
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from serving import StandingServer
 from sqlalchemy import delete, text
 
 from annotator.settings import Settings, sqlite_url
-from annotator.storage import Base, Database
+from annotator.storage import Database
 from annotator.storage.tables.collections import SQLITE_GUARDS
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -123,7 +123,7 @@ def served(served_file: Path) -> Iterator[Database]:
     with database.transaction() as session:
         # No line can be removed from the audit log.
         session.execute(text("DROP TRIGGER audit_event_stays"))
-        for table in reversed(Base.metadata.sorted_tables):
+        for table in reversed(FILLED_TABLES):
             session.execute(delete(table))
         session.execute(text(SQLITE_GUARDS[0]))
     yield database

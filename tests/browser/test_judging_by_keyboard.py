@@ -43,7 +43,9 @@ def test_a_judge_works_through_a_topic_with_number_keys_alone(page: Page, server
     assert all(re.fullmatch("[0-9a-f]{32}", one.client_id) for one in judged)
 
 
-def test_undo_goes_back_any_number_of_steps_and_enter_returns(page: Page, server: str, served: Database) -> None:
+def test_looking_back_changes_nothing_and_a_new_grade_stays_where_the_judge_looks(
+    page: Page, server: str, served: Database
+) -> None:
     page.add_init_script("delete Crypto.prototype.randomUUID")  # browsers hide it on plain http in a network
     open_screen(page, server)
     titles = []
@@ -51,24 +53,27 @@ def test_undo_goes_back_any_number_of_steps_and_enter_returns(page: Page, server
         titles.append(title(page))
         press(page, key)
     fourth = title(page)
-    press(page, "u", "u", "u")
+    press(page, "ArrowLeft", "ArrowLeft", "ArrowLeft")
     assert title(page) == titles[0]
     expect(page.get_by_text("You judged this document: Highly relevant.")).to_be_visible()
     expect(page.locator("[name=grade][aria-current=true]")).to_have_text("2 Highly relevant")
     press(page, "Enter")
     assert title(page) == fourth
-    press(page, "u", "u", "2")
+    press(page, "ArrowLeft", "ArrowLeft", "2")
+    assert title(page) == titles[1]
+    expect(page.locator("[name=grade][aria-current=true]")).to_have_text("2 Highly relevant")
+    press(page, "ArrowRight")
+    assert title(page) == titles[2]
+    press(page, "ArrowRight")
     assert title(page) == fourth
-    press(page, "u")
-    assert title(page) == titles[1]  # what was judged last, as the server sees it, too
     saved(page)
     assert [(one.grade, one.current) for one in stored(served)] == [(2, True), (1, False), (0, True), (2, True)]
     page.reload()
     listening(page)
     for expected in (titles[1], titles[2], titles[0]):
-        press(page, "u")
+        press(page, "ArrowLeft")
         expect(page.locator("#document-title")).to_have_text(expected)
-    press(page, "u")
+    press(page, "ArrowLeft")
     expect(page.locator("#toast")).to_have_text("This is the first document.")
     press(page, "1")
     saved(page)
@@ -80,10 +85,12 @@ def test_what_is_put_off_comes_back_at_the_end_and_by_undo(page: Page, server: s
     first = title(page)
     press(page, "l")
     assert page.locator("#position").inner_text() == "1 of 10"
-    press(page, "u")
+    press(page, "ArrowLeft")
     assert title(page) == first
     expect(page.get_by_text("You deferred this document.")).to_be_visible()
-    press(page, "Enter")
+    press(page, "Enter", "u")
+    assert title(page) == first
+    press(page, "l")
     judge(page, "111111111")
     expect(page.locator("#document-title")).to_have_text(first)
     saved(page)
@@ -109,7 +116,7 @@ def test_keys_are_dead_while_one_types(page: Page, server: str, served: Database
     press(page, "1")
     saved(page)
     assert [(one.grade, one.note) for one in stored(served)] == [(1, "grade 1 or 2, x or u?")]
-    press(page, "u")
+    press(page, "ArrowLeft")
     assert page.get_by_label("Note", exact=True).input_value() == "grade 1 or 2, x or u?"
 
 
@@ -135,12 +142,14 @@ def test_the_place_of_a_key_counts_while_a_korean_input_method_is_on(page: Page,
         new KeyboardEvent("keydown", { bubbles: true, cancelable: true, ...init }))"""
     page.evaluate(down, {"key": "Process", "code": "Digit2"})
     page.evaluate(down, {"key": "ㅕ", "code": "KeyU"})
-    expect(page.get_by_text("You judged this document: Highly relevant.")).to_be_visible()
+    expect(page.locator("#toast")).to_contain_text("is to be judged again")
     page.evaluate(down, {"key": "ㅌ", "code": "KeyX"})
     wait_out_a_bounce(page)
     page.evaluate(down, {"key": "Process", "code": "KeyF"})  # a reason, as printed on it
     saved(page)
-    assert [(one.grade, one.cannot_judge) for one in stored(served)] == [(2, None), (None, "language")]
+    assert [(one.grade, one.cannot_judge) for one in stored(served)] == [
+        *((2, None), (None, "withdrawn"), (None, "language"))
+    ]
 
 
 def test_what_cannot_be_judged_is_said_by_keyboard(page: Page, server: str, served: Database) -> None:
@@ -149,7 +158,7 @@ def test_what_cannot_be_judged_is_said_by_keyboard(page: Page, server: str, serv
     saved(page)
     judged = [(one.grade, one.cannot_judge) for one in stored(served)]
     assert judged == [(1, None), (None, "broken"), (None, "no-text")]
-    press(page, "u")
+    press(page, "ArrowLeft")
     expect(page.get_by_text("You marked this document “cannot judge”: It has no text")).to_be_visible()
     # The reasons are closed, so that a digit is a grade.
     press(page, "2")
@@ -256,9 +265,9 @@ def test_guidelines_and_keys_are_one_key_away(page: Page, server: str) -> None:
     press(page, "1", "Escape")
     expect(page.get_by_text("Be fair.")).to_be_hidden()
     press(page, "?")
-    expect(page.get_by_text("back to the document before")).to_be_visible()
+    expect(page.get_by_text("undo the last judgement")).to_be_visible()
     press(page, "?")
-    expect(page.get_by_text("back to the document before")).to_be_hidden()
+    expect(page.get_by_text("undo the last judgement")).to_be_hidden()
     assert page.locator("#position").inner_text() == "1 of 10"
 
 

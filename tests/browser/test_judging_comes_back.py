@@ -68,7 +68,7 @@ def test_evidence_that_is_not_stored_yet_survives_undo_and_a_reload(page: Page, 
     press(page, "1")
     keep_evidence(page)
     expect(page.locator("#evidence q")).to_have_count(1)
-    press(page, "u")
+    press(page, "ArrowLeft")
     expect(page.locator("#evidence q")).to_have_count(0)
     press(page, "Enter")
     expect(page.locator("#evidence q")).to_have_count(1)
@@ -91,20 +91,20 @@ def test_what_is_written_while_looking_back_is_stored_with_the_same_grade(
         titles.append(title(page))
         press(page, key)
     fourth = title(page)
-    press(page, "u", "u")
+    press(page, "ArrowLeft", "ArrowLeft")
     write_note(page, "Why not")
-    press(page, "u")  # it is stored, and the way back goes on from where it was
+    press(page, "ArrowLeft")  # it is stored, and the way back goes on from where it was
     assert title(page) == titles[0]
     keep_evidence(page)
     press(page, "Enter")
     assert title(page) == fourth
-    press(page, "u", "Enter")  # nothing new was written
+    press(page, "ArrowLeft", "Enter")  # nothing new was written
     saved(page)
     latest = [(one.grade, one.note) for one in stored(served)[3:]]
     assert latest == [(1, "Why not"), (2, "")]
     assert passages(served) == [stored(served)[-1].id]
-    press(page, "u")
-    assert title(page) == titles[0]
+    press(page, "ArrowLeft")
+    assert title(page) == titles[2]
 
 
 def test_refused_documents_come_back(page: Page, server: str, served: Database) -> None:

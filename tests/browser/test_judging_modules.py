@@ -33,12 +33,13 @@ def test_the_desk_keeps_queue_and_trail(blank: Page) -> None:
           step(() => desk.take(of(1, 2, 4)));            // judged, at hand, new
           step(() => desk.settle(null, true));           // 2 is put off
           step(() => { desk.goBack(); desk.goBack(); }); // looks at 1
-          step(() => desk.settle({ grade: 0 }, false));  // 1 anew: it is the last one now
+          step(() => desk.settle({ grade: 0 }, false));  // 1 again: the judge goes on looking at it
           step(() => desk.take(of(2)));                  // what was put off comes again
           step(() => desk.drop([3]));                    // another tab has judged it
-          step(() => desk.goBack());
           step(() => desk.lengthen({ assignment: 9 }));
-          step(() => desk.goOn());
+          step(() => desk.goForward());
+          step(() => desk.goForward());
+          step(() => desk.takeBack({ assignment: 1 }));  // its judgement is withdrawn
           return steps;
         }""",
     )
@@ -48,12 +49,13 @@ def test_the_desk_keeps_queue_and_trail(blank: Page) -> None:
         [2, [2, 3, 4], [1]],
         [3, [3, 4], [1, 2]],
         [1, [3, 4], [1, 2]],
-        [3, [3, 4], [2, 1]],
-        [3, [3, 4, 2], [1]],
-        [4, [4, 2], [1]],
+        [1, [3, 4], [1, 2]],
+        [1, [3, 4, 2], [1]],
         [1, [4, 2], [1]],
         [9, [4, 2], [9, 1]],
+        [1, [4, 2], [9, 1]],
         [4, [4, 2], [9, 1]],
+        [1, [1, 4, 2], [9]],
     ]
 
 
@@ -70,14 +72,14 @@ def test_the_desk_keeps_fifty_judged_documents_and_leaves_the_way_of_who_looks_b
           const step = (act) => { act(); steps.push(now()); };
           step(() => { for (let count = 0; count < 55; count += 1) desk.settle({ grade: 1 }, false); });
           step(() => { for (const assignment of [5, 4]) desk.lengthen({ assignment, decision: {} }); });
-          step(() => desk.settle({ grade: 0 }, false));  // 4 anew, while looking back
-          step(() => desk.goBack(1));
+          step(() => desk.settle({ grade: 0 }, false));  // 4 again, while looking back
+          step(() => desk.goForward());
           step(() => desk.goOn());
           step(() => desk.settle({ grade: 0 }, false));
           return steps;
         }""",
     )
-    assert told == [[50, 6, 56], [52, 4, 4], [52, 5, 56], [52, 5, 5], [52, 5, 56], [50, 8, 57]]
+    assert told == [[50, 6, 56], [52, 4, 4], [52, 4, 4], [52, 4, 5], [52, 4, 56], [50, 7, 57]]
 
 
 def test_the_desk_shows_again_what_another_tab_put_off_or_the_server_refused(blank: Page) -> None:
@@ -154,6 +156,7 @@ def test_what_a_judge_types_is_looked_for_in_a_way_that_fits(blank: Page, text: 
         ({"key": "U", "code": "KeyU", "shiftKey": True}, "Shift-U"),
         ({"key": "U", "code": "KeyU"}, "u"),  # Caps Lock is on
         ({"key": "ㅕ", "code": "KeyU", "shiftKey": True}, "Shift-U"),
+        ({"key": "ArrowLeft", "code": "ArrowLeft"}, "ArrowLeft"),
         ({"key": "ㅕ", "code": "KeyU"}, "u"),
         ({"key": "Process", "code": "Digit2"}, "2"),
         ({"key": "&", "code": "Digit1"}, "1"),  # French, unshifted

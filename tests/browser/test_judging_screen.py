@@ -90,7 +90,7 @@ def test_the_screen_is_accessible_and_fits_in_all_its_states(watched: tuple[Page
         expect(page.locator("dialog:popover-open")).to_be_visible()
         assert faults(page) == []
         press(page, "Escape")
-    press(page, "Escape", "1", "u")
+    press(page, "Escape", "1", "ArrowLeft")
     assert faults(page) == []
     press(page, "Enter", "2")
     expect(page.get_by_role("heading", name="Nothing left for you in topic 2")).to_be_visible()
@@ -174,7 +174,7 @@ def test_selected_text_is_kept_with_the_judgement(page: Page, with_texts: str, s
     with served.reading() as session:
         kept = session.execute(select(Evidence.start, Evidence.end, Evidence.text)).all()
     assert kept == [(13, 21, "two dogs")]
-    press(page, "u")
+    press(page, "ArrowLeft")
     expect(page.locator("#evidence q")).to_have_text(["two dogs"])
     page.get_by_role("button", name="Remove the passage “two dogs”").click()
     press(page, "1")

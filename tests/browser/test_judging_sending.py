@@ -44,6 +44,32 @@ def test_the_outbox_keeps_its_order_over_pages_and_knows_whose_it_is(blank: Page
     assert told == [["c", "b", "d"], ["b"], "Closed.", ["c", "b"], ["c"], True, [], False]
 
 
+def test_the_outbox_keeps_what_was_saved_for_a_day_and_sends_it_again_after_a_restore(blank: Page) -> None:
+    told = module(
+        blank,
+        "outbox",
+        """async ({ Outbox }) => {
+          const common = { person: 1, address: "/a", tab: "t", epoch: "old" };
+          const entry = (id) => ({ ...common, act: { id, kind: "grade" } });
+          const ids = (entries) => entries.map((one) => one.act.id);
+          const first = await Outbox.open(1);
+          for (const id of ["a", "b", "c"]) await first.add(entry(id));
+          await first.acknowledge(["a", "b"], "old");
+          const second = await Outbox.open(1);
+          const left = [ids(second.entries), ids(second.history)];
+          left.push(ids(second.savedBefore("old")), ids(second.savedBefore("new")));
+          await second.sendAgain("new");
+          left.push(ids(await second.next(50)), second.entries.map((one) => one.act.again ?? false));
+          await second.acknowledge(["a", "b", "c"], "new");
+          const now = Date.now;
+          Date.now = () => now() + 25 * 60 * 60 * 1000;
+          left.push(ids((await Outbox.open(1)).history));
+          return left;
+        }""",
+    )
+    assert told == [["c"], ["a", "b", "c"], [], ["a", "b"], ["a", "b", "c"], [True, True, False], []]
+
+
 def test_without_indexeddb_the_outbox_lives_as_long_as_its_page(browser: Browser, running_server: str) -> None:
     context = browser.new_context()
     page = context.new_page()
