@@ -6,6 +6,8 @@ from pathlib import Path
 
 from flask import Flask, Response, current_app, request
 
+from annotator.web.serving import modules
+
 # Smaller responses fit into one packet anyway.
 LEAST = 1_000
 # For personal responses: higher levels take twice the time to save a few per cent.
@@ -38,9 +40,8 @@ def _static_compressed(response: Response) -> Response:
         return response
     response.vary.add("Accept-Encoding")
     if _takes_gzip() and response.status_code == 200:  # noqa: PLR2004 - neither partial content nor “not modified”
-        path = Path(current_app.static_folder or "") / (request.view_args or {}).get("filename", "")
         response.direct_passthrough = False
-        _put(response, _file_compressed(path, path.stat().st_mtime_ns))
+        _put(response, _static_content_compressed((request.view_args or {}).get("filename", "")))
         etag, is_weak = response.get_etag()
         if etag is not None:
             response.set_etag(f"{etag}-gzip", weak=bool(is_weak))
@@ -58,6 +59,19 @@ def _put(response: Response, content: bytes) -> None:
     response.close()
     response.set_data(content)
     response.headers["Content-Encoding"] = "gzip"
+
+
+def _static_content_compressed(filename: str) -> bytes:
+    bundle = modules.bundle(filename)
+    if bundle is not None:
+        return _bytes_compressed(bundle)
+    path = Path(current_app.static_folder or "") / filename
+    return _file_compressed(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=16)
+def _bytes_compressed(content: bytes) -> bytes:
+    return gzip.compress(content, THOROUGH, mtime=0)
 
 
 @lru_cache(maxsize=256)

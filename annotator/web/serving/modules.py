@@ -1,30 +1,35 @@
 """Addresses of JavaScript modules, cached permanently although modules import each other by relative names.
 
 A folder of the address contains a hash of all modules: `./words.js`, imported by `/static/v-HASH/judging/main.js`, is
-`/static/v-HASH/judging/words.js`.
+`/static/v-HASH/judging/words.js`. `main.bundle.js` is `main.js` with all that it imports as one file: one request
+where a page would wait for thirty.
 """
 
 import hashlib
+import posixpath
 import re
 import time
 from functools import lru_cache
 from pathlib import Path
 
-from flask import Flask, Response, current_app
+from flask import Flask, Response, current_app, request
 
 ADDRESS = "/static/v-<version>/<path:filename>"
 HASH_DIGITS = 12
 SECONDS_BETWEEN_LOOKS = 1
 # Libraries, which are no modules and have addresses of their own content.
 VENDOR = "vendor/"
-IMPORT = re.compile(r'^(?:import|export)\b[^"]*?from "\./([^"]+)";', re.MULTILINE)
+BUNDLE = ".bundle.js"
+# The only forms in which our modules import and export.
+IMPORT = re.compile(r'^import (\{[^}]*\}) from "(\.{1,2}/[^"]+)";$', re.MULTILINE)
+EXPORT = re.compile(r"^export ((?:async )?function|class|const) (\w+)", re.MULTILINE)
+OTHER_FORM = re.compile(r"^(?:import|export)\b.*|\bimport\(.*|\bimport\.meta.*", re.MULTILINE)
 
 
 def install(app: Flask) -> None:
-    """Serve static files below versioned folders, too, and offer `module_graph` to templates."""
+    """Serve static files below versioned folders, too, and bundles of modules."""
     app.url_map.add(app.url_rule_class(ADDRESS, endpoint="static", methods=["GET", "HEAD"]))
     app.view_functions["static"] = _static_file
-    app.jinja_env.globals["module_graph"] = module_graph
 
 
 def is_module(filename: str) -> bool:
@@ -34,24 +39,38 @@ def is_module(filename: str) -> bool:
 
 def version() -> str:
     """The hash of all modules; a changed file is noticed within a second."""
-    return _version(Path(current_app.static_folder or ""), int(time.monotonic() / SECONDS_BETWEEN_LOOKS))
+    folder = Path(current_app.static_folder or "")
+    return _hash_of_all(folder, _changes(folder, _moment()))
 
 
-def module_graph(filename: str) -> list[str]:
-    """The modules that a module imports, directly or through others, each once."""
-    return list(_module_graph(Path(current_app.static_folder or ""), filename, version()))
+def bundle(filename: str) -> bytes | None:
+    """The content of `NAME.bundle.js`; nothing for other names."""
+    folder = Path(current_app.static_folder or "")
+    whole = filename.removesuffix(BUNDLE) + ".js"
+    known = (name for name, _ in _changes(folder, _moment()))
+    return _bundle(folder, whole, version()) if filename.endswith(BUNDLE) and whole in known else None
 
 
 def _static_file(filename: str, version: str | None = None) -> Response:
     del version  # It only makes the address another one when a module changes.
-    return current_app.send_static_file(filename)
+    content = bundle(filename)
+    if content is None:
+        return current_app.send_static_file(filename)
+    response = Response(content, mimetype="text/javascript")
+    response.set_etag(hashlib.sha256(content).hexdigest()[:HASH_DIGITS])
+    response.make_conditional(request)
+    return response
+
+
+def _moment() -> int:
+    return int(time.monotonic() / SECONDS_BETWEEN_LOOKS)
 
 
 @lru_cache(maxsize=4)
-def _version(folder: Path, _moment: int) -> str:
+def _changes(folder: Path, _moment: int) -> tuple[tuple[str, int], ...]:
+    """Each module and when it was changed."""
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.js"))
-    changes = tuple((name, (folder / name).stat().st_mtime_ns) for name in names if is_module(name))
-    return _hash_of_all(folder, changes)
+    return tuple((name, (folder / name).stat().st_mtime_ns) for name in names if is_module(name))
 
 
 @lru_cache(maxsize=4)
@@ -64,15 +83,37 @@ def _hash_of_all(folder: Path, changes: tuple[tuple[str, int], ...]) -> str:
     return whole.hexdigest()[:HASH_DIGITS]
 
 
-@lru_cache(maxsize=64)
-def _module_graph(folder: Path, filename: str, _version: str) -> tuple[str, ...]:
-    found: dict[str, None] = {}
-    waiting = [filename]
-    while waiting:
-        importer = folder / waiting.pop(0)
-        for imported in IMPORT.findall(importer.read_text(encoding="utf-8")):
-            name = (importer.parent / imported).relative_to(folder).as_posix()
-            if name != filename and name not in found:
-                found[name] = None
-                waiting.append(name)
-    return tuple(found)
+@lru_cache(maxsize=16)
+def _bundle(folder: Path, filename: str, _version: str) -> bytes:
+    """A module and all that it imports, each as a function that returns what it exports, the imported ones first."""
+    parts: dict[str, str] = {}
+    _collect(folder, filename, parts, ())
+    return "".join(parts.values()).encode()
+
+
+def _collect(folder: Path, name: str, parts: dict[str, str], importers: tuple[str, ...]) -> None:
+    if name in importers:
+        raise ValueError(f"these modules import each other: {', '.join((*importers, name))}")
+    if name in parts:
+        return
+    text = (folder / name).read_text(encoding="utf-8")
+    exports = [found[2] for found in EXPORT.finditer(text)]
+    for found in IMPORT.finditer(text):
+        _collect(folder, _imported(name, found[2]), parts, (*importers, name))
+    body = EXPORT.sub(r"\1 \2", IMPORT.sub(lambda found: _taken_over(found, name), text))
+    if other := OTHER_FORM.search(body):
+        raise ValueError(f"{name}: a bundle cannot hold “{other[0]}”")
+    parts[name] = f"const {_variable(name)} = (() => {{\n{body}\nreturn {{ {', '.join(exports)} }};\n}})();\n"
+
+
+def _taken_over(found: re.Match[str], importer: str) -> str:
+    """What an import becomes in a bundle."""
+    return f"const {found[1].replace(' as ', ': ')} = {_variable(_imported(importer, found[2]))};"
+
+
+def _imported(importer: str, path: str) -> str:
+    return posixpath.normpath(posixpath.join(posixpath.dirname(importer), path))
+
+
+def _variable(name: str) -> str:
+    return "$" + re.sub(r"\W", "_", name)
