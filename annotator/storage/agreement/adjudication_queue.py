@@ -336,15 +336,21 @@ def judged_and_waiting(
     return done_items(session, judge_id, in_topic)[topic.id], waiting
 
 
-def done_items(session: Session, judge_id: int, in_topics: ColumnElement[bool]) -> Counter[int]:
-    """Topic id → number of documents that this judge has judged; a document shown a second time counts twice."""
+def done_items(
+    session: Session, judge_id: int, in_topics: ColumnElement[bool], *, second_showings: bool = True
+) -> Counter[int]:
+    """Topic id → number of documents that this judge has judged; one judged in a second showing, too, counts twice.
+
+    Without `second_showings` every document counts once.
+    """
+    left_out = [Purpose.CARRIED, Purpose.ADJUDICATION, *([] if second_showings else [Purpose.RE_SHOWN])]
     rows = session.execute(
         select(PoolItem.topic_id, func.count())
         .join(Assignment, Assignment.pool_item_id == PoolItem.id)
         .where(
             Assignment.judge_id == judge_id,
             Assignment.state == AssignmentState.DONE,
-            Assignment.purpose.not_in((Purpose.CARRIED, Purpose.ADJUDICATION)),
+            Assignment.purpose.not_in(left_out),
             in_topics,
         )
         .group_by(PoolItem.topic_id)

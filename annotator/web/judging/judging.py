@@ -107,25 +107,25 @@ def next_document(slug: str, number: str) -> ResponseReturnValue:
         return to_preparation(slug, refusal)
     if task is None:
         return render_template("judging/done.html", number=number, onward=after(slug, number, the_person().id))
-    return screen(slug, task, blank_form(task), back=_search_left(slug))
+    return screen(slug, task, blank_form(task), back=_page_left(slug))
 
 
 @blueprint.get("/collections/<slug>/judge/assignments/<row:assignment_id>")
 @collection_page(Role.JUDGE)
 def show(slug: str, assignment_id: int) -> ResponseReturnValue:
-    """A document assigned to this judge, with their grade; `?back=` is the search that led to it."""
+    """A document assigned to this judge, with their grade; `?back=` is the page that led to it."""
     task = opened(slug, assignment_id)
-    return screen(slug, task, blank_form(task), back=_search_left(slug))
+    return screen(slug, task, blank_form(task), back=_page_left(slug))
 
 
 @blueprint.post("/collections/<slug>/judge/assignments/<row:assignment_id>")
 @collection_page(Role.JUDGE)
 def record(slug: str, assignment_id: int) -> ResponseReturnValue:
-    """Store a judgement and go on to the next document, or back to the search of `?back=`.
+    """Store a judgement and go on to the next document, or back to the page of `?back=`.
 
     After an error the form keeps its input.
     """
-    return recorded(slug, assignment_id, back=_search_left(slug))
+    return recorded(slug, assignment_id, back=_page_left(slug))
 
 
 def recorded(
@@ -224,10 +224,11 @@ def _part(task: JudgingTask) -> Part:
     return Part(number, max(len(parts), 1), parts[number - 1] if parts else Markup())
 
 
-def _search_left(slug: str) -> str | None:
-    """The address of the search of `?back=`; None when that is not a search of this collection."""
+def _page_left(slug: str) -> str | None:
+    """The address of `?back=`, a search or the judge's own judgements; None when it is no such page."""
     address = local_path(request.args.get("back"))
-    return address if address and urlsplit(address).path == url_for("search.show", slug=slug) else None
+    pages = (url_for("search.show", slug=slug), url_for("judged.show", slug=slug))
+    return address if address and urlsplit(address).path in pages else None
 
 
 def _seconds(text: str | None) -> float | None:

@@ -4,10 +4,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, Select, exists, func, or_, select
+from sqlalchemy.orm import Session, aliased
 
 from annotator.errors import ConflictError, NotFoundError
 from annotator.evaluation.formats.identifiers import natural_order
@@ -26,24 +27,39 @@ from annotator.storage import (
     User,
 )
 from annotator.storage.collections.collection import find_collection, refuse_closed_judging
-from annotator.storage.judging.drawing import may_still_draw, note_text_shown
+from annotator.storage.judging.drawing import Queue, may_still_draw, note_text_shown
 from annotator.storage.judging.eligibility import free_items, take_free
 from annotator.storage.judging.judge_desk import may_judge
+from annotator.storage.judging.judgement_writing import Passage
 from annotator.storage.judging.leases import Decision, lend
 from annotator.storage.tables.judging import BESIDES
+from annotator.workflows.judging.recording import record_judgement
 
 ROWS_A_PAGE = 50
+MOST_SET_ASIDE = 200
 CANNOT = "cannot"
+
+
+class SortKey(StrEnum):
+    """What the list is sorted by."""
+
+    ORDER = "order"  # in which the documents were first judged; unaffected by changes
+    TIME = "time"
+    GRADE = "grade"
+    TOPIC = "topic"
+    DOCUMENT = "document"
 
 
 @dataclass(frozen=True)
 class HistoryFilter:
-    """Filter: words in docno, title or note; a grade, or `CANNOT`; a topic number; and the page."""
+    """Filter: words in docno, title or note; a grade, or `CANNOT`; a topic number; the order and the page."""
 
     words: str = ""
     grade: int | str | None = None
     topic: str | None = None
     page: int = 1
+    sort: SortKey = SortKey.ORDER
+    is_ascending: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,45 +98,126 @@ class JudgedPage:
     page: int
     pages: int
     topics: tuple[tuple[str, str], ...]
+    set_aside: tuple[JudgedRow, ...] = ()
 
 
 def list_judged(session: Session, slug: str, judge_id: int, wanted: HistoryFilter) -> JudgedPage:
-    """A page of a judge's judgements in a collection, newest first."""
-    own = _own(find_collection(session, slug).id, judge_id)
+    """A page of a judge's judgements in a collection, newest first unless another order is wanted.
+
+    `set_aside` are the latest ones that no longer count and have no successor: withdrawn, or their document requeued.
+    """
+    collection = find_collection(session, slug)
+    own = _own(collection.id, judge_id).where(Judgement.current)
     found = _narrowed(own, wanted)
     total = session.scalars(select(func.count()).select_from(found.subquery())).one()
     pages = max(1, -(-total // ROWS_A_PAGE))
     page = min(max(wanted.page, 1), pages)
-    rows = session.execute(
-        found.order_by(Judgement.id.desc()).limit(ROWS_A_PAGE).offset((page - 1) * ROWS_A_PAGE)
-    ).all()
-    judgements = [row.Judgement for row in rows]
-    earlier, evidence = _earlier(session, judgements), _evidence(session, judgements)
+    ordered = found.order_by(*_order(wanted)).limit(ROWS_A_PAGE).offset((page - 1) * ROWS_A_PAGE)
     return JudgedPage(
-        tuple(
-            JudgedRow(
-                row.Judgement.assignment_id,
-                row.number,
-                row.topic_title,
-                row.docno,
-                row.title,
-                Decision.of(row.Judgement),
-                row.Judgement.judged_at,
-                tuple(evidence[row.Judgement.id]),
-                tuple(earlier[row.Judgement.pool_item_id]),
-                bool(row.decides),
-            )
-            for row in rows
-        ),
-        total,
-        page,
-        pages,
-        _topics(session, own),
+        _rows(session, ordered), total, page, pages, _topics(session, own), _set_aside(session, collection.id, judge_id)
     )
 
 
+def judged_row(session: Session, slug: str, judge_id: int, assignment_id: int) -> JudgedRow | None:
+    """The row of one document; None when the judge has no judgement of it that counts."""
+    own = _own(find_collection(session, slug).id, judge_id).where(Judgement.current)
+    rows = _rows(session, own.where(Judgement.assignment_id == assignment_id))
+    return rows[0] if rows else None
+
+
+def change_grade(
+    session: Session,
+    slug: str,
+    assignment_id: int,
+    judge_id: int,
+    grade: int,
+    *,
+    queues: frozenset[Queue],
+    client_id: str,
+    judged_at: datetime,
+) -> None:
+    """Append a judgement with another grade, and the note and the evidence of the current one.
+
+    Raises `NotFoundError` for an assignment that is not the judge's in one of the queues or has no judgement that
+    counts, and the refusals of `record_judgement`.
+    """
+    current, queue = _current(session, find_collection(session, slug).id, assignment_id, judge_id, queues)
+    passages = session.scalars(select(Evidence).where(Evidence.judgement_id == current.id).order_by(Evidence.id))
+    record_judgement(
+        session,
+        slug,
+        assignment_id,
+        judge_id,
+        Decision(grade, None, current.note, None),
+        client_id=client_id,
+        judged_at=judged_at,
+        evidence=[Passage(one.start, one.end, one.text) for one in passages],
+        queue=queue,
+    )
+
+
+def _current(
+    session: Session, collection_id: int, assignment_id: int, judge_id: int, queues: frozenset[Queue]
+) -> tuple[Judgement, Queue]:
+    """The judge's current judgement that was given with an assignment, and the queue of the assignment."""
+    row = session.execute(
+        _own(collection_id, judge_id).where(Judgement.current, Judgement.assignment_id == assignment_id)
+    ).one_or_none()
+    queue = Queue.ADJUDICATION if row is not None and row.decides else Queue.JUDGING
+    if row is None or queue not in queues:
+        raise NotFoundError("You have no such judgement.")
+    return row.Judgement, queue
+
+
+def _rows(session: Session, found: Select[*tuple[Any, ...]]) -> tuple[JudgedRow, ...]:
+    rows = session.execute(found).all()
+    judgements = [row.Judgement for row in rows]
+    earlier, evidence = _earlier(session, judgements), _evidence(session, judgements)
+    return tuple(
+        JudgedRow(
+            row.Judgement.assignment_id,
+            row.number,
+            row.topic_title,
+            row.docno,
+            row.title,
+            Decision.of(row.Judgement),
+            row.Judgement.judged_at,
+            tuple(evidence[row.Judgement.id]),
+            tuple(earlier[row.Judgement.pool_item_id]),
+            bool(row.decides),
+        )
+        for row in rows
+    )
+
+
+def _order(wanted: HistoryFilter) -> tuple[ColumnElement[Any], ...]:
+    columns: dict[SortKey, Any] = {
+        SortKey.ORDER: Judgement.assignment_id,
+        SortKey.TIME: Judgement.judged_at,
+        SortKey.GRADE: func.coalesce(Judgement.grade, -1),
+        SortKey.TOPIC: Topic.id,
+        SortKey.DOCUMENT: Document.docno,
+    }
+    column = columns[wanted.sort]
+    return (column.asc() if wanted.is_ascending else column.desc(), Judgement.assignment_id.desc())
+
+
+def _set_aside(session: Session, collection_id: int, judge_id: int) -> tuple[JudgedRow, ...]:
+    """The judge's last judgements of documents of which none counts, newest first; second showings never count."""
+    later = aliased(Judgement)
+    showing = aliased(Assignment)
+    successor = (
+        exists()
+        .where(later.pool_item_id == Judgement.pool_item_id, later.judge_id == judge_id, later.id != Judgement.id)
+        .where(showing.id == later.assignment_id, showing.purpose != Purpose.RE_SHOWN)
+        .where(later.current | (later.id > Judgement.id))
+    )
+    last = _own(collection_id, judge_id).where(~Judgement.current, Assignment.purpose != Purpose.RE_SHOWN, ~successor)
+    return _rows(session, last.order_by(Judgement.id.desc()).limit(MOST_SET_ASIDE))
+
+
 def _own(collection_id: int, judge_id: int) -> Select[*tuple[Any, ...]]:
-    """The judge's current judgements, without documents that copy another's as their text is the same."""
+    """The judge's judgements, without documents that copy another's as their text is the same."""
     return (
         select(
             *(Judgement, Topic.number, Topic.title.label("topic_title"), Document.docno, Document.title),
@@ -132,7 +229,6 @@ def _own(collection_id: int, judge_id: int) -> Select[*tuple[Any, ...]]:
         .join(Document, Document.id == PoolItem.document_id)
         .where(
             Judgement.judge_id == judge_id,
-            Judgement.current,
             Judgement.carried_from_id.is_(None),
             Topic.collection_id == collection_id,
         )
@@ -172,6 +268,7 @@ def _earlier(session: Session, judgements: Sequence[Judgement]) -> dict[int, lis
             Judgement.judge_id == judgements[0].judge_id,
             Judgement.pool_item_id.in_([judgement.pool_item_id for judgement in judgements]),
             ~Judgement.current,
+            Judgement.id.not_in([judgement.id for judgement in judgements]),
             Assignment.purpose != Purpose.RE_SHOWN,
         )
         .order_by(Judgement.id.desc())

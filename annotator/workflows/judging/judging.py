@@ -125,7 +125,8 @@ def topics_to_judge(
     give_back_expired(session, now)
     topics = session.scalars(select(Topic).where(Topic.collection_id == collection.id, SHOWN_TO_JUDGES)).all()
     in_topics = PoolItem.topic_id.in_([topic.id for topic in topics])
-    judged = done_items(session, judge_id, in_topics)
+    # As in the judge's list of judgements, whose length must not tell which documents were shown twice.
+    judged = done_items(session, judge_id, in_topics, second_showings=False)
     waiting = waiting_items(session, judge_id, collection, in_topics, now)
     put_off = put_off_items(session, judge_id, in_topics)
     is_owned = collection.judging_mode == JudgingMode.OWNED

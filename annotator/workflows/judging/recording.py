@@ -11,7 +11,7 @@ from annotator.storage import CannotJudge, PoolItem, Topic
 from annotator.storage.judging.changed_texts import retire_repeats
 from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.duplicates import carry_over
-from annotator.storage.judging.judgement_writing import store_changes
+from annotator.storage.judging.judgement_writing import Passage, store_changes
 from annotator.storage.judging.judging_state import judgements_of_item, load_state, stored_judgements
 from annotator.storage.judging.leases import Decision, renew
 from annotator.storage.tables.judging import LEASE
@@ -90,6 +90,7 @@ def record_judgement(
     judged_at: datetime,
     guidelines: int | None = None,
     withdraws: str | None = None,
+    evidence: Sequence[Passage] = (),
     queue: Queue = Queue.JUDGING,
 ) -> str:
     """Append a judgement, defer the document or withdraw the judgement with that id; return the topic's number.
@@ -97,7 +98,9 @@ def record_judgement(
     Resubmission changes nothing; a page reopened from the browser's history submits its old id with a new grade, which
     counts as another judgement. Raises the refusals of `record_acts`.
     """
-    act = Act(client_id, assignment_id, decision, guidelines=guidelines, withdraws=withdraws)
+    act = Act(
+        client_id, assignment_id, decision, guidelines=guidelines, withdraws=withdraws, evidence=tuple(evidence)
+    )
     texts = _lacks_text(act)
     try:
         state = load_state(session, slug, judge_id, {assignment_id}, {client_id}, asks_for_texts=texts)
