@@ -98,9 +98,7 @@ def record_judgement(
     Resubmission changes nothing; a page reopened from the browser's history submits its old id with a new grade, which
     counts as another judgement. Raises the refusals of `record_acts`.
     """
-    act = Act(
-        client_id, assignment_id, decision, guidelines=guidelines, withdraws=withdraws, evidence=tuple(evidence)
-    )
+    act = Act(client_id, assignment_id, decision, guidelines=guidelines, withdraws=withdraws, evidence=tuple(evidence))
     texts = _lacks_text(act)
     try:
         state = load_state(session, slug, judge_id, {assignment_id}, {client_id}, asks_for_texts=texts)
