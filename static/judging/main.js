@@ -11,6 +11,8 @@ import { Parts, isStacked, keepSettings } from "./reading.js";
 import { listenToRecent } from "./recent.js";
 import { Link } from "./requests.js";
 import { show, tell } from "./screen.js";
+import { beginTaken } from "./taken.js";
+import { offerToTake } from "./taking.js";
 import { Work } from "./work.js";
 import { batch, say } from "./words.js";
 
@@ -137,6 +139,7 @@ async function begin() {
   const outbox = await Outbox.open(batch.person);
   await outbox.retry();
   dropOldDrafts();
+  await beginTaken();
   const page = pageOf(link);
   const work = new Work({ outbox, link, page });
   page.questions = new Questions(link, () => work.desk.current?.assignment);
@@ -147,6 +150,7 @@ async function begin() {
   work.begin();
   listenToButtons(work, page);
   offerCommands();
+  offerToTake(link);
   showActiveTime(work);
   setInterval(() => showActiveTime(work), SECONDS_BETWEEN_LOOKS * 1000);
   addEventListener("online", () => work.sender.hurry());

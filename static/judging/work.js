@@ -8,9 +8,11 @@ import { paintRecent } from "./recent.js";
 import { decisionWords, isReasonAsked, paintCounts, paintDocument, paintOver, show, tell } from "./screen.js";
 import { Sender } from "./sender.js";
 import { Status } from "./status.js";
+import { nextTaken, noteCounts, noteTaken } from "./taken.js";
 import { scopeOf, stacksOf } from "./undoing.js";
 import { batch, freshId, say } from "./words.js";
 
+const FED_BELOW = 4;
 const isJudged = (entry) => entry.act.kind === "grade" || entry.act.kind === "cannot";
 const decisionOf = ({ id, grade, cannot_judge, note, evidence }) => ({ id, grade, cannot_judge, note, evidence });
 const kindOf = (decision) => (decision.cannot_judge ? "cannot" : "grade");
@@ -33,6 +35,7 @@ export class Work {
     this.seconds = new Map();
     this.shown = null;
     this.isAsking = false;
+    this.isFeeding = false;
     this.status = new Status(outbox, () => this.outbox.retry().then(() => this.sender.hurry()));
     this.sender = new Sender({
       outbox,
@@ -103,6 +106,7 @@ export class Work {
       ...{ refused: null, savedAt: null },
       ...about,
     });
+    if (address === batch.urls.acts) noteTaken(one.assignment, content.kind);
     return act;
   }
 
@@ -115,7 +119,19 @@ export class Work {
       this.sender.start();
       this.channel.postMessage(news);
       this.today.keep();
+      this.feed();
     });
+  }
+
+  /** While the server does not answer, what was taken along fills the queue. */
+  async feed() {
+    if (!this.status.trouble || this.isFeeding || this.desk.queue.length >= FED_BELOW) return;
+    this.isFeeding = true;
+    const documents = await nextTaken(new Set([...this.desk.holds(), ...this.desk.judged]));
+    this.isFeeding = false;
+    const hadNone = !this.desk.current;
+    const isFree = (one) => this.unsentOf(one)?.act.kind !== "grade" && this.unsentOf(one)?.act.kind !== "cannot";
+    if (this.desk.take(documents.filter(isFree)) && hadNone) this.paint();
   }
 
   get written() {
@@ -383,6 +399,7 @@ export class Work {
     this.channel.postMessage({ acknowledged: answer.acknowledged, refused });
     if (isOwn) {
       this.counts = answer.counts;
+      noteCounts(answer.counts);
       this.stopped = answer.stopped;
       document.getElementById("restored").hidden = !answer.epoch || answer.epoch === batch.epoch;
       this.page.questions.count(answer.answers);
@@ -401,6 +418,7 @@ export class Work {
     const isSaved = this.outbox.entries.every((entry) => scopeOf(entry.address) !== scope);
     if (this.leavesFor && isSaved) location.assign(this.leavesFor);
     else if (!this.desk.current) this.paintNothing();
+    this.feed();
   }
 
   /** What another tab of the same judge has judged is not shown here; what it got acknowledged need not be sent. */

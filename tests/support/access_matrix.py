@@ -285,6 +285,10 @@ MATRIX = {
     # Scripts are told in JSON that nobody is signed in.
     "judging_protocol.acts": Row("POST", f"{N}/judge/topics/1/acts", (401, 404, 403, 422, 403, 403)),
     "judging_protocol.topic_after": Row("GET", f"{N}/judge/next/1", (401, 404, 403, 200, 403, 403)),
+    "taking_along_protocol.take": Row("POST", f"{N}/judge/topics/1/taken", (401, 404, 403, 200, 403, 403)),
+    "taking_along_protocol.give_back": Row("POST", f"{N}/judge/topics/1/taken/return", (401, 404, 403, 200, 403, 403)),
+    "taking_along.give_back_from_list": Row("POST", f"{N}/judge/taken/return/1", JUDGES_DO),
+    "taking_along.worker": Row("GET", f"{N}/judge/worker.js", JUDGES),
     "judging_protocol.session_now": Row("GET", f"{N}/judge/session", (401, 404, 403, 200, 403, 403)),
     "judging_protocol.document": Row("GET", f"{N}/judge/assignments/1.json", (401, 404, 403, 200, 403, 403)),
     "judging_protocol.document_part": Row("GET", f"{N}/judge/assignments/1/parts/1", (401, 404, 403, 404, 403, 403)),

@@ -8,6 +8,7 @@ from annotator.web.judging import (
     judging,
     judging_protocol,
     questions,
+    taking_along,
     topic_owners,
     training,
 )
@@ -20,6 +21,8 @@ BLUEPRINTS = (
     judging.blueprint,
     judging_protocol.blueprint,
     questions.blueprint,
+    taking_along.blueprint,
+    taking_along.protocol,
     topic_owners.blueprint,
     training.blueprint,
 )

@@ -26,7 +26,7 @@ from annotator.web.site.context import database, now, the_person, the_place
 from annotator.web.site.forms import Form, unix_lines
 from annotator.web.site.labels import CANNOT_JUDGE
 from annotator.web.site.language import lazy_gettext
-from annotator.workflows.judging import act_decisions, judge_desk, judging, questions, recording
+from annotator.workflows.judging import act_decisions, judge_desk, judging, questions, recording, taking_along
 from annotator.workflows.judging.judging import JudgingTask, NotPreparedError
 from annotator.workflows.people import members
 
@@ -89,7 +89,8 @@ def topics(slug: str) -> ResponseReturnValue:
         work = judging.topics_to_judge(session, slug, the_person().id, now=now(), to_come=to_come)
     with database().reading() as session:
         answers = questions.count_new_answers(session, slug, the_person().id)
-    return render_template("judging/topics.html", work=work, answers=answers)
+        taken = taking_along.list_taken(session, slug, now=now(), judge_id=the_person().id)
+    return render_template("judging/topics.html", work=work, answers=answers, taken=taken)
 
 
 @blueprint.get("/collections/<slug>/judge/topics/<path:number>")
@@ -198,6 +199,7 @@ def screen(
     """A document with its topic, and the initial data for the screen's script."""
     with database().reading() as session:
         beside = judge_desk.show_beside(session, slug, task.topic_number, the_person().id)
+        kept = taking_along.show_kept(session, slug, task.topic_number, the_person().id, now=now())
     to_come = choices_to_come(slug, the_person().id).get(task.topic_number, 0) if queue == Queue.JUDGING else 0
     page = render_template(
         "judging/task.html",
@@ -206,7 +208,7 @@ def screen(
         form=form,
         to_come=to_come,
         back=back,
-        batch=batch_json(slug, task, beside, to_come=to_come, back=back, queue=queue),
+        batch=batch_json(slug, task, beside, to_come=to_come, back=back, queue=queue, kept=kept),
         part=_part(task),
         pages=ENDPOINTS[queue][0],
         decides=queue == Queue.ADJUDICATION,

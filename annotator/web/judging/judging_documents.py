@@ -12,6 +12,7 @@ from annotator.web.documents.document_parts import Parts
 from annotator.web.site.context import the_person, the_place
 from annotator.workflows.judging.judge_desk import Beside
 from annotator.workflows.judging.judging import JudgingTask
+from annotator.workflows.judging.taking_along import Kept
 
 # The pages of each queue and the addresses for its script; both queues have views of the same names.
 ENDPOINTS = {
@@ -53,6 +54,7 @@ def batch_json(
     to_come: int = 0,
     back: str | None = None,
     queue: Queue = Queue.JUDGING,
+    kept: Kept | None = None,
 ) -> dict[str, Any]:
     """The initial data of the screen: topic, scale, assigned documents, and addresses."""
     person, collection = the_person(), the_place().collection
@@ -81,13 +83,22 @@ def batch_json(
         "note": beside.note,
         "marks": list(beside.marks),
         "answers": beside.answers,
+        "along": {"documents": kept.documents, "until": kept.until.isoformat()} if kept and kept.until else None,
     }
 
 
 def _urls(slug: str, number: str, back: str | None, queue: Queue) -> dict[str, str | None]:
     """The addresses for the script; `assignments` is extended by a number and `.json` or `/parts/2`."""
     pages, protocol = ENDPOINTS[queue]
+    offline = {}
+    if queue == Queue.JUDGING:
+        offline = {
+            "worker": url_for("taking_along.worker", slug=slug),
+            "take": url_for("taking_along_protocol.take", slug=slug, number=number),
+            "give_back": url_for("taking_along_protocol.give_back", slug=slug, number=number),
+        }
     return {
+        **offline,
         "acts": url_for(f"{protocol}.acts", slug=slug, number=number),
         "session": url_for(f"{protocol}.session_now", slug=slug),
         "assignments": url_for(f"{pages}.show", slug=slug, assignment_id=0).removesuffix("0"),

@@ -9,10 +9,10 @@ from annotator.errors import AnnotatorError, InvalidValueError
 from annotator.storage import Role
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note
-from annotator.web.site.context import database
+from annotator.web.site.context import database, now
 from annotator.web.site.error_pages import status_of
 from annotator.web.site.language import gettext
-from annotator.workflows.judging import topic_owners
+from annotator.workflows.judging import taking_along, topic_owners
 from annotator.workflows.judging.topic_owners import AssigningPlan
 
 blueprint = Blueprint("assigning", __name__)
@@ -80,8 +80,10 @@ def _owners() -> Mapping[str, str | None]:
 def _page(slug: str, plan: AssigningPlan | None = None, refusal: AnnotatorError | None = None) -> str:
     with database().reading() as session:
         present = topic_owners.show_assigning(session, slug)
+        taken = taking_along.list_taken(session, slug, now=now())
     return render_template(
         "judging/assigning.html",
+        taken=taken,
         present=present,
         plan=plan,
         refused=refusal,

@@ -16,7 +16,7 @@ from annotator.web.serving import modules
 from annotator.web.site.context import settings
 
 CONTENT_SECURITY_POLICY = (
-    "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
+    "default-src 'self'; worker-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'"
 )
 SECONDS_A_DAY = 86_400

@@ -155,10 +155,10 @@ def next_task(
     Held documents come first, and their lease is renewed; otherwise a few items are drawn at once, and those put off
     come last. Raises `ConflictError` when judging has ended, and `NotPreparedError`.
     """
-    collection, topic = _place(session, slug, topic_number)
+    collection, topic = place_of(session, slug, topic_number)
     if topic.state != TopicState.ACCEPTED:
         return None
-    in_hand = _refill(session, collection, topic, judge_id, (), now, queue)
+    in_hand = refill(session, collection, topic, judge_id, (), now, queue)
     if not in_hand:
         return None
     return _task(session, collection, topic, documents_to_show(session, in_hand), judge_id, now, queue)
@@ -178,10 +178,10 @@ def more_documents(
 
     Raises `ConflictError` when judging has ended or the topic was dropped, and `NotPreparedError`.
     """
-    collection, topic = _place(session, slug, topic_number)
+    collection, topic = place_of(session, slug, topic_number)
     if topic.state != TopicState.ACCEPTED:
         raise ConflictError("The organiser has dropped this topic; what you judged is kept.")
-    in_hand = _refill(session, collection, topic, judge_id, holds, now, queue)
+    in_hand = refill(session, collection, topic, judge_id, holds, now, queue)
     return _shown(session, collection, documents_to_show(session, in_hand), judge_id, queue)
 
 
@@ -223,7 +223,8 @@ def _topic_of_own(session: Session, collection: Collection, assignment_id: int, 
     return topic
 
 
-def _place(session: Session, slug: str, topic_number: str) -> tuple[Collection, Topic]:
+def place_of(session: Session, slug: str, topic_number: str) -> tuple[Collection, Topic]:
+    """A collection open for judging, and its topic; raises `ConflictError` and `NotFoundError`."""
     collection_id = open_for_judging(session, slug)
     # Read after taking the lock: dropping a topic waits for it.
     row = session.execute(PLACE, {"collection_id": collection_id, "number": topic_number}).one_or_none()
@@ -232,7 +233,7 @@ def _place(session: Session, slug: str, topic_number: str) -> tuple[Collection, 
     return row.Collection, row.Topic
 
 
-def _refill(
+def refill(
     session: Session,
     collection: Collection,
     topic: Topic,
@@ -240,8 +241,10 @@ def _refill(
     holds: SizedIterable[int],
     now: datetime,
     queue: Queue,
+    *,
+    most: int = DRAWN_AT_ONCE,
 ) -> list[int]:
-    """Assignments for a browser that holds those of `holds`, up to eight in all."""
+    """Assignments for a browser that holds those of `holds`, up to `most` in all."""
     preparation = may_judge(session, collection, judge_id) if queue == Queue.JUDGING else None
     if preparation is not None:
         raise NotPreparedError(preparation)
@@ -251,7 +254,7 @@ def _refill(
     if not may_still_draw(session, collection, judge_id, queue):
         return []
     renew(session, judge_id, now)
-    wanted = max(DRAWN_AT_ONCE - len(holds), 0)
+    wanted = max(most - len(holds), 0)
     live = _live(session, topic, judge_id, holds, queue)
     draw_some = draw if queue == Queue.JUDGING else draw_disputed
     if len(live) < wanted and draw_some(session, collection, topic, judge_id, wanted - len(live), now):

@@ -85,11 +85,15 @@ def test_a_page_brings_all_that_its_script_needs(visit: Visit, news: str) -> Non
     found = batch(visit("jo"), news)
     documents = found.pop("documents")
     assert found.pop("csrf")
+    assert found.pop("epoch")
     assert found.pop("urls") == {
         "acts": f"{news}{TOPIC}/acts",
         "session": f"{news}/judge/session",
         "assignments": f"{news}/judge/assignments/",
         "onward": f"{news}/judge/next/1",
+        "worker": f"{news}/judge/worker.js",
+        "take": f"{news}{TOPIC}/taken",
+        "give_back": f"{news}{TOPIC}/taken/return",
         "page": f"{news}{TOPIC}",
         "back": None,
         "topics": f"{news}/judge",
@@ -118,6 +122,8 @@ def test_a_page_brings_all_that_its_script_needs(visit: Visit, news: str) -> Non
         "note": "",
         "marks": [],
         "answers": 0,
+        "along": None,
+        "recent": [],
     }
     first = documents[0]
     assert first == {

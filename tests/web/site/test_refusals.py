@@ -90,7 +90,7 @@ def test_every_answer_says_what_a_browser_may_load(visit: Visit) -> None:
     for path in ("/collections", "/nowhere", f"/collections/{SLUG}/judgements.csv"):
         headers = ola.get(path).headers
         assert headers["Content-Security-Policy"] == (
-            "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
+            "default-src 'self'; worker-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
             "form-action 'self'; frame-ancestors 'none'"
         )
         assert headers["X-Content-Type-Options"] == "nosniff"
