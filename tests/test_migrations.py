@@ -107,9 +107,17 @@ def indexes_of(database: Database) -> dict[str, str]:
 
 
 def rows_of(database: Database) -> dict[str, list[tuple[object, ...]]]:
+    """All rows, without the random keys that an upgrade gives to collections."""
     with database.reading() as session:
         return {
-            table.name: [tuple(row) for row in session.execute(select(table).order_by(*table.primary_key))]
+            table.name: [
+                tuple(row)
+                for row in session.execute(
+                    select(*(one for one in table.columns if one.name != "judge_order_key")).order_by(
+                        *table.primary_key
+                    )
+                )
+            ]
             for table in Base.metadata.sorted_tables
         }
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -45,6 +46,12 @@ class AnsweringDatabase(Database):
             # A dry run is rolled back, which would also undo the job's end.
             if keep and self.taken is not None:
                 confirm_job(writing, self.taken, now=datetime.now(UTC))
+
+    def preparing(self) -> Database:
+        """The same database, whose transactions leave the job unfinished."""
+        same = copy(self)
+        same.taken = None
+        return same
 
 
 class Answering:

@@ -30,6 +30,7 @@ NONE_OF_THEM_IN_JSON = (401, *NONE_OF_THEM[1:])
 WITHOUT_LINK = (404, 404, 404, 404, 404, 404)
 ADMINISTRATORS = (303, 403, 403, 403, 403, 200)
 ADMINISTRATORS_FORM = (303, 403, 403, 403, 403, 422)
+NO_JOB_OF_THE_SITE = (303, 403, 403, 403, 403, 404)
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,13 @@ MATRIX = {
     "jobs.progress": Row("GET", f"{N}/jobs/1.json", (303, 404, 200, 404, 200, 200)),
     "jobs.answer": Row("GET", f"{N}/jobs/1/answer", (303, 404, 404, 404, 404, 404)),
     "jobs.cancel": Row("POST", f"{N}/jobs/1/cancel", (303, 404, 303, 404, 409, 409)),
+    # There is none; a job of a collection is not found here.
+    "site_jobs.show": Row("GET", "/jobs/1", NO_JOB_OF_THE_SITE),
+    "site_jobs.progress": Row("GET", "/jobs/1.json", NO_JOB_OF_THE_SITE),
+    "site_jobs.answer": Row("GET", "/jobs/1/answer", NO_JOB_OF_THE_SITE),
+    "site_jobs.cancel": Row("POST", "/jobs/1/cancel", NO_JOB_OF_THE_SITE),
+    "archives.choose_file": Row("GET", "/import-archive", ADMINISTRATORS),
+    "archives.import_file": Row("POST", "/import-archive", ADMINISTRATORS_FORM),
     "static": Row("GET", "/static/site/style.css", EVERYBODY),
     "accounts.sign_in": Row("GET", "/sign-in", (200, 303, 303, 303, 303, 303)),
     "accounts.try_to_sign_in": Row("POST", "/sign-in", (422, 422, 422, 422, 422, 422)),
@@ -273,13 +281,16 @@ MATRIX = {
     "click_logs.link": Row("POST", f"{N}/clicks/log?name=March", ORGANISERS_FORM),
     # The second request finds it deleted.
     "click_logs.remove": Row("POST", f"{N}/clicks/remove?name=March", (303, 404, 403, 403, 303, 404)),
+    "interleaving.show": Row("GET", f"{N}/interleaving", ORGANISERS),
+    "interleaving.make": Row("POST", f"{N}/interleaving", ORGANISERS_FORM),
     "together.show": Row("GET", f"{N}/together", ORGANISERS),
     "together.as_csv": Row("GET", f"{N}/together.csv?table=pairs", ORGANISERS),
     # There is nothing to add.
     "together.pool": Row("POST", f"{N}/together", ORGANISERS_FORM),
     "judging.topics": Row("GET", f"{N}/judge", (303, 404, 403, 200, 200, 200)),
     # An organiser becomes a judge, and is sent to the same page.
-    "judging.next_document": Row("GET", f"{N}/judge/topics/1", (303, 404, 403, 200, 303, 303)),
+    "judging.next_document": Row("GET", f"{N}/judge/topics/1", (303, 404, 403, 200, 200, 200)),
+    "judging.begin": Row("POST", f"{N}/judge/topics/1", (303, 404, 403, 303, 303, 303)),
     "judging.show": Row("GET", f"{N}/judge/assignments/1", JUDGES),
     "judging.record": Row("POST", f"{N}/judge/assignments/1", JUDGES_FORM),
     # Scripts are told in JSON that nobody is signed in.

@@ -5,10 +5,11 @@ import zipfile
 from typing import Any
 
 import pytest
-from visiting import words
+from sqlalchemy import select
+from visiting import Visitor, file, words
 from worker.at_work import N, Visit, job_of, state, work
 
-from annotator.storage import Database, JobState
+from annotator.storage import Database, Job, JobState
 from annotator.web.collections import archives
 from annotator.workflows.collections.archive_export import write_archive
 
@@ -54,3 +55,69 @@ def test_administrators_copy_a_collection_at_once_or_with_documents_by_the_worke
     work(news)
     assert "Collection copied." in words(ada.get(page))
     assert ada.get("/collections/texts").status_code == 200
+
+
+def exported(visit: Visit, news: Database) -> bytes:
+    ola = visit("ola")
+    page = job_of(ola.post(f"{N}/archive"))
+    work(news)
+    return ola.get(f"{page}/answer").data
+
+
+def sent(ada: Visitor, news: Database, archive: bytes, slug: str = "again") -> str:
+    """The page of the job that imported an archive."""
+    answer = ada.post("/import-archive", file=file("news.zip", archive), slug=slug)
+    assert (answer.status_code, answer.location.startswith("/jobs/")) == (303, True)
+    work(news)
+    return answer.location
+
+
+def test_an_administrator_imports_an_archive_as_a_new_collection(visit: Visit, news: Database) -> None:
+    archive, ada = exported(visit, news), visit("ada")
+    assert "Import an archive" in words(ada.get("/new-collection"))
+    assert visit("ola").get("/import-archive").status_code == 403
+    page = sent(ada, news, archive)
+    assert "Stored: 2 topics" in words(ada.get(page))
+    assert ada.get(f"{page}.json").json["state"] == "done"
+    assert ada.get("/collections/again/runs").status_code == 200
+    assert "collections.import news.zip" in words(ada.get("/collections/again/audit"))
+    assert visit("ola").get(page).status_code == 403
+    with news.reading() as session:
+        assert session.scalars(select(Job.collection_id).order_by(Job.id.desc())).first() is None
+
+
+def test_an_archive_that_is_damaged_or_there_already_changes_nothing(visit: Visit, news: Database) -> None:
+    archive, ada = exported(visit, news), visit("ada")
+    before = words(ada.get("/collections"))
+    answer = ada.get(ada.get(sent(ada, news, archive, slug="news")).location)
+    assert (answer.status_code, "already" in words(answer)) == (409, True), words(answer)
+    damaged = archive[:200] + b"X" + archive[201:]
+    answer = ada.get(ada.get(sent(ada, news, damaged)).location)
+    assert (answer.status_code, "news.zip" in words(answer)) == (422, True), words(answer)
+    assert words(ada.get("/collections")) == before
+    assert state(news)[-2:] == [JobState.FAILED, JobState.FAILED]
+
+
+def test_the_import_of_an_archive_can_be_cancelled(visit: Visit, news: Database) -> None:
+    archive, ada = exported(visit, news), visit("ada")
+    page = ada.post("/import-archive", file=file("news.zip", archive), slug="again").location
+    assert "Queued." in words(ada.get(page))
+    assert ada.post(f"{page}/cancel").location == page
+    work(news)
+    assert "Cancelled. Nothing was stored." in words(ada.get(page))
+    assert ada.get("/collections/again").status_code == 404
+
+
+def test_a_job_is_under_way_until_the_last_transaction_of_an_import(
+    visit: Visit, news: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive, seen = exported(visit, news), []
+
+    def compare(*given: Any) -> None:  # noqa: ANN401 - as they come
+        assert given
+        seen.append(state(news)[-1])
+
+    monkeypatch.setattr(archives, "refuse_other_qrels", compare)
+    sent(visit("ada"), news, archive)
+    assert seen == [JobState.RUNNING]
+    assert state(news)[-1] == JobState.DONE

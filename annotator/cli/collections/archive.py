@@ -1,7 +1,6 @@
 """`annotator collections export`, `import` and `copy`: a collection as one archive, and copies without results."""
 
 from datetime import UTC, datetime
-from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 
@@ -10,15 +9,13 @@ import click
 from annotator.cli.site.files import FILE, opened_for_seeking, written_whole
 from annotator.cli.site.installation import Installation, note, note_export, on_installation
 from annotator.cli.site.progress import ended_like_ctrl_c, progress_shown
-from annotator.errors import ConflictError
 from annotator.installed import installed_version
 from annotator.storage import Role
 from annotator.storage.collections.audit import Transaction
 from annotator.workflows.collections.archive_export import Archiving, write_archive
 from annotator.workflows.collections.archive_import import ImportedCollection, import_archive, open_archive
 from annotator.workflows.collections.next_collection import copy_collection
-from annotator.workflows.qrels.archived_qrels import qrels_of_archive
-from annotator.workflows.qrels.qrels import export_qrels
+from annotator.workflows.qrels.archived_qrels import qrels_of_archive, refuse_other_qrels
 
 MEGABYTE = 1 << 20
 USUAL_LIMIT_MB = 100_000
@@ -92,7 +89,9 @@ def import_file(installation: Installation, file: str, slug: str | None, limit_m
             bundle,
             slug=slug,
             at=datetime.now(UTC),
-            compare=lambda session, slug: _compare(session, slug, bundle.manifest.get("qrels_sha256")),
+            compare=lambda session, slug: refuse_other_qrels(
+                session, slug, bundle.manifest.get("qrels_sha256"), datetime.now(UTC)
+            ),
             conclude=conclude,
             progress=progress,
         )
@@ -130,14 +129,3 @@ def copy(
             note(session, "members.add", new, subject=organiser, details={"role": Role.ORGANISER})
         note(session, "collections.copy", new, subject=slug, details={"documents": count})
     click.echo(f"Began the collection {new} as {slug} is set up; documents copied: {count}.", err=True)
-
-
-def _compare(session: Transaction, slug: str, fingerprint: object) -> None:
-    """Settle the imported grades; `ConflictError` when they differ from those recorded in the archive."""
-    if fingerprint is None:
-        return
-    made = export_qrels(session, slug, made_at=datetime.now(UTC))
-    if sha256(made.qrels).hexdigest() != fingerprint:
-        raise ConflictError(
-            "The grades of the archive do not come out as they did where it was made. Nothing was stored."
-        )

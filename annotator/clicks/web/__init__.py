@@ -1,8 +1,9 @@
 """Pages of click logs."""
 
-from annotator.clicks.web import click_logs, together
+from annotator.clicks.web import click_logs, interleaving, together
 
 BLUEPRINTS = (
     click_logs.blueprint,
+    interleaving.blueprint,
     together.blueprint,
 )

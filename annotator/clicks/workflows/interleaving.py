@@ -1,7 +1,9 @@
-"""Creation of interleaved lists from files of runs, and scoring of their clicks, without a database."""
+"""Creation of interleaved lists of runs, and scoring of their clicks; nothing is stored."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
 
 from annotator.clicks.evaluation.comparison.comparison import (
     USUAL_SEED as USUAL_SEED,  # for commands, which import workflows
@@ -32,6 +34,7 @@ from annotator.errors import FileRefusedError, InvalidValueError, Problems, Sent
 from annotator.evaluation.formats.unpacking import read_text
 from annotator.evaluation.runs.run_format import ParsedRun, parse_run
 from annotator.files import InputFile
+from annotator.workflows.runs.runs import original_file
 
 METHODS = tuple(method.value for method in Method)
 USUAL_METHOD = Method.TEAM_DRAFT.value
@@ -103,6 +106,11 @@ def make_lists(files: Sequence[InputFile], wanted: ListsWanted) -> MadeLists:
         topics=len(topics),
         left_out=len(set().union(*ranked.values()) - topics),
     )
+
+
+def interleave_stored(session: Session, slug: str, *, tags: Sequence[str], wanted: ListsWanted) -> MadeLists:
+    """Interleave active runs of a collection, as `make_lists` does with their files; also `NotFoundError`."""
+    return make_lists([original_file(session, slug, tag) for tag in dict.fromkeys(tags)], wanted)
 
 
 def score_log_files(

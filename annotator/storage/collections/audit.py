@@ -101,6 +101,7 @@ ACTIONS: Mapping[str, Action] = {
     "documents.requeue": Action(details=_numbers("documents")),
     "guidelines.set": Action(Subject.THING),
     "hours.export": Action(details={"from": Kind.CODE, "to": Kind.CODE, "by": Kind.CODE}),
+    "interleaving.export": Action(details={"method": Kind.CODE, **_numbers("depth", "lists", "seed")}),
     "invitations.accept": Action(Subject.ACCOUNT, {"role": Kind.CODE}),
     "invitations.add": Action(Subject.THING, _ROLE),
     "invitations.withdraw": Action(Subject.THING),

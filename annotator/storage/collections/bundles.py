@@ -170,6 +170,8 @@ LEFT_OUT: Mapping[str, str] = {
     "job_part": "is work of this site's worker",
     "user": "has its own part, without passwords",
 }
+# Columns that no archive may contain; an imported collection gets its own.
+KEPT_SECRET = {"collection.judge_order_key"}
 COLLECTION = Base.metadata.tables["collection"]
 USER = Base.metadata.tables["user"]
 # In order of dependence: referenced tables first. The collection itself comes before all of them.

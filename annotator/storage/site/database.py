@@ -137,6 +137,10 @@ class Database:
             refuse_for_now(error)
             raise
 
+    def preparing(self) -> "Database":
+        """The same database, for transactions that only prepare the one which stores the result."""
+        return self
+
     def attempt(self, work: Callable[[Session], Result]) -> Result:
         """Run `work` in a transaction, retry it after conflicts with other transactions, and return its result.
 

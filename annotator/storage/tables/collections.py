@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
+from secrets import token_hex
 from typing import Any
 
 from sqlalchemy import ForeignKey, Index, UniqueConstraint, and_
@@ -10,6 +11,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from annotator.storage.tables.columns import Base
 
+JUDGE_ORDER_KEY_BYTES = 16
 # The limit of TREC: a thousand documents per topic.
 USUAL_MOST_DOCUMENTS = 1_000
 
@@ -100,6 +102,11 @@ class Collection(Base):
     shows_grades: Mapped[bool] = mapped_column(default=False)
     # Whether disputed documents are left out of the qrels until adjudicated.
     leaves_out_disputed: Mapped[bool] = mapped_column(default=False)
+    # What judges are paid per hour, and the currency; None: not stated.
+    pay_per_hour: Mapped[float | None]
+    pay_currency: Mapped[str] = mapped_column(default="")
+    # Orders the numbers of judges in reports, so that nobody outside can match numbers and names. Never exported.
+    judge_order_key: Mapped[str] = mapped_column(default=lambda: token_hex(JUDGE_ORDER_KEY_BYTES))
     added_at: Mapped[datetime]
     # Set when deleted: the collection cannot be found, and can be restored for a while.
     deleted_at: Mapped[datetime | None]

@@ -1,26 +1,31 @@
-"""The archive of a collection as a file, and copies of a collection without its results."""
+"""Export and import of a collection as an archive, and copies of a collection without its results."""
 
 from secrets import token_hex
 from tempfile import TemporaryFile
 
-from flask import Blueprint, render_template
+from flask import Blueprint, flash, render_template
 from flask.typing import ResponseReturnValue
+from flask_wtf.file import FileField, FileRequired
 from wtforms import BooleanField, StringField
 from wtforms.validators import InputRequired
 
-from annotator.errors import NotAllowedError
+from annotator.errors import BusyError, NotAllowedError
 from annotator.installed import installed_version
 from annotator.storage import Role
-from annotator.web.site.access import collection_page
+from annotator.storage.collections.audit import Transaction
+from annotator.storage.site.upkeep import UpkeepError
+from annotator.web.site.access import administrator_page, collection_page
 from annotator.web.site.audit_note import note, note_export
 from annotator.web.site.background import JOB_KIND, leave_form, work
-from annotator.web.site.context import database, now, the_person
+from annotator.web.site.context import database, now, settings, the_person
 from annotator.web.site.downloads import download
 from annotator.web.site.forms import Form, done
 from annotator.web.site.language import gettext, lazy_gettext
+from annotator.web.site.uploads import names_of
 from annotator.workflows.collections.archive_export import Archiving, write_archive
+from annotator.workflows.collections.archive_import import ImportedCollection, import_archive, open_archive
 from annotator.workflows.collections.next_collection import copy_collection
-from annotator.workflows.qrels.archived_qrels import qrels_of_archive
+from annotator.workflows.qrels.archived_qrels import qrels_of_archive, refuse_other_qrels
 
 blueprint = Blueprint("archives", __name__)
 
@@ -46,6 +51,76 @@ class CopyForm(Form):
     )
     title = StringField(lazy_gettext("Title"), description=lazy_gettext("Empty: the same title."))
     documents = BooleanField(lazy_gettext("Also copy the documents that have a text"))
+
+
+class ArchiveImportForm(Form):
+    """The archive, and where it goes."""
+
+    file = FileField(
+        lazy_gettext("Archive"),
+        [FileRequired()],
+        description=lazy_gettext("A zip file that was exported under Publish, Archive, here or on another site."),
+        render_kw={"accept": ".zip"},
+    )
+    slug = StringField(
+        lazy_gettext("Short name"),
+        description=lazy_gettext("Empty: the short name in the archive."),
+        render_kw={"autocapitalize": "none", "spellcheck": "false"},
+    )
+
+
+@blueprint.get("/import-archive")
+@administrator_page
+def choose_file() -> ResponseReturnValue:
+    """The form for an archive."""
+    return _import_page(ArchiveImportForm(formdata=None))
+
+
+@blueprint.post("/import-archive")
+@administrator_page
+def import_file() -> ResponseReturnValue:
+    """Create a collection from an archive, all or nothing; the worker does it, in short transactions."""
+    form, made = ArchiveImportForm(), None
+    if form.validate():
+        if work() is None:
+            return leave_form(None)
+        with form.guard():
+            made = _import(form)
+    if made is None:
+        return _import_page(form), form.status
+    sentence = gettext(
+        "Stored: %(topics)d topics, %(runs)d runs, %(judgements)d judgements.",
+        topics=made.lines["topics.jsonl"],
+        runs=made.lines["runs.jsonl"],
+        judgements=made.lines["judgements.jsonl"],
+    )
+    if made.made:
+        flash(gettext("Accounts created, without a password: %(names)s.", names=", ".join(made.made)))
+    return done(sentence, "collection.show", slug=made.slug)
+
+
+def _import(form: ArchiveImportForm) -> ImportedCollection:
+    name, at_work = names_of([form.file.data]), work()
+
+    def conclude(session: Transaction, found: ImportedCollection) -> None:
+        note(session, "collections.import", found.slug, subject=name, details={"made": len(found.made)})
+
+    with open_archive(name, form.file.data.stream, limit=settings().unpacked_limit) as bundle:
+        try:
+            return import_archive(
+                database(),
+                bundle,
+                slug=form.slug.data or None,
+                at=now(),
+                compare=lambda session, slug: refuse_other_qrels(
+                    session, slug, bundle.manifest.get("qrels_sha256"), now()
+                ),
+                conclude=conclude,
+                progress=None if at_work is None else at_work.tell,
+            )
+        except UpkeepError as error:
+            # The job waits for its turn.
+            raise BusyError("Another archive is being imported. Nothing was stored: try again.") from error
 
 
 @blueprint.get("/collections/<slug>/archive")
@@ -99,8 +174,13 @@ def copy(slug: str) -> ResponseReturnValue:
     return done(gettext("Collection copied."), "collection.show", slug=form.slug.data)
 
 
+setattr(import_file, JOB_KIND, "archives.import")
 setattr(export, JOB_KIND, "archives.export")
 setattr(copy, JOB_KIND, "archives.copy")
+
+
+def _import_page(form: ArchiveImportForm) -> str:
+    return render_template("collections/import_archive.html", form=form, upload_limit=settings().upload_limit)
 
 
 def _page(copying: CopyForm) -> str:

@@ -20,7 +20,7 @@ from annotator.web.judging.onward import after
 from annotator.web.serving.compression import compressed
 from annotator.web.site.access import collection_page
 from annotator.web.site.adaptive import choices_to_come, choose_if_few
-from annotator.web.site.addresses import here, local_path
+from annotator.web.site.addresses import local_path
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person, the_place
 from annotator.web.site.forms import Form, unix_lines
@@ -98,10 +98,10 @@ def topics(slug: str) -> ResponseReturnValue:
 def next_document(slug: str, number: str) -> ResponseReturnValue:
     """The next document of a topic, or a notice that there is none; `?part=2` etc. for a long document.
 
-    An organiser who is no judge becomes one.
+    An organiser who is no judge yet is asked first.
     """
     if not the_place().judges:
-        return _judging_from_now(slug)
+        return render_template("judging/begin.html", number=number)
     try:
         task = _drawn(slug, number)
     except NotPreparedError as refusal:
@@ -109,6 +109,18 @@ def next_document(slug: str, number: str) -> ResponseReturnValue:
     if task is None:
         return render_template("judging/done.html", number=number, onward=after(slug, number, the_person().id))
     return screen(slug, task, blank_form(task), back=_page_left(slug))
+
+
+@blueprint.post("/collections/<slug>/judge/topics/<path:number>")
+@collection_page(Role.JUDGE, Role.ORGANISER)
+def begin(slug: str, number: str) -> ResponseReturnValue:
+    """Give an organiser the role of a judge, unless held, and go on to the next document of the topic."""
+    if not the_place().judges:
+        with database().transaction() as session:
+            if members.become_judge(session, slug, the_person().id, added_at=now()):
+                details = {"role": Role.JUDGE.value, "team": None}
+                note(session, "members.add", slug, subject=the_person().name, details=details)
+    return redirect(url_for(".next_document", slug=slug, number=number), 303)
 
 
 @blueprint.get("/collections/<slug>/judge/assignments/<row:assignment_id>")
@@ -158,15 +170,6 @@ def recorded(
 def to_preparation(slug: str, refusal: NotPreparedError) -> ResponseReturnValue:
     """Redirect a judge to the page of what they must complete first."""
     return redirect(url_for(PREPARATIONS[refusal.preparation], slug=slug), 303)
-
-
-def _judging_from_now(slug: str) -> ResponseReturnValue:
-    """Give an organiser the role of a judge, and open the same page again."""
-    with database().transaction() as session:
-        if members.become_judge(session, slug, the_person().id, added_at=now()):
-            details = {"role": Role.JUDGE.value, "team": None}
-            note(session, "members.add", slug, subject=the_person().name, details=details)
-    return redirect(here(), 303)
 
 
 def _drawn(slug: str, number: str) -> JudgingTask | None:

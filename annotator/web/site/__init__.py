@@ -4,6 +4,7 @@ from annotator.web.site import jobs, language, palette
 
 BLUEPRINTS = (
     jobs.blueprint,
+    jobs.of_site,
     language.blueprint,
     palette.blueprint,
 )

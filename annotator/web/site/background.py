@@ -25,7 +25,7 @@ from annotator.storage import JobState
 from annotator.storage.people.accounts import Person
 from annotator.storage.site.jobs import IN_ORDER, KEEPS_FILES, PART_BYTES, SHORT, WAITS, store_job
 from annotator.web.site.addresses import here, local_path
-from annotator.web.site.context import database, now, the_person, the_place
+from annotator.web.site.context import database, now, roles_here, the_person, the_place
 from annotator.web.site.language import chosen_language, lazy_gettext
 from annotator.workflows.site import jobs
 from annotator.workflows.site.jobs import JobView
@@ -48,6 +48,7 @@ KINDS: Mapping[str, JobKind] = {
     "runs.check": JobKind(lazy_gettext("Check of runs"), OF_RUNS, only_checks=True, shown_by="run_reviews.show"),
     "runs.store": JobKind(lazy_gettext("Import of runs"), OF_RUNS),
     "archives.export": JobKind(lazy_gettext("Export of the archive")),
+    "archives.import": JobKind(lazy_gettext("Import of an archive")),
     "archives.copy": JobKind(lazy_gettext("Copy of the collection")),
     "Runs.upload_run": JobKind(lazy_gettext("Import of runs"), OF_RUNS),
     "Runs.check_run": JobKind(lazy_gettext("Check of runs"), OF_RUNS, only_checks=True),
@@ -57,6 +58,7 @@ KINDS: Mapping[str, JobKind] = {
     "first_steps.add_task": JobKind(lazy_gettext("Import of a finished task"), OF_RUNS),
     "judgements.add": JobKind(lazy_gettext("Import of labels"), OF_TEXTS),
     "click_logs.add": JobKind(lazy_gettext("Import of a click log")),
+    "interleaving.make": JobKind(lazy_gettext("Interleaved lists")),
     "report.file": JobKind(lazy_gettext("Report")),
     "judge_effect.show": JobKind(lazy_gettext("Effect of the judges on the ranking")),
     "significance.show": JobKind(lazy_gettext("Significance")),
@@ -177,10 +179,14 @@ def long_form(kind: str) -> Callable[[View], View]:
     return decorate
 
 
-def leave_form(slug: str, files: Sequence[IO[bytes]] = ()) -> ResponseReturnValue:
-    """Leave this form to the worker, and redirect to its job; `files` are those that it will read besides its own."""
+def leave_form(slug: str | None, files: Sequence[IO[bytes]] = ()) -> ResponseReturnValue:
+    """Leave this form to the worker, and redirect to its job, of the site without a `slug`.
+
+    `files` are those that it will read besides its own.
+    """
     id_ = _ask(slug, request.full_path.rstrip("?"), list(request.form.items(multi=True)), files)
-    return redirect(url_for("jobs.show", slug=slug, id_=id_), 303)
+    to = url_for("jobs.show", slug=slug, id_=id_) if slug is not None else url_for("site_jobs.show", id_=id_)
+    return redirect(to, 303)
 
 
 @dataclass(frozen=True)
@@ -311,17 +317,17 @@ def ask_for_page(slug: str, target: str) -> int:
     return _ask(slug, target, None)
 
 
-def kept_answer(slug: str, id_: int) -> ResponseReturnValue:
-    """The worker's response, for the person who requested it.
+def kept_answer(slug: str | None, id_: int) -> ResponseReturnValue:
+    """The worker's response, for the person who requested it; of a job of the site without a `slug`.
 
     Raises `NotFoundError` for other people, or if the person has lost a role in the collection since.
     """
     with database().reading() as session:
         job = jobs.show_job(session, slug, id_, by_id=the_person().id)
-        if not the_place().roles.issuperset(job.parameters["roles"]):
+        if not roles_here().issuperset(job.parameters["roles"]):
             raise NotFoundError("There is no such job.")
         content = jobs.job_answer(session, slug, id_, by_id=the_person().id)
-        is_fresh = job.parameters.get(STATE) == jobs.collection_state(session, slug)
+        is_fresh = slug is None or job.parameters.get(STATE) == jobs.collection_state(session, slug)
     if job.result["type"].startswith("text/html"):
         mark = job.result[MARK].encode()
         content = content.replace(mark + STATE_SUFFIX, b"fresh" if is_fresh else b"changed")
@@ -333,10 +339,12 @@ def kept_answer(slug: str, id_: int) -> ResponseReturnValue:
     return answer
 
 
-def _ask(slug: str, target: str, fields: list[tuple[str, str]] | None, other_files: Sequence[IO[bytes]] = ()) -> int:
+def _ask(
+    slug: str | None, target: str, fields: list[tuple[str, str]] | None, other_files: Sequence[IO[bytes]] = ()
+) -> int:
     """Store this request, or a GET request for `target` without fields, as a job."""
     parameters, streams = _form_parameters(target, fields)
-    if fields is None:
+    if fields is None and slug is not None:
         parameters[STATE] = database().read(jobs.collection_state, slug)
     marked = {**parameters, **marks(_kind(parameters), [*streams, *other_files])}
     return _keep(slug, marked, the_person(), streams)
@@ -363,12 +371,12 @@ def _surroundings(target: str, method: str, person: Person) -> dict[str, Any]:
         "back": request.referrer,
         "language": chosen_language(),
         "generation": person.generation,
-        "roles": sorted(the_place().roles),
+        "roles": sorted(roles_here()),
     }
 
 
 def _keep(
-    slug: str,
+    slug: str | None,
     parameters: dict[str, Any],
     by: Person,
     files: Sequence[IO[bytes]],

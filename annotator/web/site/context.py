@@ -104,6 +104,12 @@ def the_person() -> Person:
     return person
 
 
+def roles_here() -> frozenset[Role]:
+    """The roles of the person in the collection of this page; none on a page of the site."""
+    place: Place | None = g.get("place")
+    return frozenset() if place is None else frozenset(place.roles)
+
+
 def the_place() -> Place:
     """The collection of a page guarded by `collection_page`."""
     place: Place = g.place

@@ -20,7 +20,7 @@ Viewers = Callable[[Place], bool]
 # The steps of a new collection are reached from its overview.
 FIRST_STEPS = tuple(f"first_steps.{name}" for name in ("topics", "runs", "task", "pool", "judges", "results"))
 # A long training or task page is reached from the judge's list of topics.
-JUDGING_PAGES = ("training.show", "training.task", "training.feedback", "judge_desk.show")
+JUDGING_PAGES = ("judging.next_document", "training.show", "training.task", "training.feedback", "judge_desk.show")
 
 # Also what a form answers with in place.
 RUN_PAGES = ("run.show", "run.receipt", "runs.check", "runs.upload", "run_reviews.show", "run_reviews.store")
@@ -280,6 +280,7 @@ ENTRIES: tuple[Entry, ...] = (
                 lazy_gettext("Online"),
                 (
                     View("click_logs.show", lazy_gettext("Click logs"), also=("click_logs.one",)),
+                    View("interleaving.show", lazy_gettext("Interleave runs"), also=("interleaving.make",)),
                     View("together.show", lazy_gettext("Clicks and judgements")),
                 ),
             ),

@@ -15,7 +15,16 @@ from annotator.evaluation.archives.bundle_format import BundleWriter
 from annotator.evaluation.formats.pseudonyms import policy_without_names, without_names, without_names_in
 from annotator.files import GZIP_MAGIC
 from annotator.storage import AuditEvent, Collection, Run, RunFile, UserKind
-from annotator.storage.collections.bundles import COLLECTION, TABLES, USER, as_plain, part_of, people_in, rows_of
+from annotator.storage.collections.bundles import (
+    COLLECTION,
+    KEPT_SECRET,
+    TABLES,
+    USER,
+    as_plain,
+    part_of,
+    people_in,
+    rows_of,
+)
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.qrels.manifest_facts import PERSONAL_PARAMETERS
 from annotator.storage.site.bulk_insert import Row
@@ -131,7 +140,7 @@ def _lines(counts: dict[str, int], table: Table, rows: Iterable[Row]) -> Iterato
     for row in rows:
         counts[part_of(table)] += 1
         plain = as_plain(table, row) if table is not USER else row
-        yield _line(plain)
+        yield _line({name: value for name, value in plain.items() if f"{table.name}.{name}" not in KEPT_SECRET})
 
 
 def _line(row: Mapping[str, Any]) -> bytes:

@@ -89,14 +89,15 @@ def import_archive(
     """
     if str(bundle.manifest.get("tables")) > newest_version():
         raise bundle.refusal("The archive was made by a newer version of this program. Upgrade this one first.")
-    with importing_alone(database):
-        remove_interrupted(database)
+    preparing = database.preparing()
+    with importing_alone(preparing):
+        remove_interrupted(preparing)
         try:
             return _Import(database, bundle, at, progress).store(slug, compare, conclude)
         except BaseException as error:
             # Nothing can be removed on a full disk: the next import does it, or the worker.
             with suppress(BusyError, DBAPIError):
-                remove_interrupted(database)
+                remove_interrupted(preparing)
             if isinstance(error, IntegrityError | DataError):
                 raise bundle.refusal(
                     "The parts of the archive do not fit together: %(reason)s", reason=error.orig
@@ -108,7 +109,8 @@ class _Import:
     """The state of one import."""
 
     def __init__(self, database: Database, bundle: Bundle, at: datetime, progress: Progress | None) -> None:
-        self.database = database
+        self.final = database
+        self.database = database.preparing()
         self.bundle = bundle
         self.at = at
         self.ids: Ids = {}
@@ -137,7 +139,7 @@ class _Import:
             self._examine(session)
             compare(session, slug)
         done = ImportedCollection(slug, self.lines, tuple(self.known.values()), tuple(self.made.values()))
-        self.database.attempt(partial(self._conclude, done=done, conclude=conclude))
+        self.final.attempt(partial(self._conclude, done=done, conclude=conclude))
         return done
 
     @property

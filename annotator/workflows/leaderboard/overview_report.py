@@ -1,6 +1,6 @@
 """All results of a collection for an overview paper, at one time and by one state of the qrels."""
 
-import hashlib
+import hmac
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ from annotator.errors import ConflictError
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard, LeaderboardRow
 from annotator.evaluation.leaderboard.overview import TopicSpread, best_of_each_team, topic_spreads
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
+from annotator.storage.collections.collection import find_collection
 from annotator.storage.qrels.manifest_facts import public_parameters
 from annotator.storage.qrels.qrels_versions import LIVE, version_number
 from annotator.workflows.agreement.agreement import AgreementReport, agreement_report
@@ -160,7 +161,7 @@ def overview_report(
         collection=show_collection(session, slug),
         counts=count_collection(session, slug),
         manifest=_for_readers(manifest),
-        judges=_numbered(sorted(people), manifest["sha256"]),
+        judges=_numbered(sorted(people), find_collection(session, slug).judge_order_key),
         titles={topic.number: topic.title for topic in list_topics(session, slug)},
         runs=[ReportedRun(run.tag, run.team, run.run_type.value, run.description) for run in list_runs(session, slug)],
         effort=effort,
@@ -224,9 +225,9 @@ def _for_readers(manifest: Mapping[str, Any]) -> dict[str, Any]:
     return {**public, "dropped_topics": dropped, "pool_versions": pools}
 
 
-def _numbered(names: Sequence[str], salt: str) -> dict[str, str]:
-    """A number for each judge, in an order that reveals nothing of names."""
-    order = sorted(names, key=lambda name: hashlib.sha256(f"{salt} {name}".encode()).hexdigest())
+def _numbered(names: Sequence[str], key: str) -> dict[str, str]:
+    """A number for each judge, in an order that only those who know the secret key can compute from the names."""
+    order = sorted(names, key=lambda name: hmac.digest(key.encode(), name.encode(), "sha256"))
     return {name: f"judge {place}" for place, name in enumerate(order, start=1)}
 
 

@@ -2,10 +2,11 @@
 
 from contextlib import suppress
 from datetime import datetime
+from hashlib import sha256
 
 from sqlalchemy.orm import Session
 
-from annotator.errors import AnnotatorError
+from annotator.errors import AnnotatorError, ConflictError
 from annotator.workflows.collections.archive_export import QRELS
 from annotator.workflows.qrels.qrels import export_qrels
 from annotator.workflows.qrels.qrels_versions import export_version, list_versions
@@ -19,3 +20,11 @@ def qrels_of_archive(session: Session, slug: str, now: datetime) -> dict[str, by
     for row in list_versions(session, slug):
         files[f"qrels/{row.number}.qrels"] = export_version(session, slug, row.number).qrels
     return files
+
+
+def refuse_other_qrels(session: Session, slug: str, fingerprint: object, now: datetime) -> None:
+    """Settle the imported grades; `ConflictError` when they differ from those recorded in the archive, if any were."""
+    if fingerprint is not None and sha256(export_qrels(session, slug, made_at=now).qrels).hexdigest() != fingerprint:
+        raise ConflictError(
+            "The grades of the archive do not come out as they did where it was made. Nothing was stored."
+        )

@@ -85,7 +85,7 @@ class Outcome:
 
 def ask_job(
     session: Session,
-    slug: str,
+    slug: str | None,
     *,
     kind: str,
     parameters: Mapping[str, Any],
@@ -93,7 +93,7 @@ def ask_job(
     at: datetime,
     has_file: bool = False,
 ) -> int:
-    """Queue a job of a kind for a collection, and return its id; with `has_file` it waits for its file.
+    """Queue a job for a collection, or without a `slug` for the site; with `has_file` it waits for its file.
 
     Raises `ConflictError` when this person has too many unfinished jobs.
     """
@@ -103,7 +103,7 @@ def ask_job(
     waiting = session.scalar(select(func.count()).where(Job.asked_by_id == by_id, is_unfinished)) or 0
     if waiting >= MOST_UNFINISHED:
         raise ConflictError("You are waiting for %(count)d jobs already. Send this when they are done.", count=waiting)
-    job = Job(kind=kind, collection_id=find_collection(session, slug).id, asked_by_id=by_id, asked_at=at)
+    job = Job(kind=kind, collection_id=_collection_id(session, slug), asked_by_id=by_id, asked_at=at)
     job.parameters, job.result = dict(parameters), {}
     job.state = JobState.ARRIVING if has_file else JobState.WAITING
     session.add(job)
@@ -129,14 +129,14 @@ def page_of_jobs(
     return JobsPage(views[:most], total, views[most - 1].id if len(views) > most else None)
 
 
-def show_job(session: Session, slug: str, id_: int, *, by_id: int | None = None) -> JobView:
-    """One job; `NotFoundError` for an unknown id, or if another person than `by_id` requested it."""
+def show_job(session: Session, slug: str | None, id_: int, *, by_id: int | None = None) -> JobView:
+    """One job of a collection, or of the site; `NotFoundError` for an unknown id or one of another than `by_id`."""
     job = _found(session, slug, id_, by_id)
     name = session.scalar(select(User.name).where(User.id == job.asked_by_id))
     return _view(job, name, jobs_before(session, job))
 
 
-def job_answer(session: Session, slug: str, id_: int, *, by_id: int | None = None) -> bytes:
+def job_answer(session: Session, slug: str | None, id_: int, *, by_id: int | None = None) -> bytes:
     """The result of a finished job; raises as `show_job`, and when no result is stored."""
     _found(session, slug, id_, by_id)
     output = session.scalar(select(Job.output).where(Job.id == id_))
@@ -177,7 +177,7 @@ def last_answer(
     return next((_view(job, name) for job, name in rows if job.parameters["roles"] == list(roles)), None)
 
 
-def cancel_job(session: Session, slug: str, id_: int, *, at: datetime, by_id: int | None = None) -> None:
+def cancel_job(session: Session, slug: str | None, id_: int, *, at: datetime, by_id: int | None = None) -> None:
     """Cancel a job: nothing will be stored for it. `ConflictError` when it has finished."""
     _found(session, slug, id_, by_id)
     # One statement, as the worker may be storing the result concurrently.
@@ -269,9 +269,13 @@ def count_ranked_lists(session: Session, slug: str) -> int:
     return session.scalar(lists.where(Run.collection_id == found.id, IN_FORCE)) or 0
 
 
-def _found(session: Session, slug: str, id_: int, by_id: int | None) -> Job:
-    collection = find_collection(session, slug)
-    job = session.scalar(select(Job).where(Job.id == id_, Job.collection_id == collection.id, *_seen_by(by_id)))
+def _collection_id(session: Session, slug: str | None) -> int | None:
+    return None if slug is None else find_collection(session, slug).id
+
+
+def _found(session: Session, slug: str | None, id_: int, by_id: int | None) -> Job:
+    of_it = Job.collection_id.is_not_distinct_from(_collection_id(session, slug))
+    job = session.scalar(select(Job).where(Job.id == id_, of_it, *_seen_by(by_id)))
     if job is None:
         raise NotFoundError("There is no such job.")
     return job

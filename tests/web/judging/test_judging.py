@@ -225,9 +225,12 @@ def test_the_judging_page_can_be_kept_by_the_back_button_and_others_cannot(visit
 def test_an_organiser_judges_without_being_added_first(visit: Visit, news: str, database: Database) -> None:
     ola = visit("ola")
     assert "you become a judge of this collection" in words(ola.get(f"{news}/judge"))
-    answer = ola.get(f"{news}/judge/topics/1")
+    assert "Judge this topic" in words(ola.get(f"{news}/judge/topics/1"))
+    assert "ola judge" not in words(ola.get(f"{news}/members"))  # to open a page changes nothing
+    answer = ola.post(f"{news}/judge/topics/1")
     assert (answer.status_code, answer.location) == (303, f"{news}/judge/topics/1")
-    assert ola.get(answer.location).status_code == 200
+    assert "Judge this topic" not in words(ola.get(answer.location))
+    assert ola.post(f"{news}/judge/topics/1").status_code == 303  # again, which changes nothing
     assert "you become a judge" not in words(ola.get(f"{news}/judge"))
     assert "ola judge" in words(ola.get(f"{news}/members"))
     with database.reading() as session:
