@@ -60,7 +60,7 @@ NOUNS: Mapping[str, Noun] = {
     "rounds": Noun("annotator.cli.collections.rounds", "Rounds of runs: list, close, open the next one."),
     "pool": Noun("annotator.cli.pools.pool", "The pool: build it from the runs, show its progress."),
     "assignments": Noun("annotator.cli.judging.assignments", "Owners of topics: assigned by hand, or balanced."),
-    "test-questions": Noun(
+    "gold-questions": Noun(
         "annotator.cli.judging.training", "Gold questions: documents with a known grade.", "gold_questions_group"
     ),
     "judge": Noun("annotator.cli.remote.judge", ON_SITE["judge"][2]),
@@ -111,6 +111,10 @@ NOUNS: Mapping[str, Noun] = {
 }
 
 
+# Earlier names of nouns: they still work, and are neither listed nor completed.
+FORMER_NAMES = {"test-questions": "gold-questions"}
+
+
 class Root(click.Group):
     """The root group; the module of a noun is imported only when a command of it runs, not for help or completion."""
 
@@ -131,6 +135,7 @@ class Root(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command on the line; for help and completion, its description without importing it."""
+        args = [FORMER_NAMES.get(args[0], args[0]), *args[1:]]
         noun, *rest = args
         if noun in self.list_commands(ctx):
             command = described(noun, on_site=_is_on_site(ctx), load=lambda: self.get_command(ctx, noun))

@@ -101,7 +101,7 @@ def test_the_example_of_each_format_is_taken_in(annotator: CommandLine) -> None:
     annotator.done("pool", "build", "news", "--depth", "10", "--yes")
     annotator.done("members", "import", "news", "people.csv")
     annotator.done("training", "import", "news", "training.tsv")
-    annotator.done("test-questions", "import", "news", "known.tsv")
+    annotator.done("gold-questions", "import", "news", "known.tsv")
     annotator.done("judgements", "import", "news", "known.qrels", "--judge", "known")
     annotator.done("evaluate", "known.qrels", "ours.run")
     assert len(annotator.table("qrels", "export", "news")) == 2

@@ -1,4 +1,4 @@
-"""`annotator training` and `annotator test-questions`: documents of known grade, before judging or mixed into it."""
+"""`annotator training` and `annotator gold-questions`: documents of known grade, before judging or mixed into it."""
 
 from datetime import UTC, datetime
 

@@ -117,26 +117,29 @@ def test_an_owner_who_judges_no_more_is_told_of(judged_by_two: CommandLine) -> N
     assert "kim owns topics and is no judge any more" in judged_by_two("assignments", "list", "news").stderr
 
 
-def test_test_questions_are_imported_added_listed_and_removed(judged_by_two: CommandLine) -> None:
-    talk = judged_by_two.talk("test-questions", "import", "news", "-", given="1\ta\t2\n1\tf\t0\n")
+def test_gold_questions_are_imported_added_listed_and_removed(judged_by_two: CommandLine) -> None:
+    talk = judged_by_two.talk("gold-questions", "import", "news", "-", given="1\ta\t2\n1\tf\t0\n")
     assert talk == "Gold questions: 2 added, 0 changed, 0 known already; documents added to the pool: 1.\n"
-    judged_by_two.done("test-questions", "add", "news", "2", "e", "1")
+    judged_by_two.done("gold-questions", "add", "news", "2", "e", "1")
     judged_by_two.done("judgements", "import", "news", "-", "--judge", "jo", given="1 0 a 2\n2 0 e 0\n")
-    assert judged_by_two.table("test-questions", "list", "news") == [
+    assert judged_by_two.table("gold-questions", "list", "news") == [
         ["1", "a", "2", "1", "1", "2:1"],
         ["1", "f", "0", "0", "0", "-"],
         ["2", "e", "1", "1", "0", "0:1"],
     ]
-    listed = judged_by_two.done("test-questions", "list", "news").split("\n\n")[1]
+    listed = judged_by_two.done("gold-questions", "list", "news").split("\n\n")[1]
     assert [line.split() for line in listed.splitlines()[1:]] == [["jo", "2", "1", "0.5000", "0"]]
-    judged_by_two.done("test-questions", "remove", "news", "1", "f")
-    assert judged_by_two.refused("test-questions", "remove", "news", "1", "f") == [
+    judged_by_two.done("gold-questions", "remove", "news", "1", "f")
+    assert judged_by_two.done("test-questions", "list", "news", "--format", "json") == judged_by_two.done(
+        "gold-questions", "list", "news", "--format", "json"
+    )  # their earlier name
+    assert judged_by_two.refused("gold-questions", "remove", "news", "1", "f") == [
         "Document “f” is no gold question of topic “1”."
     ]
 
 
-def test_a_file_of_test_questions_is_refused_with_every_line(judged_by_two: CommandLine) -> None:
-    assert judged_by_two.refused("test-questions", "import", "news", "-", given="9\ta\t1\n1\tb\t8\n") == [
+def test_a_file_of_gold_questions_is_refused_with_every_line(judged_by_two: CommandLine) -> None:
+    assert judged_by_two.refused("gold-questions", "import", "news", "-", given="9\ta\t1\n1\tb\t8\n") == [
         "-:1: There is no accepted topic “9” in this collection.",
         "-:2: The grade 8 is not in the scale of the collection, which has 0, 1, 2.",
         "Nothing was stored. Problems found: 2.",
