@@ -193,6 +193,15 @@ def judging(report: OverviewReport, words: Words) -> Iterator[Block]:
     columns = [Column(_("Judges")), *(Column(heading, is_number=True) for heading in headings)]
     caption = _("Judging effort; hours are those in which the page was in use, unknown for imported judgements")
     yield Table("effort", caption, columns, rows)
+    if report.collection.pay_per_hour is not None:
+        yield Text(
+            _(
+                "At %(pay)s %(currency)s per hour, these hours cost about %(price)s %(currency)s.",
+                pay=f"{report.collection.pay_per_hour:g}",
+                price=f"{hours * report.collection.pay_per_hour:,.0f}",
+                currency=report.collection.pay_currency,
+            )
+        )
 
 
 def _effort(

@@ -44,7 +44,7 @@ class Curve {
     document.querySelector("[data-amount]").textContent = this.whole.format(amounts[at]);
     for (const figure of document.querySelectorAll("[data-figure]")) {
       const { figure: name } = figure.dataset;
-      figure.textContent = name === "hours" ? this.exact.format(this.hours(at)) : this.whole.format(figures[name][at]);
+      figure.textContent = name === "hours" ? this.exact.format(this.hours(at)) : name === "price" ? this.whole.format(Math.round(this.hours(at) * this.plan.effort.pay_per_hour)) : this.whole.format(figures[name][at]);
     }
     for (const rows of document.querySelectorAll("[data-rows]")) {
       const parts = this.plan[rows.dataset.rows];

@@ -61,7 +61,8 @@ def exported(visit: Visit, news: Database) -> bytes:
     ola = visit("ola")
     page = job_of(ola.post(f"{N}/archive"))
     work(news)
-    return ola.get(f"{page}/answer").data
+    archive: bytes = ola.get(f"{page}/answer").data
+    return archive
 
 
 def sent(ada: Visitor, news: Database, archive: bytes, slug: str = "again") -> str:
@@ -78,7 +79,7 @@ def test_an_administrator_imports_an_archive_as_a_new_collection(visit: Visit, n
     assert visit("ola").get("/import-archive").status_code == 403
     page = sent(ada, news, archive)
     assert "Stored: 2 topics" in words(ada.get(page))
-    assert ada.get(f"{page}.json").json["state"] == "done"
+    assert ada.get(f"{page}.json").get_json()["state"] == "done"
     assert ada.get("/collections/again/runs").status_code == 200
     assert "collections.import news.zip" in words(ada.get("/collections/again/audit"))
     assert visit("ola").get(page).status_code == 403

@@ -65,7 +65,10 @@ PROPERTIES: Mapping[str, str] = {
     "to_come": "By amount: the number of documents that an adaptive strategy will choose later.",
     "made": "The number of documents that an adaptive strategy has chosen already.",
     "missing": "The number of judgements still required in the pool.",
-    "effort": ("The basis of the hours: seconds per judgement, whether they are measured, judgements per document."),
+    "effort": (
+        "The basis of the hours: seconds per judgement, whether they are measured, judgements per document; and the "
+        "pay per hour with its currency, null when not stated: hours times pay is the price."
+    ),
     "total": "The pool of all topics, by amount: all documents, and those that would be added.",
     "teams": "By team: the documents that no other team contributes to the pool, by amount.",
     # Judging

@@ -140,6 +140,7 @@ def show_one(installation: Installation, slug: str, format_: str) -> None:
             "machines count": row.counts_machines,
             "shown to adjudicators": "the grades" if row.shows_grades else "no grades",
             "judges search": row.judges_search,
+            "pay per hour": None if row.pay_per_hour is None else f"{row.pay_per_hour:g} {row.pay_currency}",
             "mode": row.judging_mode.value,
             "overlap percent": row.overlap_share,
             "re-shown percent": row.reshow_share,
@@ -164,6 +165,11 @@ def show_one(installation: Installation, slug: str, format_: str) -> None:
 @click.option("--judgements", type=int, metavar="N", help=judgements_help)
 @describes_consensus
 @click.option("--judges-search/--no-judges-search", default=None, help="Whether judges can search the corpus.")
+@click.option(
+    "--pay",
+    metavar="RATE",
+    help="What a judge is paid per hour, such as '20 EUR': prices are shown beside hours. 0: not stated.",
+)
 @describes_queue
 @click.option("--submissions-until", "until", metavar="WHEN", help=until_help)
 @click.option(
@@ -190,6 +196,7 @@ def change(
     *,
     consensus: CollectionChange,
     judges_search: bool | None,
+    pay: str | None,
     queue: QueueChange,
     until: str | None,
     terms: str | None,
@@ -199,15 +206,15 @@ def change(
 
     After a change of the terms, people have to accept them again.
     """
-    grades = None if scale is None else collection.read_scale(scale)
     wanted = replace(
         consensus,
         title=title,
         kind=None if kind is None else collection.read_kind(kind),
-        scale=grades,
+        scale=None if scale is None else collection.read_scale(scale),
         relevant_from=relevant_from,
         judgements_wanted=judgements,
         judges_search=judges_search,
+        **({} if pay is None else collection.read_pay(pay)),
     )
     rules = SubmissionChange(
         None if until is None else submissions.read_deadline(until),

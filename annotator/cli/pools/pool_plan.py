@@ -4,7 +4,7 @@ import click
 
 from annotator.cli.site.installation import Installation
 from annotator.cli.site.options import at_terminal, confirm
-from annotator.cli.site.tables import CSV, Table, show_tables
+from annotator.cli.site.tables import CSV, Cell, Table, show_tables
 from annotator.storage.pools.pools import PoolRequest
 from annotator.workflows.pools.pool_planning import PoolGrowth, PoolPlan, foresee_growth
 
@@ -34,12 +34,21 @@ def show_plan(format_: str, plan: PoolPlan) -> None:
 
 def _curve(plan: PoolPlan, *, every: bool) -> Table:
     """The growth of the pool; a long curve is abridged for people, complete for programs."""
-    size, added = plan.total.size, plan.total.added
+    size, added, currency = plan.total.size, plan.total.added, plan.effort.currency
+
+    def costs(at: int) -> list[Cell]:
+        hours, price = plan.hours_at(at), plan.price_at(at)
+        cells: list[Cell] = [hours if every else f"{hours:.1f}"]
+        return cells if price is None else [*cells, price if every else round(price)]
+
     return Table(
         "growth",
-        [(plan.grows or "sample").upper().replace("_", " "), "DOCUMENTS", "ADDED", "HOURS"],
         [
-            [plan.amounts[at], size[at], added[at], plan.hours_at(at) if every else f"{plan.hours_at(at):.1f}"]
+            *((plan.grows or "sample").upper().replace("_", " "), "DOCUMENTS", "ADDED", "HOURS"),
+            *([] if plan.effort.pay_per_hour is None else [f"PRICE {currency}"]),
+        ],
+        [
+            [plan.amounts[at], size[at], added[at], *costs(at)]
             for at in range(len(plan.amounts))
             if every or at < FINE or (at + 1) % COARSE == 0 or at in {plan.asked, plan.affordable}
         ],
@@ -84,7 +93,10 @@ def _effect(growth: PoolGrowth) -> str:
     later = f", {growth.to_come} of them as judgements come" if growth.to_come else ""
     pace = "the median so far" if effort.is_measured else "assumed, for too few were measured"
     decimals = 1 if growth.hours >= 1 else 2
+    price = effort.price(growth.judgements)
+    pay = "" if price is None else f", about {price:,.0f} {effort.currency},"
     return (
         f"Documents that join the pool: {growth.documents}{later}, in {growth.topics} topics. Judgements wanted: "
-        f"{growth.judgements}, about {growth.hours:,.{decimals}f} hours at {effort.seconds:.1f} seconds each ({pace})."
+        f"{growth.judgements}, about {growth.hours:,.{decimals}f} hours{pay} at {effort.seconds:.1f} seconds each "
+        f"({pace})."
     )

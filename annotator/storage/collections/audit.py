@@ -80,7 +80,8 @@ ACTIONS: Mapping[str, Action] = {
             **dict.fromkeys(("judging_mode", "kind"), Kind.CODE),
             "deadline": Kind.MOMENT,
             "terms": Kind.HIDDEN,
-            "most_documents": Kind.NUMBER,
+            **_numbers("most_documents", "pay_per_hour"),
+            "pay_currency": Kind.CODE,
         }
     ),
     "costs.add-column": Action(

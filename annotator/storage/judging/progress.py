@@ -1,7 +1,7 @@
 """Progress of judging by item and by topic, and the time that a judgement takes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, NamedTuple
 
@@ -123,20 +123,34 @@ SECONDS_AN_HOUR = 3_600
 class Effort:
     """Time per judgement in seconds: the median so far, or a default while there are too few.
 
-    `judgements_wanted` is the mean per document, second opinions included.
+    `judgements_wanted` is the mean per document, second opinions included. Judges are paid `pay_per_hour` in
+    `currency`, None when that is not stated.
     """
 
     seconds: float
     is_measured: bool
     judgements_wanted: float
+    pay_per_hour: float | None = None
+    currency: str = ""
 
     def hours(self, judgements: int) -> float:
         """Hours of judging for so many judgements, summed over judges."""
         return judgements * self.seconds / SECONDS_AN_HOUR
 
+    def price(self, judgements: int) -> float | None:
+        """The pay for so many judgements; None when the pay is not stated."""
+        return None if self.pay_per_hour is None else self.hours(judgements) * self.pay_per_hour
+
 
 def judging_effort(session: Session, collection: Collection) -> Effort:
     """The effort of judging in a collection with its present settings."""
+    effort = Effort(
+        SECONDS_UNMEASURED,
+        is_measured=False,
+        judgements_wanted=mean_wanted(collection),
+        pay_per_hour=collection.pay_per_hour,
+        currency=collection.pay_currency,
+    )
     seconds = (
         select(Judgement.seconds)
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
@@ -145,7 +159,7 @@ def judging_effort(session: Session, collection: Collection) -> Effort:
     )
     count = session.scalars(select(func.count()).select_from(seconds.subquery())).one()
     if count < LEAST_MEASURED:
-        return Effort(SECONDS_UNMEASURED, is_measured=False, judgements_wanted=mean_wanted(collection))
+        return effort
     middle = session.scalars(seconds.order_by(Judgement.seconds).offset((count - 1) // 2).limit(2 - count % 2)).all()
     median = sum(each for each in middle if each is not None) / len(middle)
-    return Effort(median, is_measured=True, judgements_wanted=mean_wanted(collection))
+    return replace(effort, seconds=median, is_measured=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from flask import Blueprint, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, IntegerField, RadioField, SelectChoice, StringField, TextAreaField
-from wtforms.validators import InputRequired
+from wtforms.validators import InputRequired, Optional
 
 from annotator.storage import Role
 from annotator.storage.tables.collections import CollectionKind
@@ -26,7 +26,7 @@ from annotator.web.site.access import administrator_page, collection_page, signe
 from annotator.web.site.adaptive import choices_to_come
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person, the_place
-from annotator.web.site.forms import Form, done, is_confirmed, unix_lines
+from annotator.web.site.forms import Form, NumberField, done, is_confirmed, unix_lines
 from annotator.web.site.labels import COLLECTION_KINDS
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.memories import kept_report, what_waits
@@ -138,6 +138,21 @@ class SettingsForm(CollectionFields):
         description=lazy_gettext(
             "Judges may search the corpus and judge what they find; these documents join the pool."
         ),
+    )
+    pay_per_hour = NumberField(
+        lazy_gettext("Pay per hour"),
+        [Optional()],
+        description=lazy_gettext(
+            "Optional: what a judge costs per hour. The price then stands beside every number of hours. Only "
+            "organisers see it."
+        ),
+        render_kw={"min": 0, "step": "any"},
+    )
+    pay_currency = StringField(
+        lazy_gettext("Currency"),
+        filters=[lambda text: (text or "").strip().upper()],
+        description=lazy_gettext("Three letters, such as EUR."),
+        render_kw={"maxlength": 3, "size": 4, "spellcheck": "false"},
     )
 
 
@@ -344,6 +359,8 @@ def _filled_form() -> SettingsForm:
         shows_grades=shown.shows_grades,
         counts_machines=shown.counts_machines,
         judges_search=shown.judges_search,
+        pay_per_hour=shown.pay_per_hour,
+        pay_currency=shown.pay_currency,
     )
 
 
@@ -352,6 +369,8 @@ def _change(present: CollectionView, form: SettingsForm) -> CollectionChange:
     scale = collection.read_scale(form.scale.data)
     wanted = form.judgements_wanted.data
     policy = policy_of(form.consensus_policy.data, adjudicated=form.adjudicated.data, judge=form.one_judge.data or "")
+    pay = form.pay_per_hour.data or 0.0, form.pay_currency.data if form.pay_per_hour.data else ""
+    pays_otherwise = pay != (present.pay_per_hour or 0.0, present.pay_currency)
     return CollectionChange(
         title=form.title.data,
         kind=CollectionKind(form.kind.data),
@@ -363,6 +382,8 @@ def _change(present: CollectionView, form: SettingsForm) -> CollectionChange:
         counts_machines=form.counts_machines.data,
         shows_grades=form.shows_grades.data,
         leaves_out_disputed=form.leaves_out_disputed.data,
+        pay_per_hour=pay[0] if pays_otherwise else None,
+        pay_currency=pay[1] if pays_otherwise else None,
     )
 
 

@@ -16,11 +16,14 @@ from annotator.workflows.pools.pool_planning import PoolGrowth
 
 def judging_figures(judgements: int, effort: Effort) -> Mapping[str, str]:
     """The number of judgements and their estimated hours, by label."""
-    hours = effort.hours(judgements)
-    return {
+    hours, price = effort.hours(judgements), effort.price(judgements)
+    figures = {
         gettext("Judgements required"): format_number(judgements),
         gettext("Hours of judging"): format_number(hours, 1 if hours >= 1 else 2),
     }
+    if price is not None:
+        figures[gettext("Price, about")] = f"{format_number(round(price))} {effort.currency}"
+    return figures
 
 
 def pace_note(effort: Effort) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, count
+from typing import Any
 
 from sqlalchemy import Select, delete, func, select, union
 from sqlalchemy.orm import Session
@@ -58,6 +59,8 @@ from annotator.workflows.people.members import add_member
 
 MOST_JUDGEMENTS_WANTED = 100
 LONGEST_TITLE = 200
+MOST_PAY_PER_HOUR = 1_000_000
+A_CURRENCY = re.compile(r"[A-Z]{3}", re.ASCII)
 LONGEST_MADE_SLUG = 40
 NOT_IN_A_SLUG = re.compile(r"[^a-z0-9]+")
 
@@ -89,6 +92,8 @@ class CollectionView:
     counts_machines: bool
     shows_grades: bool
     leaves_out_disputed: bool
+    pay_per_hour: float | None  # of judges, for organisers only
+    pay_currency: str
 
 
 @dataclass(frozen=True)
@@ -114,7 +119,7 @@ class CollectionSize:
 
 @dataclass(frozen=True)
 class CollectionChange:
-    """New values of settings; None leaves a setting unchanged."""
+    """New values of settings; None leaves a setting unchanged, and a pay of 0 is no pay."""
 
     title: str | None = None
     kind: CollectionKind | None = None
@@ -126,6 +131,17 @@ class CollectionChange:
     counts_machines: bool | None = None
     shows_grades: bool | None = None
     leaves_out_disputed: bool | None = None
+    pay_per_hour: float | None = None
+    pay_currency: str | None = None
+
+
+def read_pay(text: str) -> dict[str, Any]:
+    """Parse a pay such as `20 EUR`, or `0` for none, into fields of a `CollectionChange`; or `InvalidValueError`."""
+    amount, _, currency = text.strip().partition(" ")
+    try:
+        return {"pay_per_hour": float(amount), "pay_currency": currency.strip().upper()}
+    except ValueError:
+        raise InvalidValueError("Write the pay as a number and a currency, such as 20 EUR.") from None
 
 
 def read_scale(text: str) -> tuple[GradeMeaning, ...]:
@@ -320,6 +336,19 @@ def _apply(collection: Collection, change: CollectionChange, present: list[Grade
         if getattr(change, name) is not None:
             setattr(collection, name, getattr(change, name))
     check_relevant_from(collection.relevant_from, change.scale or present)
+    if change.pay_per_hour is not None:
+        _apply_pay(collection, change.pay_per_hour, change.pay_currency or "")
+
+
+def _apply_pay(collection: Collection, pay: float, currency: str) -> None:
+    if not 0 <= pay <= MOST_PAY_PER_HOUR:  # also refuses what is not a number
+        raise InvalidValueError(
+            "The pay per hour is a number from 0 to %(most)d, not %(given)s.", most=MOST_PAY_PER_HOUR, given=pay
+        )
+    if pay and not A_CURRENCY.fullmatch(currency):
+        raise InvalidValueError("A pay needs its currency as three letters, such as EUR.")
+    collection.pay_per_hour = pay or None
+    collection.pay_currency = currency if pay else ""
 
 
 def _check_policy(session: Session, change: CollectionChange) -> None:
@@ -387,6 +416,8 @@ def _view(session: Session, collection: Collection) -> CollectionView:
         counts_machines=collection.counts_machines,
         shows_grades=collection.shows_grades,
         leaves_out_disputed=collection.leaves_out_disputed,
+        pay_per_hour=collection.pay_per_hour,
+        pay_currency=collection.pay_currency,
     )
 
 

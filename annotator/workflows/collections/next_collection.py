@@ -38,6 +38,8 @@ KEPT = (
     "counts_machines",
     "shows_grades",
     "leaves_out_disputed",
+    "pay_per_hour",
+    "pay_currency",
 )
 ASKED = ("key", "name", "kind", "unit", "better")  # the fields of a cost question
 TEXTS = ("docno", "title", "body", "url", "language", "text_hash")

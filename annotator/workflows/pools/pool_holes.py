@@ -56,7 +56,14 @@ class HolesReport:
 
     def hours(self, filling: Filling) -> float:
         """The hours of judging that documents outside the pool would add."""
-        return self.effort.hours(round(filling.new * self.effort.judgements_wanted))
+        return self.effort.hours(self._judgements(filling))
+
+    def price(self, filling: Filling) -> float | None:
+        """The pay for these hours; None when the collection states no pay."""
+        return self.effort.price(self._judgements(filling))
+
+    def _judgements(self, filling: Filling) -> int:
+        return round(filling.new * self.effort.judgements_wanted)
 
     def table(self) -> tuple[list[str], list[list[Cell]]]:
         """Headings and rows, one per run and depth."""

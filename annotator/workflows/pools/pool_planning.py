@@ -98,6 +98,10 @@ class PoolPlan:
         """The hours of judging still needed at an amount."""
         return self.effort.hours(self.judgements_at(index))
 
+    def price_at(self, index: int) -> float | None:
+        """The pay for these hours; None when the collection states no pay."""
+        return self.effort.price(self.judgements_at(index))
+
     @property
     def affordable(self) -> int | None:
         """The index of the greatest amount within the hours; None if there is none, or no hours were given."""
