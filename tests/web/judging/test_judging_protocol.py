@@ -118,6 +118,7 @@ def test_a_page_brings_all_that_its_script_needs(visit: Visit, news: str) -> Non
             {"value": 2, "name": "Highly relevant", "description": ""},
         ],
         "guidelines": 0,
+        "recent": [],
         "counts": {"judged": 0, "total": 4, "put_off": 0},
         "note": "",
         "marks": [],
@@ -149,6 +150,7 @@ def test_an_act_is_stored_and_the_answer_says_how_far_the_judge_is(visit: Visit,
     answer = send(jo, news, act, holds=rest)
     assert taken(answer) == {
         "person": 1,
+        "epoch": batch(jo, news)["epoch"],
         "acknowledged": [f"a{first}-2"],
         "refused": [],
         "documents": [],
@@ -163,7 +165,47 @@ def test_an_act_is_stored_and_the_answer_says_how_far_the_judge_is(visit: Visit,
     assert round((stored.received_at - stored.judged_at).total_seconds()) == 60
     shown = jo.get(f"{news}/judge/assignments/{first}.json").get_json()
     evidence = [{"start": 0, "end": 4, "text": "Text"}]
-    assert shown["decision"] == {"grade": 2, "cannot_judge": None, "note": "clear", "evidence": evidence}
+    decision = {"id": act["id"], "grade": 2, "cannot_judge": None, "note": "clear"}
+    assert shown["decision"] == {**decision, "evidence": evidence}
+    [recent] = batch(jo, news)["recent"]
+    assert recent == {"assignment": first, "docno": shown["docno"], "title": shown["title"], "decision": decision}
+
+
+def test_a_judgement_is_withdrawn(visit: Visit, news: str, database: Database) -> None:
+    jo = visit("jo")
+    first, *rest = held(jo, news)
+    act = grade(first, 2)
+    taken(send(jo, news, act, holds=rest))
+    withdrawal = {"id": "w", "assignment": first, "kind": "withdraw"}
+    answer = taken(send(jo, news, {**withdrawal, "judgement": act["id"]}, holds=[first, *rest]))
+    assert (answer["acknowledged"], answer["counts"]["judged"]) == (["w"], 0)
+    assert jo.get(f"{news}/judge/assignments/{first}.json").get_json()["decision"] is None
+    assert client_ids(database) == [act["id"], "w"]
+    malformed = send(jo, news, withdrawal)
+    assert malformed.status_code == 422
+
+
+def test_without_script_a_judgement_is_withdrawn_by_a_button(visit: Visit, news: str, database: Database) -> None:
+    jo = visit("jo")
+    first, *_ = held(jo, news)
+    act = grade(first, 2)
+    taken(send(jo, news, act))
+    address = f"{news}/judge/assignments/{first}"
+    assert f'name="withdraw" value="{act["id"]}"' in jo.get(address).text
+    assert jo.post(address, client_id="form", withdraw=act["id"]).status_code == 303
+    with database.reading() as session:
+        assert session.scalars(select(Judgement.grade).where(Judgement.current)).all() == []
+
+
+def test_an_act_for_another_document_than_the_judge_saw_is_refused(visit: Visit, news: str, database: Database) -> None:
+    jo = visit("jo")
+    first, *_ = held(jo, news)
+    shown = jo.get(f"{news}/judge/assignments/{first}.json").get_json()
+    answer = send(jo, news, grade(first, 2, topic="1", docno="another"))
+    assert answer.status_code == 409
+    assert "because the database was restored" in answer.get_json()["refused"][0]["sentence"]
+    assert client_ids(database) == []
+    taken(send(jo, news, grade(first, 2, topic="1", docno=shown["docno"])))
 
 
 def test_judging_to_the_end_and_counting_all_the_way(visit: Visit, news: str, database: Database) -> None:
