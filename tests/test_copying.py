@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from build import NOW, SLUG, labels, member, pooled_news
 from cli.command_line import CommandLine
-from kept import Kept
+from kept import FILLED_TABLES, Kept
 from sqlalchemy import func, select, text
 
 from annotator.errors import ConflictError
 from annotator.settings import sqlite_url
-from annotator.storage import Base, Database, Judgement
+from annotator.storage import Database, Judgement
 from annotator.storage.collections import copying
 from annotator.storage.collections.checking import examine
 from annotator.storage.collections.copying import copy_site
@@ -59,7 +59,7 @@ def rows_of(database: Database) -> dict[str, list[tuple[object, ...]]]:
     with database.reading() as session:
         return {
             table.name: [tuple(row) for row in session.execute(select(table).order_by(*table.primary_key))]
-            for table in Base.metadata.sorted_tables
+            for table in FILLED_TABLES
         }
 
 
