@@ -124,7 +124,6 @@ def test_a_page_brings_all_that_its_script_needs(visit: Visit, news: str) -> Non
         "marks": [],
         "answers": 0,
         "along": None,
-        "recent": [],
     }
     first = documents[0]
     assert first == {
