@@ -34,7 +34,7 @@ class Queue(StrEnum):
 
 # The role that a queue requires.
 ROLES = {Queue.JUDGING: Role.JUDGE.value, Queue.ADJUDICATION: Role.ADJUDICATOR.value}
-# Core tables and prebuilt statements: one judgement in four runs them.
+# Core tables and prebuilt statements: one judgement in two runs them.
 _ITEMS = cast("Table", PoolItem.__table__)
 _ASSIGNMENTS = cast("Table", Assignment.__table__)
 _DOCUMENTS = cast("Table", Document.__table__)

@@ -135,7 +135,7 @@ def _next_free_statements(
     has_owner: bool,  # noqa: FBT001
     skip_locked: bool,  # noqa: FBT001
 ) -> tuple[Select[*tuple[Any, ...]], ...]:
-    """Cached statements, one set per kind of judge: one judgement in four runs them."""
+    """Cached statements, one set per kind of judge: one judgement in two runs them."""
     statement = (
         select(*DRAWN_COLUMNS)
         .where(PoolItem.topic_id == bindparam("topic_id"), _is_new_to(bindparam("judge_id", type_=Integer)))

@@ -41,7 +41,7 @@ class Attempt:
         return self.is_finished and self.right * 100 >= (pass_mark or 0) * self.of
 
 
-# A prebuilt statement: one judgement in four runs it.
+# A prebuilt statement: one judgement in two runs it.
 ACCEPTED_GUIDELINES = select(
     select(func.max(GuidelineVersion.number))
     .where(GuidelineVersion.collection_id == bindparam("collection_id"))

@@ -45,7 +45,7 @@ class OwnJudgement:
     client_id: str
 
 
-# A prebuilt statement on the core table: one judgement in four runs it.
+# A prebuilt statement on the core table: one judgement in two runs it.
 _JUDGEMENTS = cast("Table", Judgement.__table__).c
 ALL = (
     select(

@@ -33,8 +33,9 @@ from annotator.workflows.judging.recording import Recorded
 
 blueprint = Blueprint("judging_protocol", __name__)
 
-# Documents are sent when the browser has fewer left, so that one response in four has some.
-REFILLED_BELOW = 5
+# Documents are sent when the browser has fewer left: one response in two has some, or each to a judge who grades
+# seven a second over a network that takes 300 ms, who then never waits. No more are held than with a smaller number.
+REFILLED_BELOW = 7
 # The epochs of databases: a database is restored while no process has it open.
 EPOCHS: WeakKeyDictionary[Database, str] = WeakKeyDictionary()
 # The cached counts of this process.

@@ -49,7 +49,7 @@ DRAWN_AT_ONCE = 8
 MOST_RECENT = 10
 SHOWN_TO_JUDGES = Topic.state != TopicState.DRAFT
 
-# Built once: the query runs for one judgement in four.
+# Built once: the query runs for one judgement in two.
 PLACE = (
     select(Collection, Topic)
     .join(Topic, Topic.collection_id == Collection.id)

@@ -16,7 +16,15 @@ from annotator.storage import Database
 pytest.register_assert_rewrite("browser.faults.ledger")
 
 
-COUNTED = ("presses", "servers killed", "killed between storing and answering", "browsers killed", "answers lost")
+WALKED = ("actions of the random walk", "acts compared")
+COUNTED = (
+    "presses",
+    "servers killed",
+    "killed between storing and answering",
+    "browsers killed",
+    "answers lost",
+    *WALKED,
+)
 
 if not LENGTH.is_full:
     collect_ignore = ["in_full"]

@@ -90,3 +90,21 @@ def _overfull(database: Database) -> list[int]:
             for item in items
             if item.taken != taken[item.id] or item.taken > item.judgements_wanted + late[item.id]
         ]
+
+
+def stored_ids(database: Database) -> list[str]:
+    """The ids that browsers gave to what has arrived, withdrawals included."""
+    with database.reading() as session:
+        return list(session.scalars(select(Judgement.client_id)))
+
+
+def decisions_now(database: Database) -> dict[str, str]:
+    """Docno → the grade or reason that stands; withdrawn judgements do not."""
+    statement = (
+        select(Document.docno, Judgement.grade, Judgement.cannot_judge)
+        .join(PoolItem, PoolItem.document_id == Document.id)
+        .join(Judgement, Judgement.pool_item_id == PoolItem.id)
+        .where(Judgement.current, Judgement.cannot_judge.is_distinct_from("withdrawn"))
+    )
+    with database.reading() as session:
+        return {docno: str(grade) if reason is None else reason for docno, grade, reason in session.execute(statement)}
