@@ -1,7 +1,7 @@
 // My judgements by keys and without reloading. Without this file every row has a plain form, and headings sort.
 //
 // The keys work while the focus is in the list, which has it when the page opens: j and k move between rows, a digit
-// changes the grade, Enter opens the document.
+// changes the grade, u withdraws the judgement, Enter opens the document.
 
 import { showTimes } from "../site/times.js";
 
@@ -51,11 +51,12 @@ function tell(row) {
 function onSubmit(event) {
   event.preventDefault();
   const id = rowOf(event.target).id;
-  const value = event.submitter.value;
+  const { name, value } = event.submitter;
   queue = queue.then(async () => {
     // The row may have been replaced since the press.
     const row = document.getElementById(id);
-    const button = row.querySelector(`button[value="${value}"]`);
+    const button = row.querySelector(`button[name="${name}"][value="${value}"]`);
+    if (!button) return; // withdrawn meanwhile
     row.classList.remove("failed");
     try {
       const html = await send(button.form, button);
@@ -83,6 +84,7 @@ function onKey(event) {
   const key = /^[\x21-\x7e]$/.test(event.key) ? event.key.toLowerCase() : event.code.replace(/^(Key|Digit|Numpad)/, "").toLowerCase();
   if (key === "j" || key === "k") move(row, key === "j" ? 1 : -1);
   else if (/^\d$/.test(key)) event.repeat || row.querySelector(`button[name=grade][value="${key}"]`)?.click();
+  else if (key === "u") event.repeat || row.querySelector("button[name=withdraw]")?.click();
   else if (event.key === "Enter" && event.target === row) row.querySelector("a.open")?.click();
   else return;
   event.preventDefault();

@@ -3,17 +3,18 @@
 from typing import Any
 from uuid import uuid4
 
-from flask import Blueprint, redirect, render_template, request, url_for
+from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import HiddenField, IntegerField
-from wtforms.validators import InputRequired, NumberRange
+from wtforms.validators import InputRequired, NumberRange, Optional
 
+from annotator.errors import InvalidValueError
 from annotator.storage import Role
 from annotator.storage.judging.drawing import Queue
 from annotator.web.site.access import collection_page
 from annotator.web.site.context import database, now, the_person, the_place
 from annotator.web.site.forms import Form
-from annotator.web.site.language import lazy_gettext
+from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.translate import say
 from annotator.workflows.judging import judge_history
 from annotator.workflows.judging.judge_history import CANNOT, HistoryFilter, SortKey, put_off_by
@@ -26,12 +27,18 @@ GREATEST_GRADE = 9
 
 
 class GradeForm(Form):
-    """Another grade for a judged document."""
+    """Another grade for a judged document, or none to withdraw the judgement."""
 
     grade = IntegerField(
-        validators=[InputRequired(), NumberRange(0, GREATEST_GRADE, lazy_gettext("This is not a grade of the scale."))]
+        validators=[Optional(), NumberRange(0, GREATEST_GRADE, lazy_gettext("This is not a grade of the scale."))]
     )
+    withdraw = HiddenField()
     client_id = HiddenField(validators=[InputRequired()])
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether neither is given, which would otherwise withdraw."""
+        return self.grade.data is None and not self.withdraw.data
 
 
 @blueprint.get("/collections/<slug>/judge/judged")
@@ -47,17 +54,19 @@ def show(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/judge/judged/<row:assignment_id>")
 @collection_page(Role.JUDGE, Role.ADJUDICATOR)
 def change(slug: str, assignment_id: int) -> ResponseReturnValue:
-    """Give a judged document another grade, and show the list again; to a script, the new row alone."""
+    """Give a judged document another grade or withdraw its judgement, and show the list; to a script, the row alone."""
     form, judge_id, is_script = GradeForm(), the_person().id, "fragment" in request.form
     if form.validate():
         with form.guard():
+            if form.is_empty:
+                raise InvalidValueError("This is not a grade of the scale.")
             database().attempt(
-                lambda session: judge_history.change_grade(
+                lambda session: judge_history.change_judgement(
                     session,
                     slug,
                     assignment_id,
                     judge_id,
-                    form.grade.data,
+                    None if form.withdraw.data else form.grade.data,
                     queues=_queues(),
                     client_id=form.client_id.data,
                     judged_at=now(),
@@ -71,6 +80,8 @@ def change(slug: str, assignment_id: int) -> ResponseReturnValue:
         with database().reading() as session:
             row = judge_history.judged_row(session, slug, judge_id, assignment_id)
         return render_template("judging/_judged_row.html", row=row, query=_query(_wanted()), new_id=new_id)
+    if form.withdraw.data:
+        flash(gettext("Judgement withdrawn. The document waits for you again."))
     return redirect(url_for(".show", slug=slug, _anchor=f"row-{assignment_id}", **_query(_wanted())), 303)
 
 

@@ -119,41 +119,53 @@ def list_judged(session: Session, slug: str, judge_id: int, wanted: HistoryFilte
 
 
 def judged_row(session: Session, slug: str, judge_id: int, assignment_id: int) -> JudgedRow | None:
-    """The row of one document; None when the judge has no judgement of it that counts."""
-    own = _own(find_collection(session, slug).id, judge_id).where(Judgement.current)
-    rows = _rows(session, own.where(Judgement.assignment_id == assignment_id))
+    """The row of the judge's last judgement with an assignment, which may be a withdrawal; None before the first."""
+    own = _own(find_collection(session, slug).id, judge_id).where(Judgement.assignment_id == assignment_id)
+    rows = _rows(session, own.order_by(Judgement.id.desc()).limit(1))
     return rows[0] if rows else None
 
 
-def change_grade(
+def change_judgement(
     session: Session,
     slug: str,
     assignment_id: int,
     judge_id: int,
-    grade: int,
+    grade: int | None,
     *,
     queues: frozenset[Queue],
     client_id: str,
     judged_at: datetime,
 ) -> None:
-    """Append a judgement with another grade, and the note and the evidence of the current one.
+    """Append a judgement with another grade, and the note and the evidence of the current one; None withdraws that.
 
     Raises `NotFoundError` for an assignment that is not the judge's in one of the queues or has no judgement that
     counts, and the refusals of `record_judgement`.
     """
-    current, queue = _current(session, find_collection(session, slug).id, assignment_id, judge_id, queues)
+    collection_id = find_collection(session, slug).id
+    if grade is None and _is_stored(session, client_id, assignment_id, judge_id):
+        return
+    current, queue = _current(session, collection_id, assignment_id, judge_id, queues)
     passages = session.scalars(select(Evidence).where(Evidence.judgement_id == current.id).order_by(Evidence.id))
     record_judgement(
         session,
         slug,
         assignment_id,
         judge_id,
-        Decision(grade, None, current.note, None),
+        None if grade is None else Decision(grade, None, current.note, None),
         client_id=client_id,
         judged_at=judged_at,
+        withdraws=current.client_id if grade is None else None,
         evidence=[Passage(one.start, one.end, one.text) for one in passages],
         queue=queue,
     )
+
+
+def _is_stored(session: Session, client_id: str, assignment_id: int, judge_id: int) -> bool:
+    """Whether a withdrawal arrives once more."""
+    stored = select(Judgement.id).where(
+        Judgement.client_id == client_id, Judgement.assignment_id == assignment_id, Judgement.judge_id == judge_id
+    )
+    return session.scalar(stored) is not None
 
 
 def _current(

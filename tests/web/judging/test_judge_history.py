@@ -205,3 +205,29 @@ def test_a_document_opened_from_the_list_leads_back_to_its_row(visit: Visit, new
     assert "Back to my judgements" in words(opened)
     form = jo.post(unescape(link[1]), grade="2", client_id="of-the-screen")
     assert re.search(r"/judge/judged\?sort=document#row-\d+$", form.headers["Location"])
+
+
+def test_a_judgement_is_withdrawn_in_the_list_and_its_document_waits_again(
+    visit: Visit, news: str, database: Database
+) -> None:
+    judge_some(database)
+    jo = visit("jo")
+    action, client_id = form_of(jo.get(f"{news}/judge/judged"), "b")
+    assert jo.post(action, client_id=client_id).status_code == 422
+    for _ in range(2):  # sent twice, it is stored once
+        assert jo.post(action, withdraw="yes", client_id=client_id).status_code == 303
+    assert [(grade, current) for grade, current, _ in stored(database, "b")] == [(0, False), (None, False)]
+    page = jo.get(f"{news}/judge/judged")
+    assert "Documents you judged: 2" in words(page)
+    assert "You withdrew your judgement. The document waits for you again." in words(page)
+    assert "Title of b" in jo.get(f"{news}/judge/topics/1").text
+
+
+def test_the_script_gets_a_withdrawn_row_without_buttons(visit: Visit, news: str, database: Database) -> None:
+    judge_some(database)
+    jo = visit("jo")
+    action, client_id = form_of(jo.get(f"{news}/judge/judged"), "b")
+    row = jo.post(action, withdraw="yes", client_id=client_id, fragment="1")
+    assert row.text.count("<tr ") == 1
+    assert "withdrawn The document waits for you again. Earlier: 1" in words(row)
+    assert "<button" not in row.text
