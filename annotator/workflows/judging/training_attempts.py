@@ -1,9 +1,11 @@
 """The training for judges: one document at a time, with the correct grade and its reason after each answer."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from random import Random
 
-from sqlalchemy import Select, exists, func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
@@ -13,13 +15,25 @@ from annotator.storage.judging.judge_desk import Attempt, attempts_at_training, 
 
 
 @dataclass(frozen=True)
+class TrainingAnswer:
+    """Whether the answer at a position of an attempt was correct."""
+
+    position: int
+    is_right: bool
+
+
+@dataclass(frozen=True)
 class TrainingState:
-    """A judge's progress: `current` is the attempt to begin or continue, None when there is nothing to do."""
+    """A judge's progress: `current` is the attempt to begin or continue, None when there is nothing to do.
+
+    `answers` are those of each attempt, by its number.
+    """
 
     documents: int
     pass_mark: int | None
     attempts: tuple[Attempt, ...]
     current: int | None
+    answers: Mapping[int, tuple[TrainingAnswer, ...]]
 
     @property
     def passed(self) -> bool:
@@ -86,7 +100,8 @@ def next_of_attempt(session: Session, slug: str, judge_id: int, attempt: int) ->
     if attempt != state.current:
         _require_known(state, attempt)
         return None
-    return _task(session, _unanswered(collection.id, judge_id, attempt), attempt, state.documents)
+    following = _next(session, collection.id, judge_id, attempt)
+    return _task(session, following[0], attempt, following[1], state.documents) if following else None
 
 
 def answer_item(
@@ -111,25 +126,26 @@ def answer_item(
     if session.get(QualifyingAnswer, (item_id, judge_id, attempt)) is None:
         if attempt != _state(session, collection, judge_id).current:
             raise ConflictError("This attempt is not the one that you are at.")
-        if item != session.scalar(_unanswered(collection.id, judge_id, attempt).limit(1)):
+        following = _next(session, collection.id, judge_id, attempt)
+        if following is None or item != following[0]:
             raise ConflictError("Another document of the training comes first.")
         session.add(
             QualifyingAnswer(
                 qualifying_item_id=item_id, judge_id=judge_id, attempt=attempt, grade=grade, answered_at=answered_at
             )
         )
-    return _position(session, item)
+    return _items(session, collection.id, judge_id, attempt).index(item) + 1
 
 
 def feedback_on(session: Session, slug: str, judge_id: int, attempt: int, position: int) -> Feedback:
     """A judge's answer to a document of an attempt, and the correct one; `NotFoundError` before they answered."""
     collection = find_collection(session, slug)
-    of_position = _items(collection.id).offset(max(position, 1) - 1)
-    task = _task(session, of_position, attempt, count_qualifying(session, collection.id))
-    given = session.get(QualifyingAnswer, (task.item_id, judge_id, attempt)) if task else None
-    if task is None or given is None:
+    items = _items(session, collection.id, judge_id, attempt)
+    item = items[position - 1] if 1 <= position <= len(items) else None
+    given = session.get(QualifyingAnswer, (item.id, judge_id, attempt)) if item else None
+    if item is None or given is None:
         raise NotFoundError("You have not answered this document of the training.")
-    item = session.get_one(QualifyingItem, task.item_id)
+    task = _task(session, item, attempt, position, len(items))
     return Feedback(task, given.grade, item.known_grade, item.explanation)
 
 
@@ -143,7 +159,8 @@ def _state(session: Session, collection: Collection, judge_id: int) -> TrainingS
         current = attempts[-1].number
     else:
         current = len(attempts) + 1
-    return TrainingState(documents, collection.pass_mark, attempts, current)
+    answers = _answers(session, collection.id, judge_id, attempts)
+    return TrainingState(documents, collection.pass_mark, attempts, current, answers)
 
 
 def _require_known(state: TrainingState, attempt: int) -> None:
@@ -151,38 +168,67 @@ def _require_known(state: TrainingState, attempt: int) -> None:
         raise NotFoundError("There is no such attempt at the training.")
 
 
-def _items(collection_id: int) -> Select[QualifyingItem]:
-    return select(QualifyingItem).where(QualifyingItem.collection_id == collection_id).order_by(QualifyingItem.position)
+def _items(session: Session, collection_id: int, judge_id: int, attempt: int) -> list[QualifyingItem]:
+    """The training documents in the order of an attempt: the organisers' first, then another for each attempt.
 
-
-def _unanswered(collection_id: int, judge_id: int, attempt: int) -> Select[QualifyingItem]:
-    """Select the documents that the judge has not answered in an attempt, in training order."""
-    answered = exists().where(
-        QualifyingAnswer.qualifying_item_id == QualifyingItem.id,
-        QualifyingAnswer.judge_id == judge_id,
-        QualifyingAnswer.attempt == attempt,
+    The order depends on judge and attempt alone, so that a repeated attempt is no exercise in remembering a row of
+    grades, and stays the same until it is finished.
+    """
+    items = list(
+        session.scalars(
+            select(QualifyingItem)
+            .where(QualifyingItem.collection_id == collection_id)
+            .order_by(QualifyingItem.position)
+        )
     )
-    return _items(collection_id).where(~answered)
+    if attempt == 1 or len(items) == 1:
+        return items
+    others = items.copy()
+    Random(f"{collection_id}:{judge_id}:{attempt}").shuffle(others)  # noqa: S311 - an order, no secret
+    return others if others != items else [*items[1:], items[0]]
 
 
-def _position(session: Session, item: QualifyingItem) -> int:
-    """The position of a document in the training, from 1."""
-    return session.scalars(
-        select(func.count())
-        .select_from(QualifyingItem)
-        .where(QualifyingItem.collection_id == item.collection_id, QualifyingItem.position <= item.position)
-    ).one()
+def _answered(session: Session, judge_id: int, attempt: int, items: Sequence[QualifyingItem]) -> dict[int, int]:
+    """Item id → the grade that the judge gave in an attempt."""
+    rows = session.execute(
+        select(QualifyingAnswer.qualifying_item_id, QualifyingAnswer.grade).where(
+            QualifyingAnswer.judge_id == judge_id,
+            QualifyingAnswer.attempt == attempt,
+            QualifyingAnswer.qualifying_item_id.in_([item.id for item in items]),
+        )
+    )
+    return {item_id: grade for item_id, grade in rows}
 
 
-def _task(session: Session, items: Select[QualifyingItem], attempt: int, of: int) -> TrainingTask | None:
-    item = session.scalar(items.limit(1))
-    if item is None:
-        return None
+def _answers(
+    session: Session, collection_id: int, judge_id: int, attempts: Sequence[Attempt]
+) -> dict[int, tuple[TrainingAnswer, ...]]:
+    """Attempt → its answers, in the order of showing."""
+    found = {}
+    for attempt in attempts:
+        items = _items(session, collection_id, judge_id, attempt.number)
+        given = _answered(session, judge_id, attempt.number, items)
+        found[attempt.number] = tuple(
+            TrainingAnswer(position, given[item.id] == item.known_grade)
+            for position, item in enumerate(items, start=1)
+            if item.id in given
+        )
+    return found
+
+
+def _next(session: Session, collection_id: int, judge_id: int, attempt: int) -> tuple[QualifyingItem, int] | None:
+    """The first document of an attempt without an answer, and its position; None when all have one."""
+    items = _items(session, collection_id, judge_id, attempt)
+    given = _answered(session, judge_id, attempt, items)
+    return next(((item, at) for at, item in enumerate(items, start=1) if item.id not in given), None)
+
+
+def _task(session: Session, item: QualifyingItem, attempt: int, position: int, of: int) -> TrainingTask:
     topic, document = session.get_one(Topic, item.topic_id), session.get_one(Document, item.document_id)
     return TrainingTask(
         item_id=item.id,
         attempt=attempt,
-        position=_position(session, item),
+        position=position,
         of=of,
         topic_number=topic.number,
         topic_title=topic.title,

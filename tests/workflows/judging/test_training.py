@@ -42,10 +42,22 @@ def take_in(session: Session, text: str) -> int:
     return training.store_training(session, SLUG, checked)
 
 
-def go_through(session: Session, judge: int, attempt: int, grades: list[int]) -> None:
+def go_through(session: Session, judge: int, attempt: int, grades: list[int]) -> list[tuple[str, str]]:
+    """Give these grades in turn; the topics and documents, in the order of showing."""
+    shown = []
     for grade in grades:
         task = training_attempts.next_of_attempt(session, SLUG, judge, attempt)
         assert task is not None
+        training_attempts.answer_item(session, SLUG, judge, attempt, task.item_id, grade, answered_at=NOW)
+        shown.append((task.topic_number, task.docno))
+    return shown
+
+
+def answer_rightly(session: Session, judge: int, attempt: int) -> None:
+    """Give every document of an attempt its correct grade."""
+    correct = {(row.topic, row.docno): row.grade for row in training.show_training(session, SLUG).rows}
+    while task := training_attempts.next_of_attempt(session, SLUG, judge, attempt):
+        grade = correct[task.topic_number, task.docno]
         training_attempts.answer_item(session, SLUG, judge, attempt, task.item_id, grade, answered_at=NOW)
 
 
@@ -95,7 +107,7 @@ def test_who_has_not_passed_begins_again_and_every_attempt_is_kept(session: Sess
     with_training(session, pass_mark=100)
     jo, kim = member(session, "jo"), member(session, "kim")
     go_through(session, jo, 1, [0, 1, 0])
-    go_through(session, jo, 2, [2, 0, 1])
+    answer_rightly(session, jo, 2)
     go_through(session, kim, 1, [2])
     place = find_collection(session, SLUG)
     assert (may_judge(session, place, jo), may_judge(session, place, kim)) == (None, Preparation.TRAINING)
@@ -106,6 +118,18 @@ def test_who_has_not_passed_begins_again_and_every_attempt_is_kept(session: Sess
     ] == [("jo", True, [(1, 3, 0, 3), (2, 3, 3, 3)]), ("kim", False, [(1, 1, 1, 3)])]
     # Of the answers to a, b and a of the second topic, 2 of 3, 1 of 2 and 1 of 2 were right.
     assert [(row.right, row.answered) for row in training.show_training(session, SLUG).rows] == [(2, 3), (1, 2), (1, 2)]
+
+
+def test_every_attempt_after_the_first_has_an_order_of_its_own(session: Session) -> None:
+    with_training(session, pass_mark=100)
+    jo = member(session, "jo")
+    given = go_through(session, jo, 1, [0, 1, 0])
+    others = [go_through(session, jo, attempt, [0, 1, 0]) for attempt in range(2, 6)]
+    assert all(sorted(other) == sorted(given) and other != given for other in others)
+    answers = training_attempts.training_of(session, SLUG, jo).answers
+    assert [one.position for one in answers[2]] == [1, 2, 3]
+    for one in answers[2]:
+        assert training_attempts.feedback_on(session, SLUG, jo, 2, one.position).is_right == one.is_right
 
 
 def test_only_the_attempt_that_is_due_takes_answers(session: Session) -> None:
