@@ -25,7 +25,7 @@ from annotator.web.site import context
 from annotator.web.site.access import administrator_page, collection_page, signed_in_page
 from annotator.web.site.adaptive import choices_to_come
 from annotator.web.site.audit_note import note
-from annotator.web.site.context import database, now, the_person, the_place
+from annotator.web.site.context import current_person, database, now, the_person, the_place
 from annotator.web.site.forms import Form, NumberField, done, is_confirmed, unix_lines
 from annotator.web.site.labels import COLLECTION_KINDS
 from annotator.web.site.language import gettext, lazy_gettext
@@ -33,7 +33,7 @@ from annotator.web.site.memories import kept_report, what_waits
 from annotator.workflows.collections import collection, restoring
 from annotator.workflows.collections.collection import CollectionChange, CollectionSize, CollectionView, Guidelines
 from annotator.workflows.documents import documents
-from annotator.workflows.judging import judging, questions
+from annotator.workflows.judging import judging, preparation, questions
 from annotator.workflows.judging.judging_pace import judging_pace
 from annotator.workflows.people import members
 from annotator.workflows.people.members import MemberRow
@@ -45,6 +45,12 @@ blueprint = Blueprint("collection", __name__)
 
 # What somebody has who creates a collection.
 QUERIES, TASK = "queries", "task"
+# Where people begin who have these roles alone.
+FIRST_PAGES = {
+    frozenset({Role.JUDGE}): "judging.topics",
+    frozenset({Role.ADJUDICATOR}): "adjudicating.topics",
+    frozenset({Role.JUDGE, Role.ADJUDICATOR}): "judging.topics",
+}
 FIRST_SCALE = lazy_gettext("0=Not relevant\n1=Relevant\n2=Highly relevant")
 
 
@@ -182,7 +188,12 @@ class CollectionForm(CollectionFields):
 
 @blueprint.get("/")
 def home() -> ResponseReturnValue:
-    """Redirect to the list of the person's collections."""
+    """Redirect to the list of the person's collections; who only judges, and in one, to what waits there."""
+    reader = current_person()
+    roles = database().read(members.roles_everywhere, reader.id) if reader and not reader.administrator else {}
+    for slug, held in roles.items():
+        if len(roles) == 1 and held in FIRST_PAGES:
+            return redirect(url_for(FIRST_PAGES[held], slug=slug), 303)
     return redirect(url_for(".list_all"), 303)
 
 
@@ -339,9 +350,17 @@ def _members_view(slug: str) -> str:
         with database().transaction() as session:  # a transaction, because expired leases are released here
             work = judging.topics_to_judge(session, slug, the_person().id, now=now(), to_come=to_come)
         answers = database().read(questions.count_new_answers, slug, the_person().id)
+    with database().reading() as session:
+        preparations = preparation.preparations_of(session, slug, the_person().id)
     sends = the_place().participates and not the_place().collection.closed
     sending = sender_state(slug) if sends else None
-    return render_template("collections/collection/for_members.html", work=work, answers=answers, sending=sending)
+    return render_template(
+        "collections/collection/for_members.html",
+        work=work,
+        answers=answers,
+        sending=sending,
+        preparations=preparations,
+    )
 
 
 def _filled_form() -> SettingsForm:

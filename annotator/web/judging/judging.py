@@ -26,7 +26,15 @@ from annotator.web.site.context import database, now, the_person, the_place
 from annotator.web.site.forms import Form, unix_lines
 from annotator.web.site.labels import CANNOT_JUDGE
 from annotator.web.site.language import lazy_gettext
-from annotator.workflows.judging import act_decisions, judge_desk, judging, questions, recording, taking_along
+from annotator.workflows.judging import (
+    act_decisions,
+    judge_desk,
+    judging,
+    preparation,
+    questions,
+    recording,
+    taking_along,
+)
 from annotator.workflows.judging.judging import JudgingTask, NotPreparedError
 from annotator.workflows.people import members
 
@@ -90,7 +98,8 @@ def topics(slug: str) -> ResponseReturnValue:
     with database().reading() as session:
         answers = questions.count_new_answers(session, slug, the_person().id)
         taken = taking_along.list_taken(session, slug, now=now(), judge_id=the_person().id)
-    return render_template("judging/topics.html", work=work, answers=answers, taken=taken)
+        preparations = preparation.preparations_of(session, slug, the_person().id)
+    return render_template("judging/topics.html", work=work, answers=answers, taken=taken, preparations=preparations)
 
 
 @blueprint.get("/collections/<slug>/judge/topics/<path:number>")

@@ -24,7 +24,9 @@ class SignInForm(Form):
     """Account name and password."""
 
     name = StringField(
-        lazy_gettext("Name"), [InputRequired()], render_kw={"autocomplete": "username", "autocapitalize": "none"}
+        lazy_gettext("Name"),
+        [InputRequired()],
+        render_kw={"autocomplete": "username", "autocapitalize": "none", "autofocus": True},
     )
     password = PasswordField(
         lazy_gettext("Password"), [InputRequired()], render_kw={"autocomplete": "current-password"}

@@ -40,8 +40,13 @@ def test_a_judge_goes_through_the_training_and_is_told_after_each_document(visit
     over = jo.get(f"{news}/training/1")
     assert (over.status_code, over.headers["Location"]) == (303, f"{news}/training")
     assert "You got 1 of 2 right. To pass you need 100 %." in words(jo.get(f"{news}/training"))
-    for grade in (2, 0):
-        answer(jo, jo.get(f"{news}/training/2"), grade)
+    missed = jo.get(f"{news}/training").text
+    assert 'aria-label="Answer 1 of attempt 1: wrong">1 ✗</a>' in missed
+    assert 'aria-label="Answer 2 of attempt 1: right">2</a>' in missed
+    again = jo.get(f"{news}/training/2")
+    assert "Text of b." in again.text  # in another order
+    answer(jo, again, 0)
+    answer(jo, jo.get(f"{news}/training/2"), 2)
     page_of_jo = words(jo.get(f"{news}/training"))
     assert "You have passed the training." in page_of_jo
     assert "1 2 / 2 1 (50 %) not passed" in page_of_jo
@@ -125,3 +130,23 @@ def test_who_has_accepted_the_guidelines_goes_on_to_the_training_that_is_to_be_p
     for grade in (2, 0):
         answer(jo, jo.get(f"{news}/training/1"), grade)
     assert jo.post(f"{news}/guidelines", number="1").headers["Location"] == f"{news}/judge"
+
+
+def test_a_judge_is_shown_what_comes_before_judging(visit: Visit, news: str) -> None:
+    jo, ola = visit("jo"), visit("ola")
+    assert "Before you judge" not in words(jo.get(f"{news}/judge"))
+    assert "Read the guidelines" not in words(jo.get(news))
+    ola.post(f"{news}/guidelines/edit", text="Be fair.")
+    make(ola, news)
+    ola.post(f"{news}/training/pass-mark", mark="100")
+    for page in (jo.get(f"{news}/judge"), jo.get(news)):
+        assert "Before you judge Read and accept the guidelines Pass the training Judge" in words(page)
+    jo.post(f"{news}/guidelines", number="1")
+    page = jo.get(f"{news}/judge")
+    assert "Read and accept the guidelines · done Pass the training Judge" in words(page)
+    assert f'href="{news}/training"' in page.text
+
+
+def test_somebody_who_only_judges_begins_with_what_waits(visit: Visit, news: str) -> None:
+    assert visit("jo").get("/").headers["Location"] == f"{news}/judge"
+    assert visit("ola").get("/").headers["Location"] == "/collections"
