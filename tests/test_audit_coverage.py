@@ -31,6 +31,7 @@ PAGES_WITHOUT: Mapping[str, str] = {
     "adjudicating_protocol.acts": JUDGING,
     "judging.record": JUDGING,
     "judging_protocol.acts": JUDGING,
+    "judged.change": JUDGING,
     "judged.take_up": JUDGING,
     "taking_along_protocol.take": JUDGING,
     "taking_along_protocol.give_back": JUDGING,
