@@ -44,10 +44,10 @@ def test_a_role_that_excludes_no_other_is_not_noted_as_forced(visit: Visit, news
     assert event.details == {"role": "adjudicator"}
 
 
-def test_an_organiser_who_participates_does_not_become_a_judge_by_opening_a_document(
+def test_an_organiser_who_participates_does_not_become_a_judge_by_beginning_a_topic(
     visit: Visit, news: str, database: Database
 ) -> None:
     with database.transaction() as session:
         members.add_member(session, SLUG, "pat", Role.ORGANISER, added_at=NOW)
-    assert visit("pat").get(f"{news}/judge/topics/1").status_code == 409
+    assert visit("pat").post(f"{news}/judge/topics/1").status_code == 409
     assert Role.JUDGE not in roles(database, "pat")
