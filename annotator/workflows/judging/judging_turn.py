@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import cast
 
-from sqlalchemy import Select, Table, bindparam, exists, func, select
+from sqlalchemy import ColumnElement, ScalarSelect, Select, Table, bindparam, exists, func, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import BusyError, ConflictError, NotFoundError
@@ -63,7 +63,17 @@ def _since(queue: Queue) -> Select[tuple[int, int, int, bool]]:
         JUDGEMENTS.c.judge_id + 0 == bindparam("judge_id"),
         JUDGEMENTS.c.cannot_judge == CannotJudge.WITHDRAWN,
     )
-    put_off = (
+    return select(
+        fresh.scalar_subquery().label("judged"),
+        select(func.max(JUDGEMENTS.c.id)).scalar_subquery().label("last"),
+        _deferred(of_queue).label("put_off"),
+        withdrawn.label("withdrawn"),
+    )
+
+
+def _deferred(of_queue: ColumnElement[bool]) -> ScalarSelect[int]:
+    """How many documents of the topic the judge has deferred in the queue."""
+    return (
         select(func.count())
         .select_from(ASSIGNMENTS)
         .join(ITEMS, ITEMS.c.id == ASSIGNMENTS.c.pool_item_id)
@@ -73,12 +83,7 @@ def _since(queue: Queue) -> Select[tuple[int, int, int, bool]]:
             of_queue,
             ITEMS.c.topic_id == bindparam("topic_id"),
         )
-    )
-    return select(
-        fresh.scalar_subquery().label("judged"),
-        select(func.max(JUDGEMENTS.c.id)).scalar_subquery().label("last"),
-        put_off.scalar_subquery().label("put_off"),
-        withdrawn.label("withdrawn"),
+        .scalar_subquery()
     )
 
 
