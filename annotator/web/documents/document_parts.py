@@ -2,20 +2,22 @@
 
 import re
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from itertools import chain
 from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
-from annotator.web.site.safe_html import is_shown_as_html, sanitised
+from annotator.web.site.safe_html import Rendering, renderings, sanitised
 
 # Characters per part, approximately; slightly more when there is no good place to cut.
 PART = 64_000
 LONGEST_PART = 96_000
 # Characters of multi-part documents cached per process.
 MOST_KEPT = 32_000_000
+# Bodies whose renderings are remembered.
+MOST_RENDERINGS = 10_000
 
 # As nh3 writes it: attributes in double quotes, which may contain “>”.
 TAG = re.compile(r'<(/?)([a-z][a-z0-9]*)(?:\s+[a-z-]+="[^"]*")*\s*>')
@@ -64,16 +66,32 @@ class Parts:
         self._most = most
         self._kept: OrderedDict[object, tuple[Markup, ...]] = OrderedDict()
         self._size = 0
+        self._renderings: OrderedDict[object, tuple[Rendering, ...]] = OrderedDict()
 
-    def of(self, key: object, body: str) -> tuple[Markup, ...]:
-        """The parts of a body; a key must always denote the same body."""
+    def renderings(self, key: object, body: str) -> tuple[Rendering, ...]:
+        """The possible renderings of a body; those of long ones are remembered."""
         if len(body) <= PART:
-            return document_parts(body)
-        parts = self._kept.pop(key, None)
+            return renderings(body)
+        found = self._renderings.pop(key, None) or renderings(body)
+        self._renderings[key] = found
+        if len(self._renderings) > MOST_RENDERINGS:
+            self._renderings.popitem(last=False)
+        return found
+
+    def of(self, key: object, body: str, rendering: Rendering | None = None) -> tuple[Markup, ...]:
+        """The parts of a body; a key must always denote the same body.
+
+        Without a rendering, or with one that is not possible, it is the usual one.
+        """
+        possible = self.renderings(key, body)
+        chosen = rendering if rendering in possible else possible[0]
+        if len(body) <= PART:
+            return rendered_parts(body, chosen)
+        parts = self._kept.pop((key, chosen), None)
         if parts is None:
-            parts = document_parts(body)
+            parts = rendered_parts(body, chosen)
             self._size += _size(parts)
-        self._kept[key] = parts
+        self._kept[key, chosen] = parts
         while self._size > self._most and len(self._kept) > 1:
             _, oldest = self._kept.popitem(last=False)
             self._size -= _size(oldest)
@@ -82,7 +100,12 @@ class Parts:
 
 def document_parts(body: str) -> tuple[Markup, ...]:
     """A document's body as safe HTML, cut between paragraphs; each part can be rendered on its own."""
-    if is_shown_as_html(body):
+    return rendered_parts(body, renderings(body)[0])
+
+
+def rendered_parts(body: str, rendering: Rendering) -> tuple[Markup, ...]:
+    """The parts of a body in one of its renderings."""
+    if rendering == Rendering.PAGE:
         return tuple(Markup('<div class="rich">{}</div>').format(part) for part in _cut_html(str(sanitised(body))))
     return tuple(Markup('<div class="plain">{}</div>').format(escape(part)) for part in _cut_text(body))
 
@@ -180,3 +203,13 @@ def _beginnings(opened: Element | None) -> str:
 def _part(before: str, text: str, opened: Element | None) -> Markup:
     ends = "".join(f"</{element.name}>" for element in _elements(opened))
     return Markup(f"{before}{text}{ends}")  # noqa: S704 - tags and texts were written by nh3
+
+
+def occurrences_in(parts: Sequence[str], words: str) -> list[int]:
+    """How often some words occur in the text of each part, regardless of case and of the blanks between them."""
+    pattern = re.compile(r"\s+".join(re.escape(word) for word in words.split()), re.IGNORECASE)
+    return [sum(1 for _ in pattern.finditer(_text_of(part))) for part in parts]
+
+
+def _text_of(part: str) -> str:
+    return Markup(TAG.sub("", part)).unescape()  # noqa: S704 - to text, which is only searched

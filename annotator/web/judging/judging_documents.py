@@ -10,6 +10,7 @@ from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.judge_history import OwnJudgement, RecentJudgement, ShownDocument
 from annotator.web.documents.document_parts import Parts
 from annotator.web.site.context import the_person, the_place
+from annotator.web.site.safe_html import Rendering
 from annotator.workflows.judging.judge_desk import Beside
 from annotator.workflows.judging.judging import JudgingTask
 from annotator.workflows.judging.taking_along import Kept
@@ -35,15 +36,20 @@ def document_json(document: ShownDocument, previous: int | None = None) -> dict[
         "language": document.language,
         "html": parts[0] if parts else "",
         "parts": max(len(parts), 1),
+        "renderings": PARTS.renderings(_key(document), document.body) if document.body else (),
         "decision": _decision_json(document.judgement) if document.judgement else None,
         "previous": previous,
         **given,
     }
 
 
-def parts_of(document: ShownDocument) -> tuple[Markup, ...]:
+def parts_of(document: ShownDocument, rendering: Rendering | None = None) -> tuple[Markup, ...]:
     """The document's text as safe HTML, in parts; empty for a document without a text."""
-    return PARTS.of(document.text_hash or document.body, document.body) if document.body else ()
+    return PARTS.of(_key(document), document.body, rendering) if document.body else ()
+
+
+def _key(document: ShownDocument) -> str | None:
+    return document.text_hash or document.body
 
 
 def batch_json(

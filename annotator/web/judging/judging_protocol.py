@@ -15,6 +15,7 @@ from werkzeug.exceptions import HTTPException
 from annotator.errors import AnnotatorError, BusyError, ConflictError, NotFoundError
 from annotator.storage import Database, Role
 from annotator.storage.judging.judge_history import ShownDocument
+from annotator.web.documents.document_parts import occurrences_in
 from annotator.web.judging import onward
 from annotator.web.judging.judging_acts import Sent, read_sent
 from annotator.web.judging.judging_documents import document_json, parts_of
@@ -24,6 +25,8 @@ from annotator.web.site.adaptive import choices_to_come, choose_if_few
 from annotator.web.site.context import database, now
 from annotator.web.site.json_answers import SIGNED_OUT, refusal, sent_json
 from annotator.web.site.language import gettext
+from annotator.web.site.query_string import asked_word
+from annotator.web.site.safe_html import Rendering
 from annotator.web.site.sessions import signed_in_as
 from annotator.web.site.translate import say
 from annotator.workflows.judging import judge_access, judge_desk, judging, judging_turn
@@ -40,6 +43,9 @@ REFILLED_BELOW = 7
 EPOCHS: WeakKeyDictionary[Database, str] = WeakKeyDictionary()
 # The cached counts of this process.
 COUNTS: WeakKeyDictionary[Database, judging_turn.Memory] = WeakKeyDictionary()
+
+# Characters of the words that are searched for in a document.
+LONGEST_FOUND = 200
 
 JsonView = Callable[..., ResponseReturnValue]
 
@@ -176,11 +182,20 @@ def who(judge: JudgeHere) -> dict[str, object]:
 
 
 def one_part(document: ShownDocument, part: int) -> Response:
-    """One part of a document, counted from 1."""
-    parts = parts_of(document)
+    """One part of a document, counted from 1, in the rendering of `?as=`; with `?find=`, where those words occur."""
+    parts = parts_of(document, asked_rendering())
+    words = asked_word("find", "")[:LONGEST_FOUND]
+    if words:
+        return as_json({"found": occurrences_in(parts, words)})
     if not 1 <= part <= len(parts):
         raise NotFoundError("This document has no part %(part)d.", part=part)
-    return as_json({"html": parts[part - 1]})
+    return as_json({"html": parts[part - 1], "parts": len(parts)})
+
+
+def asked_rendering() -> Rendering | None:
+    """The rendering of `?as=`; None for the usual one."""
+    written = asked_word("as", "")
+    return Rendering(written) if written in set(Rendering) else None
 
 
 def drawn(turn: Turn, sent: Sent) -> tuple[Sequence[ShownDocument], str | None]:

@@ -2,6 +2,7 @@
 
 import re
 from collections import defaultdict
+from enum import StrEnum
 from functools import lru_cache
 
 import nh3
@@ -13,16 +14,42 @@ TAGS = {
     *("code", "kbd", "samp", "em", "strong", "b", "i", "u", "s", "sub", "sup", "mark", "abbr", "q", "cite", "a"),
     *("table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td", "div", "span", "figure", "figcaption"),
 }
-ATTRIBUTES = {"a": {"href", "title"}, "abbr": {"title"}, "th": {"scope", "colspan", "rowspan"}, "td": {"colspan"}}
+# Blocks that are shown as a div: without one their text would run into that of their neighbours. `details` is
+# shown open, since a judge must see all of a document.
+SHOWN_AS_DIV = {
+    *("details", "summary", "section", "article", "main", "header", "footer", "nav", "aside", "address", "center"),
+    *("fieldset", "legend", "option", "dir", "menu", "hgroup"),
+}
+ATTRIBUTES = {
+    "a": {"href", "title"},
+    "abbr": {"title"},
+    "th": {"scope", "colspan", "rowspan"},
+    "td": {"colspan", "rowspan"},
+    "img": {"alt"},
+}
 # Only a body that starts with a block-level HTML element is treated as HTML. Plain text may mention <tags>, and
 # a judge must see them; HTML shown as text is ugly but complete.
 # Possessive quantifiers: a body of many comments without a block is rejected in one pass.
 BEGINS_AS_HTML = re.compile(
     r"\s*+(?:(?><!--.*?-->|<\?xml.*?\?>)\s*+)*+"
-    r"<(?:!doctype\s+html|html|head|body|article|section|main|header|div|p|h[1-6]|table|ul|ol|dl|pre|blockquote)\b",
+    r"<(?:!doctype\s+html|html|head|body|article|section|main|header|footer|nav|aside|details|div|p|h[1-6]|table|ul|ol|dl|pre|blockquote)\b",
     re.IGNORECASE | re.DOTALL,
 )
-HEADING = re.compile(r"<(/?)h([1-6])>")
+# A body that starts with an inline element is HTML when a block, a line break or a second link or style follows.
+BEGINS_INLINE = re.compile(r"\s*+<(?:a|b|br|center|em|font|i|img|small|span|strong|u)\b[^<>]*+>", re.IGNORECASE)
+STYLES = "(?:a|b|center|em|font|i|small|span|strong|u)"
+GOES_ON_AS_HTML = re.compile(
+    r"<(?:p|div|table|tr|ul|ol|li|dl|h[1-6]|hr|br|blockquote|pre)\b[^<>]*+>"
+    rf"|</{STYLES}>(?>[^<]*+<(?!/?{STYLES}\b))*+[^<]*+</?{STYLES}\b",
+    re.IGNORECASE,
+)
+# Any element, in a body that is shown as text: a judge may then ask for the page.
+HAS_ELEMENT = re.compile(r"<[a-z][a-z0-9]*+(?:\s[^<>]*+)?/?>", re.IGNORECASE)
+# What is rewritten after sanitising. The first alternative consumes the attributes of other elements.
+REWRITTEN = re.compile(
+    r'<(?P<with>[a-z][a-z0-9]*+)(?: [a-z-]++="(?P<value>[^"]*+)")++>'
+    rf"|<(?P<end>/?)(?:h(?P<level>[1-6])|(?P<bare>img)|(?P<block>{'|'.join(sorted(SHOWN_AS_DIV))}))>"
+)
 LOWEST_HEADING = 6
 # A comment, an element with raw text content, or a tag with its attributes, so that text inside these that looks like
 # a tag is not matched. No backtracking, even if something is unclosed.
@@ -58,6 +85,22 @@ DROPPED_WHOLE = {"script", "style", "title", "template"}
 MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
+class Rendering(StrEnum):
+    """How a document's body is shown: as a page, or as the text that was imported."""
+
+    PAGE = "page"
+    TEXT = "text"
+
+
+def renderings(body: str) -> tuple[Rendering, ...]:
+    """The possible renderings of a body; the first is the usual one."""
+    if is_shown_as_html(body):
+        return Rendering.PAGE, Rendering.TEXT
+    if HAS_ELEMENT.search(body) and not _is_too_deep(body):
+        return Rendering.TEXT, Rendering.PAGE
+    return (Rendering.TEXT,)
+
+
 def document_html(body: str) -> Markup:
     """A document's body as HTML: sanitised, or plain text with its line breaks."""
     if is_shown_as_html(body):
@@ -67,7 +110,7 @@ def document_html(body: str) -> Markup:
 
 def is_shown_as_html(body: str) -> bool:
     """Whether a body is HTML of acceptable depth: parsing time is quadratic in the depth."""
-    return BEGINS_AS_HTML.match(body) is not None and not _is_too_deep(body)
+    return _looks_like_html(body) and not _is_too_deep(body)
 
 
 def sanitised(body: str) -> Markup:
@@ -83,6 +126,13 @@ def document_beginning(body: str) -> str:
         body = Markup(safe).unescape()  # noqa: S704 - converted to text here, and escaped where it is shown
     line = " ".join(body.split())
     return line if len(line) <= BEGINNING else f"{line[:BEGINNING].rsplit(' ', 1)[0]} …"
+
+
+def _looks_like_html(body: str) -> bool:
+    if BEGINS_AS_HTML.match(body):
+        return True
+    begin = BEGINS_INLINE.match(body)
+    return begin is not None and GOES_ON_AS_HTML.search(body, begin.end()) is not None
 
 
 def _is_too_deep(body: str) -> bool:
@@ -145,10 +195,26 @@ def _sanitised(html: str, lower_by: int) -> Markup:
     """Sanitised HTML with lowered headings; nh3 normalises tags, so that a regular expression can match them."""
     safe = nh3.clean(
         html,
-        tags=TAGS,
+        tags=TAGS | SHOWN_AS_DIV | {"img"},
         clean_content_tags=DROPPED_WHOLE,
         attributes=ATTRIBUTES,
         set_tag_attribute_values={"a": {"target": "_blank"}},
     )
-    lowered = HEADING.sub(lambda match: f"<{match[1]}h{min(int(match[2]) + lower_by, LOWEST_HEADING)}>", safe)
-    return Markup(lowered)  # noqa: S704 - sanitised by nh3, with heading levels inserted here
+
+    # Of an image its description stays, as an attribute: offsets in the text count what was written as text.
+    def rewritten(match: re.Match[str]) -> str:
+        if match["level"]:
+            return f"<{match['end']}h{min(int(match['level']) + lower_by, LOWEST_HEADING)}>"
+        if match["block"]:
+            return f"<{match['end']}div>"
+        if match["bare"]:
+            return '<span class="image"></span>'
+        if match["with"] == "img":
+            return (
+                f'<span class="image" role="img" aria-label="{match["value"]}"></span>'
+                if match["value"].strip()
+                else ""
+            )
+        return match[0]
+
+    return Markup(REWRITTEN.sub(rewritten, safe))  # noqa: S704 - sanitised by nh3; only its own tags are rewritten
