@@ -2,12 +2,13 @@
 
 import { offerCommands } from "./commands.js";
 import { Evidence } from "./evidence.js";
+import { Finding } from "./finding.js";
 import { listen } from "./keys.js";
 import { Marks } from "./marks.js";
 import { Questions, keepTopicNote, keepWords, showCounts } from "./notes.js";
 import { dropOldDrafts } from "./drafts.js";
 import { Outbox } from "./outbox.js";
-import { Parts, isStacked, keepSettings } from "./reading.js";
+import { Parts, View, isStacked, keepSettings } from "./reading.js";
 import { listenToRecent } from "./recent.js";
 import { Link } from "./requests.js";
 import { show, tell } from "./screen.js";
@@ -29,19 +30,38 @@ function pageOf(link) {
   const roots = [element("document-title"), body];
   const marks = new Marks([]);
   const evidence = new Evidence(body, element("evidence"), show);
-  const fetchPart = async (assignment, part) =>
-    (await link.get(`${batch.urls.assignments}${assignment}/parts/${part}`)).data?.html ?? null;
+  const partOf = (assignment, part, asked) =>
+    link.get(`${batch.urls.assignments}${assignment}/parts/${part}?${new URLSearchParams(asked)}`);
+  const fetchPart = async (assignment, part, rendering) => {
+    const { data } = await partOf(assignment, part, { as: rendering });
+    return data?.html === undefined ? null : data;
+  };
   const parts = new Parts(body, fetchPart, (nodes) => {
     marks.extend(nodes);
-    showCounts(marks);
+    showCounts(marks, parts.areLeft);
     evidence.mark();
   });
   const mark = () => {
     marks.show(roots);
-    showCounts(marks);
+    showCounts(marks, parts.areLeft);
   };
+  const finding = new Finding(parts, async (assignment, rendering, find) =>
+    (await partOf(assignment, 1, { as: rendering, find })).data?.found ?? null);
+  const view = new View(`view:${batch.urls.topics}`, (chosen) => {
+    parts.begin(parts.document, chosen);
+    evidence.counts = view.isUsual;
+    finding.forget();
+    mark();
+    evidence.show(evidence.passages);
+  });
+  onClicks("show-source", () => view.choose("text"));
   return {
     ...{ marks, evidence, parts, mark },
+    show(one) {
+      parts.begin(one, view.begin(one));
+      evidence.counts = view.isUsual;
+      finding.forget();
+    },
     begin(passages) {
       mark();
       evidence.show(passages);
@@ -119,7 +139,10 @@ function listenToPanels() {
 function leave(where) {
   const panel = where.closest(".tools details, .topic-note") ?? form.querySelector(".panel[open]");
   if (panel && !panel.querySelector("textarea")?.value) panel.open = false;
-  if (panel || where.matches("input, textarea")) element("document").focus({ preventScroll: true });
+  if (!panel && !where.matches("input, textarea")) return;
+  // At the end of a topic there is no document to go to.
+  where.blur();
+  element("document").focus({ preventScroll: true });
 }
 
 // On a small screen the judge sees the document first: of the topic its title, unless the judge has unfolded a topic.

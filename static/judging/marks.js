@@ -2,7 +2,8 @@
 
 import { textNodes } from "./text.js";
 
-export const COLOURS = 8;
+// The second half has the colours of the first, underlined.
+export const COLOURS = 16;
 const LETTER = String.raw`[\p{L}\p{M}\p{N}_]`;
 const NOT_SPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}]/u;
 const SHORTEST_BEGINNING = 4;
@@ -14,10 +15,12 @@ export function typed(text) {
   return { text, kind };
 }
 
-/** One pattern for all words, a group for each; null when there are none. */
+/** One pattern for all words, a group for each, the longest first; null when there are none. */
 export function patternOf(words) {
   if (words.length === 0) return null;
-  return new RegExp(words.map((word) => `(${sourceOf(word)})`).join("|"), "giu");
+  const groups = words.map((word, index) => ({ length: word.text.length, source: `(?<w${index}>${sourceOf(word)})` }));
+  groups.sort((one, other) => other.length - one.length);
+  return new RegExp(groups.map(({ source }) => source).join("|"), "giu");
 }
 
 function sourceOf({ text, kind }) {
@@ -29,7 +32,9 @@ function sourceOf({ text, kind }) {
   if (kind === "substring") return literal;
   // Signs at the ends, as in C++, have no word boundary beside them.
   const before = /^[\p{L}\p{N}]/u.test(text) ? `(?<!${LETTER})` : "";
-  const end = kind === "prefix" ? `${LETTER}*` : `(?:['’]?e?s)?(?!${LETTER})`;
+  // “as” is no plural of “a”.
+  const plural = text.length > 1 ? "(?:['’]?e?s)?" : "(?:['’]s)?";
+  const end = kind === "prefix" ? `${LETTER}*` : `${plural}(?!${LETTER})`;
   return before + literal + (/[\p{L}\p{N}]$/u.test(text) ? end : "");
 }
 
@@ -43,7 +48,8 @@ export function occurrences(pattern, roots) {
       const range = document.createRange();
       range.setStart(node, match.index);
       range.setEnd(node, match.index + match[0].length);
-      found.push({ word: match.slice(1).findIndex((group) => group !== undefined), range });
+      const [name] = Object.entries(match.groups).find(([, group]) => group !== undefined);
+      found.push({ word: Number(name.slice(1)), range });
     }
   }
   return found;
@@ -92,12 +98,22 @@ export class Marks {
     const next = this.at < 0 && direction < 0 ? this.found.length - 1 : this.at + direction;
     if (next < 0 || next >= this.found.length) return false;
     this.at = next;
-    const { range } = this.found[next];
-    if (canMark) CSS.highlights.set("mark-now", priority(new Highlight(range), 2));
-    const place = range.getBoundingClientRect();
-    scrollBy({ top: place.top - innerHeight * 0.4 });
+    point(this.found[next].range);
     return true;
   }
+}
+
+/** Show one place in the document, as the one that the judge is at. */
+export function point(range) {
+  if (canMark) CSS.highlights.set("mark-now", priority(new Highlight(range), 4));
+  scrollBy({ top: range.getBoundingClientRect().top - innerHeight * 0.4 });
+}
+
+/** Mark the places that were searched for; none ends it. */
+export function showFound(ranges) {
+  if (!canMark) return;
+  CSS.highlights.set("found", priority(new Highlight(...ranges), 3));
+  if (ranges.length === 0) CSS.highlights.delete("mark-now");
 }
 
 function names() {

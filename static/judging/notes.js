@@ -1,7 +1,8 @@
 // What a judge writes beside the topic: a note on what counts, the words to be marked, a question to the organiser.
 
-import { typed } from "./marks.js";
+import { COLOURS, patternOf, typed } from "./marks.js";
 import { Saving } from "./saving.js";
+import { show } from "./screen.js";
 import { batch, freshId, say } from "./words.js";
 
 const own = (name) => `${name}:${batch.person}:${batch.urls.page}`;
@@ -24,10 +25,16 @@ export function keepTopicNote(link) {
   saving.send();
 }
 
-/** The words that are marked: the topic's own and those the judge types, with a way to take the latter back. */
+// A word of the topic that a judge has taken off is kept among their own words, with this before it.
+const OFF = "-";
+const isSame = (one, other) => one.localeCompare(other, undefined, { sensitivity: "accent" }) === 0;
+
+/** The words that are marked: the topic's own and those the judge types; each can be taken off. */
 export function keepWords(link, marks, onChange) {
   const list = document.getElementById("marked");
   const field = document.getElementById("mark");
+  const toggle = document.getElementById("marking-on");
+  const switchedOff = `marks-off:${batch.urls.topics}`;
   const saving = new Saving({
     link,
     url: batch.urls.marks,
@@ -36,25 +43,47 @@ export function keepWords(link, marks, onChange) {
     onState: () => {},
   });
   let added = saving.left() ?? batch.marks;
+  const isOff = ({ text }) => added.includes(OFF + text);
+  const isRemoval = (word) => batch.topic.words.some(({ text }) => word === OFF + text);
 
   function choose() {
-    marks.choose([...batch.topic.words, ...added.map(typed)]);
-    list.replaceChildren(...marks.words.map(chip));
+    const isOn = localStorage.getItem(switchedOff) === null;
+    const own = added.filter((word) => !isRemoval(word)).map(typed);
+    const words = [...batch.topic.words.filter((word) => !isOff(word)), ...own];
+    const off = batch.topic.words.filter(isOff);
+    marks.choose(isOn ? words : []);
+    list.replaceChildren(...(isOn ? [...words.map(chip), ...off.map(offChip)] : []));
+    toggle.setAttribute("aria-pressed", String(isOn));
     onChange();
   }
 
-  function chip({ text, kind }, index) {
+  function chip(word, index) {
+    const { text, kind } = word;
     const item = document.createElement("li");
-    item.className = `mark-${index % 8}`;
+    item.className = `mark-${index % COLOURS}`;
     item.append(kind === "prefix" ? `${text}…` : text, document.createElement("span"));
-    if (index < batch.topic.words.length) return item;
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = "×";
-    button.setAttribute("aria-label", say("unmark", { word: text }));
-    button.addEventListener("click", () => change(added.filter((other) => other !== text)));
-    item.append(button);
+    const isOfTopic = batch.topic.words.includes(word);
+    const without = () => (isOfTopic ? [...added, OFF + text] : added.filter((other) => other !== text));
+    item.append(button("×", say("unmark", { word: text }), () => change(without())));
     return item;
+  }
+
+  function offChip({ text }) {
+    const item = document.createElement("li");
+    item.className = "off";
+    const words = document.createElement("s");
+    words.textContent = text;
+    item.append(words, button("+", say("mark_again", { word: text }), () => change(added.filter((other) => other !== OFF + text))));
+    return item;
+  }
+
+  function button(sign, label, act) {
+    const made = document.createElement("button");
+    made.type = "button";
+    made.textContent = sign;
+    made.setAttribute("aria-label", label);
+    made.addEventListener("click", act);
+    return made;
   }
 
   function change(words) {
@@ -63,21 +92,39 @@ export function keepWords(link, marks, onChange) {
     choose();
   }
 
+  /** A word that the judge typed: none twice, and one of the topic's comes back. */
+  function add(text) {
+    const ofTopic = batch.topic.words.find((word) => text.match(patternOf([word]))?.[0] === text);
+    if (ofTopic && isOff(ofTopic)) change(added.filter((other) => other !== OFF + ofTopic.text));
+    else if (ofTopic || added.some((word) => isSame(word, text))) show(say("marked_already", { word: text }));
+    else change([...added, text]);
+  }
+
   field.form.addEventListener("submit", (event) => {
     event.preventDefault();
     const text = field.value.trim().replace(/\s+/g, " ");
     field.value = "";
-    if (text && !added.includes(text)) change([...added, text]);
+    localStorage.removeItem(switchedOff);
+    if (text) add(text);
+    choose();
     field.blur();
+  });
+  toggle.addEventListener("click", () => {
+    if (localStorage.getItem(switchedOff) === null) localStorage.setItem(switchedOff, "yes");
+    else localStorage.removeItem(switchedOff);
+    choose();
   });
   choose();
   saving.send();
 }
 
-/** How often each word stands in the document, beside it. */
-export function showCounts(marks) {
+/** How often each word stands in the document, beside it; of a document that is not loaded whole at least so often. */
+export function showCounts(marks, areMore = false) {
   const counts = marks.counts();
-  document.querySelectorAll("#marked li > span").forEach((place, index) => (place.textContent = counts[index] || ""));
+  const more = areMore ? "+" : "";
+  document
+    .querySelectorAll("#marked li > span")
+    .forEach((place, index) => (place.textContent = counts[index] ? `${counts[index]}${more}` : ""));
 }
 
 /** The sheet on which a judge asks the organisers, and finds their answers. */

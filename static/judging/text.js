@@ -46,6 +46,25 @@ export function rangeOf({ start, end }, root) {
   return null;
 }
 
+/** The text of a passage that is given by its first character and the one after its last; null beyond the text. */
+export function passageAt(start, end, root) {
+  const range = rangeOf({ start, end }, root);
+  return range && { start, end, text: range.toString() };
+}
+
+/** The range of a kept passage; where the text has moved since, the nearest place with the same words. */
+export function placeOf(passage, root) {
+  const range = rangeOf(passage, root);
+  if (range?.toString() === passage.text) return range;
+  const text = root.textContent;
+  let best = null;
+  for (let at = text.indexOf(passage.text); at >= 0; at = text.indexOf(passage.text, at + 1)) {
+    const start = lengthOf(text.slice(0, at));
+    if (best === null || Math.abs(start - passage.start) < Math.abs(best - passage.start)) best = start;
+  }
+  return best === null ? null : rangeOf({ start: best, end: best + lengthOf(passage.text) }, root);
+}
+
 function unitsUpTo(text, characters) {
   if (lengthOf(text) === text.length) return characters;
   return [...text].slice(0, characters).join("").length;

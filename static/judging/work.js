@@ -346,7 +346,7 @@ export class Work {
 
   paintOne(one) {
     const { isLookingBack } = this.desk;
-    this.page.parts.begin(one);
+    this.page.show(one);
     const { note, evidence } = writtenOn(one);
     paintDocument(one, { isLookingBack, note });
     this.page.begin(evidence);

@@ -12,6 +12,7 @@ from annotator.web.site.safe_html import (
     document_html,
     guidelines_html,
     is_shown_as_html,
+    renderings,
 )
 
 
@@ -34,6 +35,12 @@ def test_plain_text_keeps_every_character_and_its_lines(body: str) -> None:
         ("<!DOCTYPE html><html><head><title>T</title></head><body><p>x</p></body></html>", "<p>x</p>"),
         ("<h1>Top</h1><h5>low</h5>", "<h3>Top</h3><h6>low</h6>"),
         ('<p><a href="https://x.example/">x</a></p>', 'href="https://x.example/"'),
+        ("<b>Dogs</b><br>run", "<b>Dogs</b><br>run"),
+        ("<a href='/x'>one</a> and <i>two</i>", "<i>two</i>"),
+        ("<img alt='A cat' src='cat.png'><p>x</p>", '<span class="image" role="img" aria-label="A cat"></span>'),
+        ("<p><a title='<img>' href='/x'>x</a></p>", 'title="<img>"'),
+        ("<details><summary>More</summary>hidden</details>", "<div><div>More</div>hidden</div>"),
+        ("<table><tr><td rowspan='2'>x</td></tr></table>", '<td rowspan="2">'),
     ],
 )
 def test_a_body_that_begins_with_a_block_is_html(body: str, kept: str) -> None:
@@ -128,3 +135,23 @@ def test_the_beginning_of_a_text_is_one_line_without_tags() -> None:
     long = document_beginning("word " * 500)
     assert len(long) <= BEGINNING + 2
     assert long.endswith("word …")
+
+
+@pytest.mark.parametrize(
+    ("body", "possible"),
+    [
+        ("<p>x</p>", ("page", "text")),
+        ("see <b>x</b>", ("text", "page")),
+        ("a < b", ("text",)),
+        ("see <b>x</b>" + "<div>" * (DEEPEST + 300), ("text",)),
+    ],
+)
+def test_a_page_can_be_seen_as_text_and_a_text_with_elements_as_a_page(body: str, possible: tuple[str, ...]) -> None:
+    assert renderings(body) == possible
+
+
+def test_many_styles_without_a_block_take_no_time() -> None:
+    begin = time.process_time()
+    for body in ("<b>" + "</b><x>" * 100_000, "<span>" + "</span>" * 100_000, "<b>" + "x</center><y>" * 100_000):
+        renderings(body)
+    assert time.process_time() - begin < 3
