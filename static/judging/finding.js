@@ -1,6 +1,5 @@
 // Finds words in the whole of a document, also in parts that are not loaded; and goes to its end.
 
-import { isTyping } from "./keys.js";
 import { occurrences, patternOf, point, showFound } from "./marks.js";
 import { say } from "./words.js";
 
@@ -108,7 +107,7 @@ export class Finding {
 
   /** End goes to the end of the document, not of what is loaded. */
   async onEnd(event) {
-    if (event.key !== "End" || event.shiftKey || event.altKey || isTyping(event) || !this.parts.areLeft) return;
+    if (event.key !== "End" || event.shiftKey || event.altKey || event.target.closest("input, textarea, select") || !this.parts.areLeft) return;
     event.preventDefault();
     if (await this.parts.upTo(this.parts.total)) element("body").lastElementChild.scrollIntoView({ block: "end" });
   }

@@ -134,6 +134,7 @@ def test_a_page_brings_all_that_its_script_needs(visit: Visit, news: str) -> Non
         "language": None,
         "html": f'<div class="plain">Text of {first["docno"]}.</div>',
         "parts": 1,
+        "renderings": ["text"],
         "decision": None,
         "previous": None,
     }
@@ -482,6 +483,21 @@ def set_text(database: Database, body: str | None) -> None:
         session.execute(update(Document).values(body=body, text_hash=str(len(body or ""))))
 
 
+def test_a_part_comes_in_another_rendering_and_words_are_counted_in_all_parts(
+    visit: Visit, news: str, database: Database
+) -> None:
+    set_text(database, "<p>One dog.</p>" + "<p>word</p>" * 12_000 + "<p>Two <b>dogs</b>, one  DOG</p>")
+    jo = visit("jo")
+    found = batch(jo, news)["documents"][0]
+    assert found["renderings"] == ["page", "text"]
+    address = f"{news}/judge/assignments/{found['assignment']}/parts/1"
+    as_text = jo.get(f"{address}?as=text").get_json()
+    assert as_text["html"].startswith('<div class="plain">&lt;p&gt;One dog.')
+    counts = jo.get(f"{address}?find=one+dog").get_json()["found"]
+    assert (len(counts), sum(counts)) == (found["parts"], 2)
+    assert jo.get(f"{address}?as=nonsense").get_json()["html"] == found["html"]
+
+
 def test_a_document_without_text_has_none(visit: Visit, news: str, database: Database) -> None:
     set_text(database, None)
     jo = visit("jo")
@@ -494,7 +510,7 @@ def test_hostile_html_comes_harmless(visit: Visit, news: str, database: Database
     set_text(database, HOSTILE)
     page = visit("jo").get(f"{news}{TOPIC}")
     html = batch_of(page)["documents"][0]["html"]
-    assert html == '<div class="rich"><p>before</p><p>after</p></div>'
+    assert html == '<div class="rich"><p>before</p><p>after<span class="image"></span></p></div>'
     for gone in ("alert(", "spy.example", "evil.example", "display:none"):
         assert gone not in page.text
 
@@ -579,7 +595,7 @@ def test_no_byte_tells_of_runs_purposes_or_others(visit: Visit, news: str, datab
         tuple(sorted(one)) for answer in answers if answer.is_json for one in answer.get_json().get("documents", [])
     }
     assert shapes <= {
-        ("assignment", "decision", "docno", "html", "language", "parts", "previous", "title", "url"),
+        ("assignment", "decision", "docno", "html", "language", "parts", "previous", "renderings", "title", "url"),
     }
 
 

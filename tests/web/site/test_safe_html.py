@@ -38,7 +38,7 @@ def test_plain_text_keeps_every_character_and_its_lines(body: str) -> None:
         ("<b>Dogs</b><br>run", "<b>Dogs</b><br>run"),
         ("<a href='/x'>one</a> and <i>two</i>", "<i>two</i>"),
         ("<img alt='A cat' src='cat.png'><p>x</p>", '<span class="image" role="img" aria-label="A cat"></span>'),
-        ("<p><a title='<img>' href='/x'>x</a></p>", 'title="<img>"'),
+        ("<p><a title='<img>' href='/x'>x</a></p>", 'title="&lt;img&gt;"'),
         ("<details><summary>More</summary>hidden</details>", "<div><div>More</div>hidden</div>"),
         ("<table><tr><td rowspan='2'>x</td></tr></table>", '<td rowspan="2">'),
     ],
