@@ -30,10 +30,12 @@ function pageOf(link) {
   const roots = [element("document-title"), body];
   const marks = new Marks([]);
   const evidence = new Evidence(body, element("evidence"), show);
-  const partOf = (assignment, part, asked) =>
-    link.get(`${batch.urls.assignments}${assignment}/parts/${part}?${new URLSearchParams(asked)}`);
+  const partOf = (assignment, part, { rendering, find }) => {
+    const asked = new URLSearchParams({ ...(rendering && { as: rendering }), ...(find && { find }) });
+    return link.get(`${batch.urls.assignments}${assignment}/parts/${part}${asked.size > 0 ? `?${asked}` : ""}`);
+  };
   const fetchPart = async (assignment, part, rendering) => {
-    const { data } = await partOf(assignment, part, { as: rendering });
+    const { data } = await partOf(assignment, part, { rendering });
     return data?.html === undefined ? null : data;
   };
   const parts = new Parts(body, fetchPart, (nodes) => {
@@ -46,7 +48,7 @@ function pageOf(link) {
     showCounts(marks, parts.areLeft);
   };
   const finding = new Finding(parts, async (assignment, rendering, find) =>
-    (await partOf(assignment, 1, { as: rendering, find })).data?.found ?? null);
+    (await partOf(assignment, 1, { rendering, find })).data?.found ?? null);
   const view = new View(`view:${batch.urls.topics}`, (chosen) => {
     parts.begin(parts.document, chosen);
     evidence.counts = view.isUsual;

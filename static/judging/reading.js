@@ -131,13 +131,14 @@ export class Parts {
     this.document = one;
     this.shown = 1;
     this.total = one.parts;
-    this.rendering = renderingOf(view);
+    // Null for the usual one, whose parts are also kept for judging offline.
+    this.rendering = renderingOf(view) === renderingOf(viewsOf(one)[0]) ? null : renderingOf(view);
     this.isFetching = true;
     // Another object each time: what comes for an earlier view of the same document is dropped.
     const wanted = (this.wanted = {});
     this.empty.hidden = true;
     this.tell();
-    if (this.rendering === renderingOf(viewsOf(one)[0])) this.put(one.html, wanted);
+    if (this.rendering === null) this.put(one.html, wanted);
     else this.fetchFirst(one, wanted);
   }
 
