@@ -58,7 +58,7 @@ def test_undo_later_and_cannot_judge_do_what_they_do_for_judges(page: Page, serv
     assert title(page) == first
     press(page, "2")
     press(page, "l")  # the second is put off
-    press(page, "x", "1")
+    press(page, "x", "b")
     judge(page, "2")
     saved(page)
     # What was put off comes back at the end.
