@@ -149,8 +149,8 @@ class SettingsForm(CollectionFields):
         lazy_gettext("Pay per hour"),
         [Optional()],
         description=lazy_gettext(
-            "Optional: what a judge costs per hour. The price then stands beside every number of hours. Only "
-            "organisers see it."
+            "Optional: what a judge costs per hour. The price is then shown beside every number of hours, to "
+            "organisers only."
         ),
         render_kw={"min": 0, "step": "any"},
     )

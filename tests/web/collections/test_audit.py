@@ -15,7 +15,7 @@ from annotator.web.site.context import now
 
 def test_what_is_done_by_page_stands_in_the_log(visit: Visit, news: str) -> None:
     ola = visit("ola")
-    ola.post(f"{news}/members", name="pat", role="judge")
+    ola.post(f"{news}/members", name="pat", role="observer")
     ola.post(f"{news}/pool", strategy="depth", depth="1", seed="1", showing="random", confirmed="y")
     ola.get(f"{news}/judgements.csv")
     ola.post(f"{news}/members", name="nobody", role="judge")  # refused, so not done

@@ -15,7 +15,7 @@ from annotator.storage import Database
 from annotator.storage.tables.columns import Base
 
 # As many rows as a site has people, teams, collections or their settings; every other table grows with the work.
-SMALL = {"alembic_version", "collection", "grade", "membership", "team", "user"}
+SMALL = {"alembic_version", "collection", "database_epoch", "grade", "membership", "team", "user"}
 SCAN = re.compile(r"SCAN (\w+)(?: USING (?:COVERING )?INDEX (\w+))?")
 # The prints of all judges' judgements, from an index alone: 15 ms for 100,000 (agreement_labels.py).
 KNOWN = "sum(judgement.id) FILTER (WHERE judgement.current)"

@@ -198,7 +198,8 @@ def test_what_joins_the_pool_is_read_and_not_the_whole_pool(sqlite_database: Dat
         document_file(session, docnos)
         run(session, "gamma", {"1": docnos})
         pool(session, depth=400)
-        assert steps_of(session, "2\tg\t1\n") < 1.5 * few
+        # The whole pool would be six times as much.
+        assert steps_of(session, "2\tg\t1\n") < 2 * few
 
 
 def steps_of(session: Session, text: str) -> int:
