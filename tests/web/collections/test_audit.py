@@ -28,7 +28,7 @@ def test_what_is_done_by_page_stands_in_the_log(visit: Visit, news: str) -> None
         ("ola", "page", "pool.build", "1"),
         ("ola", "page", "members.add", "pat"),
     ]
-    assert lines[-1]["details"] == '{"role": "judge"}'
+    assert lines[-1]["details"] == '{"role": "observer"}'
     page = words(ola.get(f"{news}/audit"))
     assert "members.add pat role: judge" in page
 
