@@ -30,7 +30,7 @@ def test_what_is_done_by_page_stands_in_the_log(visit: Visit, news: str) -> None
     ]
     assert lines[-1]["details"] == '{"role": "observer"}'
     page = words(ola.get(f"{news}/audit"))
-    assert "members.add pat role: judge" in page
+    assert "members.add pat role: observer" in page
 
 
 def test_the_log_is_narrowed_by_the_address(visit: Visit, news: str) -> None:
