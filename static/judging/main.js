@@ -108,6 +108,7 @@ function listenToButtons(work, page) {
   listenToRecent((assignment) => work.lookBackAt(assignment));
   onClicks("go-on", () => work.goOn());
   onClicks("look-again", () => work.lookAgain());
+  onClicks("try-now", () => work.sender.hurry());
   onClicks("keep", () => page.evidence.keep());
   // A press on the button would take the selection away before it is kept.
   element("keep").addEventListener("pointerdown", (event) => event.preventDefault());
@@ -179,8 +180,8 @@ async function begin() {
   showActiveTime(work);
   setInterval(() => showActiveTime(work), SECONDS_BETWEEN_LOOKS * 1000);
   addEventListener("online", () => work.sender.hurry());
-  document.addEventListener("visibilitychange", () => document.hidden || work.sender.hurry());
-  addEventListener("focus", () => work.sender.hurry());
+  document.addEventListener("visibilitychange", () => document.hidden || work.lookUp());
+  addEventListener("focus", () => work.lookUp());
   addEventListener("pagehide", () => work.keepTime());
   addEventListener("beforeunload", (event) => outbox.entries.length > 0 && event.preventDefault());
   document.documentElement.classList.add("with-script");

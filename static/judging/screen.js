@@ -70,6 +70,7 @@ export function paintCounts({ judged, total }, isLookingBack) {
   element("position").textContent = words;
   Object.assign(element("progress"), { max: Math.max(whole, 1), value: judged });
   paintCounts.words = words;
+  paintCounts.left = whole - judged;
   afterNextFrame().then(() => (document.title = `${paintCounts.words} · ${batch.topic.title}`));
   return words;
 }

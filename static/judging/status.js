@@ -57,6 +57,7 @@ export class Status {
     place.hidden = !words;
     // Only when it is another, for it is read out.
     if (place.firstElementChild.textContent !== words) place.firstElementChild.textContent = words;
+    element("try-now").hidden = this.state.kind !== "unreachable";
     element("sign-in").hidden = this.state.kind !== "signed-out" && this.state.kind !== "somebody-else";
   }
 

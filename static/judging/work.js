@@ -1,9 +1,11 @@
 // The course of judging: what a press does to outbox, desk and screen, and what the server's answers change.
 
+import { paintAbout, paintHalt, rememberDeferred } from "./about.js";
 import { Today, watchingClock } from "./clock.js";
 import { Desk } from "./desk.js";
 import { dropDraft, isRewritten, keepDraft, writtenOn } from "./drafts.js";
 import { afterNextFrame } from "./frames.js";
+import { showChangedGuidelines } from "./guidelines.js";
 import { paintRecent } from "./recent.js";
 import { decisionWords, isReasonAsked, paintCounts, paintDocument, paintOver, show, tell } from "./screen.js";
 import { Sender } from "./sender.js";
@@ -13,6 +15,8 @@ import { scopeOf, stacksOf } from "./undoing.js";
 import { batch, freshId, say } from "./words.js";
 
 const FED_BELOW = 4;
+// A page that was out of sight for longer asks what was judged on another device meanwhile.
+const MILLISECONDS_OF_NEWS = 10_000;
 const isJudged = (entry) => entry.act.kind === "grade" || entry.act.kind === "cannot";
 const decisionOf = ({ id, grade, cannot_judge, note, evidence }) => ({ id, grade, cannot_judge, note, evidence });
 const kindOf = (decision) => (decision.cannot_judge ? "cannot" : "grade");
@@ -36,6 +40,8 @@ export class Work {
     this.shown = null;
     this.isAsking = false;
     this.isFeeding = false;
+    this.answeredAt = Date.now();
+    this.wantsNews = false;
     this.status = new Status(outbox, () => this.outbox.retry().then(() => this.sender.hurry()));
     this.sender = new Sender({
       outbox,
@@ -44,7 +50,7 @@ export class Work {
       tab: this.tab,
       holds: () => this.desk.holds(),
       draws: () => !batch.urls.back && !this.leavesFor,
-      wants: () => !batch.urls.back && !this.isOver && this.desk.queue.length === 0,
+      wants: () => this.wantsNews || (!batch.urls.back && !this.isOver && this.desk.queue.length === 0),
       onAnswer: (answer, how) => this.onAnswer(answer, how),
       onState: (state) => this.onState(state),
     });
@@ -79,6 +85,7 @@ export class Work {
     const { id } = this.put(one, { kind, grade, cannot_judge, ...this.written, seconds: this.secondsOf(one) });
     // What comes back comes with what was written on it.
     if (kind !== "later") dropDraft(one);
+    else rememberDeferred(one.assignment, true);
     const decision = kind === "later" ? null : decisionOf({ id, grade, cannot_judge, ...this.written });
     this.desk.settle(decision, kind === "later");
     this.leavesFor = batch.urls.back;
@@ -183,6 +190,7 @@ export class Work {
     const one = this.desk.find(entry.act.assignment);
     this.outbox.add({ ...entry, savedAt: Date.now(), undoes: entry.act.id, act: { ...entry.act, id: freshId() } });
     if (!one || one.decision) return this.undo();
+    rememberDeferred(one.assignment, false);
     this.desk.takeBack(one);
     this.paint();
     return show(say("undone_later", { title: nameOf(one) }));
@@ -341,7 +349,9 @@ export class Work {
     else this.paintNothing();
     const words = this.paintCounts();
     paintRecent(this.desk.trail, one?.assignment);
-    if (one) tell(`${words}: ${one.title || one.docno}`);
+    if (!one) return;
+    const about = paintAbout(one, { isLookingBack: this.desk.isLookingBack, left: paintCounts.left });
+    tell([`${words}: ${nameOf(one)}`, about].filter(Boolean).join(". "));
   }
 
   paintOne(one) {
@@ -393,7 +403,14 @@ export class Work {
     return this.today.seconds() + this.clock.sofar(performance.now()) / 1000;
   }
 
+  /** Somebody looks at the page again: send what is unsent, and ask what is new. */
+  lookUp() {
+    this.wantsNews = !batch.urls.back && !this.leavesFor && Date.now() - this.answeredAt > MILLISECONDS_OF_NEWS;
+    this.sender.hurry();
+  }
+
   onAnswer(answer, { isOwn, drew }) {
+    if (isOwn) Object.assign(this, { answeredAt: Date.now(), wantsNews: false });
     const refused = this.outbox.entries.filter((entry) => entry.refused).map((entry) => entry.act.assignment);
     this.desk.release(refused);
     this.channel.postMessage({ acknowledged: answer.acknowledged, refused });
@@ -404,12 +421,21 @@ export class Work {
       document.getElementById("restored").hidden = !answer.epoch || answer.epoch === batch.epoch;
       this.page.questions.count(answer.answers);
       document.getElementById("guidelines-changed").hidden = answer.guidelines === batch.guidelines;
+      if (answer.guidelines !== batch.guidelines) showChangedGuidelines(answer.guidelines);
+      paintHalt(answer, drew);
+      this.dropJudged(answer.judged ?? []);
     }
     const hadNone = !this.desk.current;
     const came = this.desk.take(answer.documents.filter((one) => !this.unsentOf(one)));
     if (drew && !came) this.isOver = this.desk.queue.length === 0 && !this.outbox.hasSomethingToSend();
     if (hadNone) this.paint();
     else this.paintCounts();
+  }
+
+  /** Documents that the judge has judged on another device are not shown here. */
+  dropJudged(assignments) {
+    const elsewhere = assignments.filter((assignment) => !this.unsentOf({ assignment }));
+    if (elsewhere.length > 0) this.onOtherTab({ judged: elsewhere });
   }
 
   onState(state) {

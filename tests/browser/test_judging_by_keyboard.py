@@ -55,7 +55,7 @@ def test_looking_back_changes_nothing_and_a_new_grade_stays_where_the_judge_look
     fourth = title(page)
     press(page, "ArrowLeft", "ArrowLeft", "ArrowLeft")
     assert title(page) == titles[0]
-    expect(page.get_by_text("You judged this document: Highly relevant.")).to_be_visible()
+    expect(page.locator("#looking", has_text="You judged this document: Highly relevant.")).to_be_visible()
     expect(page.locator("[name=grade][aria-current=true]")).to_have_text("2 Highly relevant")
     press(page, "Enter")
     assert title(page) == fourth
@@ -87,12 +87,13 @@ def test_what_is_put_off_comes_back_at_the_end_and_by_undo(page: Page, server: s
     assert page.locator("#position").inner_text() == "1 of 10"
     press(page, "ArrowLeft")
     assert title(page) == first
-    expect(page.get_by_text("You deferred this document.")).to_be_visible()
+    expect(page.locator("#looking", has_text="You deferred this document.")).to_be_visible()
     press(page, "Enter", "u")
     assert title(page) == first
     press(page, "l")
     judge(page, "111111111")
     expect(page.locator("#document-title")).to_have_text(first)
+    expect(page.locator("#about", has_text="Only this document, which you deferred, is left.")).to_be_visible()
     saved(page)
     assert len(stored(served)) == 9
     press(page, "2")
@@ -159,7 +160,7 @@ def test_what_cannot_be_judged_is_said_by_keyboard(page: Page, server: str, serv
     judged = [(one.grade, one.cannot_judge) for one in stored(served)]
     assert judged == [(1, None), (None, "broken"), (None, "no-text")]
     press(page, "ArrowLeft")
-    expect(page.get_by_text("You marked this document “cannot judge”: It has no text")).to_be_visible()
+    expect(page.locator("#looking", has_text="You marked this document “cannot judge”: It has no text")).to_be_visible()
     # The reasons are closed, so that a digit is a grade.
     press(page, "2")
     saved(page)
@@ -281,7 +282,7 @@ def test_judging_works_without_script(browser: Browser, server: str, served: Dat
     expect(page.get_by_text("2 of 10")).to_be_visible()
     page.get_by_role("link", name="Undo").click()
     assert title(page) == first
-    expect(page.get_by_text("You judged this document: Relevant.")).to_be_visible()
+    expect(page.locator("#looking", has_text="You judged this document: Relevant.")).to_be_visible()
     page.get_by_role("link", name="Go on").click()
     second = title(page)
     page.get_by_role("button", name="Later").click()

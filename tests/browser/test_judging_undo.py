@@ -97,7 +97,7 @@ def test_no_grade_is_taken_while_an_earlier_document_is_being_fetched(
     assert page.locator("#position").inner_text() == "2 of 10"
     for route in held:
         route.continue_()
-    expect(page.get_by_text("You judged this document: Highly relevant.")).to_be_visible()
+    expect(page.locator("#looking", has_text="You judged this document: Highly relevant.")).to_be_visible()
     press(page, "1")
     saved(page)
     assert [one[0] for one in kept(served)] == [2, 1]

@@ -1,5 +1,6 @@
 """Drawing assignments: a judge gets a few items of a topic; also the order of held and deferred ones."""
 
+from collections.abc import Collection as SizedIterable
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -126,6 +127,14 @@ def drawing_apart(session: Session) -> Iterator[None]:
         raise BusyError(
             "Another judge drew documents at this moment. Your judgements are stored: try again."
         ) from error
+
+
+def done_among(session: Session, judge_id: int, assignment_ids: SizedIterable[int]) -> list[int]:
+    """Those assignments of a judge that are done."""
+    done = select(Assignment.id).where(
+        Assignment.id.in_(assignment_ids), Assignment.judge_id == judge_id, Assignment.state == AssignmentState.DONE
+    )
+    return list(session.scalars(done.order_by(Assignment.id)))
 
 
 def held_in_topic(

@@ -100,6 +100,7 @@ def acts(judge: JudgeHere, slug: str, number: str) -> ResponseReturnValue:
             holds=holds,
             known=None,
             at=at,
+            shown=sent.holds,
             queue=Queue.ADJUDICATION,
         )
     )
@@ -112,8 +113,8 @@ def acts(judge: JudgeHere, slug: str, number: str) -> ResponseReturnValue:
         if not turn.recorded.acknowledged:
             raise
         # Stored acts are acknowledged even when another step failed.
-        return answer(judge, sent, turn.recorded, (), None, say(no_topic.sentence))
-    return answer(judge, sent, turn.recorded, documents, counted, stopped)
+        return answer(judge, sent, turn, (), None, say(no_topic.sentence))
+    return answer(judge, sent, turn, documents, counted, stopped)
 
 
 @protocol.get("/collections/<slug>/adjudicate/next/<path:number>")

@@ -1,12 +1,13 @@
 """The judging guidelines: judges read and accept them, organisers edit them."""
 
-from flask import Blueprint, flash, redirect, render_template, url_for
+from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import IntegerField, TextAreaField
 from wtforms.validators import InputRequired, NumberRange
 
 from annotator.storage import Role
 from annotator.web.site.access import collection_page
+from annotator.web.site.addresses import local_path
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person, the_place
 from annotator.web.site.forms import Form, done, unix_lines
@@ -47,7 +48,7 @@ def show(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/guidelines")
 @collection_page(Role.JUDGE)
 def accept(slug: str) -> ResponseReturnValue:
-    """Accept the displayed version, and go on to a required training, or else to the topics."""
+    """Accept the displayed version, and go on to a required training, to the page before, or to the topics."""
     form = AcceptanceForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
@@ -56,8 +57,9 @@ def accept(slug: str) -> ResponseReturnValue:
         return _page(slug, form), form.status
     flash(gettext("You have accepted the guidelines."))
     state = database().read(training_attempts.training_of, slug, the_person().id)
-    following = "training.show" if state.must_be_passed else "judging.topics"
-    return redirect(url_for(following, slug=slug), 303)
+    if state.must_be_passed:
+        return redirect(url_for("training.show", slug=slug), 303)
+    return redirect(local_path(request.args.get("next")) or url_for("judging.topics", slug=slug), 303)
 
 
 @blueprint.get("/collections/<slug>/guidelines/edit")
@@ -94,5 +96,6 @@ def _page(slug: str, form: AcceptanceForm) -> str:
         accepted=accepted,
         acceptances=acceptances,
         has_training=training.documents > 0,
+        following=local_path(request.args.get("next")),
         form=form,
     )

@@ -81,7 +81,9 @@ def acts(judge: JudgeHere, slug: str, number: str) -> ResponseReturnValue:
     draws = sent.draws and len(sent.holds) < REFILLED_BELOW
     holds = sent.holds if draws and not judge.is_adaptive else None
     turn = database().attempt(
-        lambda session: submit(session, slug, number, judge.id, sent.acts, holds=holds, known=known, at=at)
+        lambda session: submit(
+            session, slug, number, judge.id, sent.acts, holds=holds, known=known, at=at, shown=sent.holds
+        )
     )
     stored, counted = turn.recorded, turn.counted
     try:
@@ -95,7 +97,7 @@ def acts(judge: JudgeHere, slug: str, number: str) -> ResponseReturnValue:
             raise
         # Stored acts are acknowledged even when another step failed.
         documents, stopped, counted = [], say(no_topic.sentence), None
-    return answer(judge, sent, stored, documents, counted, stopped)
+    return answer(judge, sent, turn, documents, counted, stopped)
 
 
 @blueprint.get("/collections/<slug>/judge/session")
@@ -155,18 +157,20 @@ def signed_out() -> ResponseReturnValue:
 def answer(
     judge: JudgeHere,
     sent: Sent,
-    stored: Recorded,
+    turn: Turn,
     documents: Sequence[ShownDocument],
     counted: Counted | None,
     stopped: str | None,
 ) -> Response:
     """The response to a request with acts."""
+    stored = turn.recorded
     refused = [*sent.refused, *((one.id, one.error) for one in stored.refused)]
     answered = {
         "person": judge.id,
         "epoch": _epoch(),
         "acknowledged": stored.acknowledged,
         "refused": [_refused(id_, error) for id_, error in refused],
+        "judged": list(turn.judged),
         "documents": [document_json(document) for document in documents],
         "counts": vars(counted.counts if counted else NOTHING),
         "guidelines": judge.guidelines,

@@ -14,7 +14,7 @@ from annotator.errors import BusyError, ConflictError, NotFoundError
 from annotator.storage import Assignment, AssignmentState, Judgement, PoolItem, Purpose, TopicState
 from annotator.storage.agreement.adjudication_queue import judged_and_waiting
 from annotator.storage.collections.collection import find_collection, find_topic
-from annotator.storage.judging.drawing import Queue, drawing_apart, held_in_topic, wait_for_other_tabs
+from annotator.storage.judging.drawing import Queue, done_among, drawing_apart, held_in_topic, wait_for_other_tabs
 from annotator.storage.judging.judge_history import ShownDocument
 from annotator.storage.tables.judging import CannotJudge, not_withdrawn
 from annotator.workflows.judging.act_decisions import Act
@@ -186,6 +186,8 @@ class Turn:
     documents: Sequence[ShownDocument]
     stopped: Stopped | None
     counted: Counted | None
+    # Which of the documents in the browser are judged by now, on another device.
+    judged: Sequence[int] = ()
 
 
 def submit(
@@ -198,9 +200,12 @@ def submit(
     holds: SizedIterable[int] | None,
     known: Counted | None,
     at: datetime,
+    shown: SizedIterable[int] = (),
     queue: Queue = Queue.JUDGING,
 ) -> Turn:
     """Store the acts, draw for a browser holding `holds` (None: draw nothing), and update the count.
+
+    Of the assignments `shown` in the browser, those that are done meanwhile are returned.
 
     Judgements are stored even if drawing is refused. Raises `NotFoundError` as `record_acts` does.
     """
@@ -216,4 +221,5 @@ def submit(
                 documents = more_documents(session, slug, topic_number, judge_id, holds=holds, now=at, queue=queue)
         except (BusyError, ConflictError, NotFoundError) as refusal:
             stopped = refusal
-    return Turn(recorded, documents, stopped, count_on(session, known, judge_id, queue) if known else None)
+    counted = count_on(session, known, judge_id, queue) if known else None
+    return Turn(recorded, documents, stopped, counted, done_among(session, judge_id, shown) if shown else ())

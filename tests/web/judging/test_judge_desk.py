@@ -1,6 +1,8 @@
 """The judge's desk on pages and for scripts: guidelines, notes, words, questions."""
 
+import html
 import json
+import re
 from typing import Any
 
 import pytest
@@ -28,6 +30,20 @@ def questions_of(visitor: Visitor, news: str) -> list[dict[str, Any]]:
 
 
 # Guidelines
+
+
+def test_who_accepts_changed_guidelines_returns_to_the_document(visit: Visit, news: str) -> None:
+    ola, jo = visit("ola"), visit("jo")
+    ola.post(f"{news}/guidelines/edit", text="Be **fair**.")
+    page = jo.get(f"{news}/guidelines?next={news}/judge/topics/1")
+    address = re.search(r'action="([^"]*/guidelines[^"]*)"', page.text)
+    assert address is not None
+    accepted = jo.post(html.unescape(address[1]), number=hidden(page, "number"))
+    assert accepted.headers["Location"] == f"{news}/judge/topics/1"
+    ola.post(f"{news}/guidelines/edit", text="Be kind.")
+    page = jo.get(f"{news}/guidelines")
+    elsewhere = jo.post(f"{news}/guidelines?next=//evil.example/", number=hidden(page, "number"))
+    assert elsewhere.headers["Location"] == f"{news}/judge"
 
 
 def test_a_judge_accepts_the_guidelines_with_a_button_and_organisers_see_it(visit: Visit, news: str) -> None:
