@@ -42,6 +42,8 @@ export class Work {
     this.isFeeding = false;
     this.answeredAt = Date.now();
     this.wantsNews = false;
+    // When another tab judged a document, or withdrew its judgement: what this one did before cannot be taken back.
+    this.changedElsewhere = new Map();
     this.status = new Status(outbox, () => this.outbox.retry().then(() => this.sender.hurry()));
     this.sender = new Sender({
       outbox,
@@ -165,7 +167,8 @@ export class Work {
   }
 
   get stacks() {
-    return stacksOf(this.outbox.history, batch.urls.acts);
+    const isLatest = ({ act, at }) => !(at < this.changedElsewhere.get(act.assignment));
+    return stacksOf(this.outbox.history.filter(isLatest), batch.urls.acts);
   }
 
   /** Take the last act back: a deferral, a changed judgement, or a judgement, whose document is then to be judged. */
@@ -450,6 +453,7 @@ export class Work {
   /** What another tab of the same judge has judged is not shown here; what it got acknowledged need not be sent. */
   onOtherTab({ judged = [], putOff = [], refused = [], withdrawn = [], acknowledged = [] }) {
     if (acknowledged.length > 0) this.outbox.acknowledge(acknowledged);
+    for (const assignment of [...judged, ...withdrawn]) this.changedElsewhere.set(assignment, Date.now());
     const before = this.desk.current;
     const kept = this.hasBegun ? before?.assignment : null;
     this.desk.drop(judged, kept);

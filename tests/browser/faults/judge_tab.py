@@ -38,7 +38,7 @@ REASON_KEYS = "bfmo"
 
 @dataclass(frozen=True)
 class Press:
-    """What was said of a document: a grade as its digit, a reason as its word, or “later”."""
+    """What was said of a document: a grade as its digit, a reason as its word, “withdrawn” or “later”."""
 
     docno: str
     said: str
@@ -103,6 +103,9 @@ class JudgeTab:
     def _write_down(self, docno: str | None, word: str) -> None:
         TALLY["presses"] += 1
         assert docno is not None, f"“{word}” was pressed where no document was"
+        if word.startswith("u") and self.pressed and self.pressed[-1].said != "later":
+            # The document that is then judged again. A deferral is taken back in the browser only.
+            self.pressed.append(Press(docno, "withdrawn"))
         if "x" in word:
             self.pressed.append(Press(docno, REASONS[int(word[-1]) - 1]))
         elif word == "l":

@@ -73,5 +73,5 @@ def test_nothing_of_a_judge_is_sent_in_the_name_of_the_next_one_at_the_same_brow
     nothing_is_lost(served, [kims, JudgeTab(page, "jo", tab.pressed[:1])])
     sign_out(page, server)
     sign_in(page, server, "jo", OVERVIEW)
-    wait_until_stored(served, page, 6)
+    wait_until_stored(served, page, 7)
     nothing_is_lost(served, [tab, kims])

@@ -3,9 +3,9 @@
 import pytest
 from browser.faults.collection import OTHER_TOPIC, OVERVIEW, TOPIC
 from browser.faults.judge_tab import JudgeTab, Press
-from browser.faults.ledger import count_stored, nothing_is_lost, wait_until_stored
+from browser.faults.ledger import count_stored, decisions_now, nothing_is_lost, wait_until_stored
 from browser.faults.length import LENGTH
-from playwright.sync_api import BrowserContext
+from playwright.sync_api import BrowserContext, expect
 
 from annotator.storage import Database
 
@@ -30,7 +30,7 @@ def test_what_a_closed_tab_could_not_send_is_sent_by_the_next_page(
     assert count_stored(served) == 1
     context.set_offline(offline=False)
     page.goto(f"{server}{path}")
-    wait_until_stored(served, page, 5)
+    wait_until_stored(served, page, 6)
     # What was unsent is not shown as if it had not been judged.
     again = JudgeTab.open(context, server)
     again.finish()
@@ -55,6 +55,27 @@ def test_two_tabs_at_once_keep_their_own_order(context: BrowserContext, server: 
     context.pages[0].goto(f"{server}{OVERVIEW}")
     wait_until_stored(served, context.pages[0], len(one.pressed) + len(other.pressed))
     nothing_is_lost(served, tabs)
+
+
+def test_what_the_other_tab_has_judged_again_is_not_taken_back(
+    context: BrowserContext, server: str, served: Database
+) -> None:
+    one = JudgeTab.sign_in(context, server)
+    docno = one.docno
+    one.say("0")
+    one.is_saved()
+    other = JudgeTab.open(context, server)
+    other.page.keyboard.press("ArrowLeft")
+    expect(other.page.locator("#docno")).to_have_text(docno)
+    one.page.evaluate(LISTEN_TO_TABS)
+    other.say("2")
+    other.is_saved()
+    assert one.page.evaluate("() => heardOfTabs")
+    one.page.bring_to_front()
+    one.page.keyboard.press("u")
+    expect(one.page.locator("#toast")).to_be_visible()
+    one.is_saved()
+    assert decisions_now(served) == {docno: "2"}
 
 
 def test_what_the_other_tab_judges_is_not_taken_from_under_the_hands_of_who_gives_a_reason(

@@ -51,5 +51,5 @@ def test_a_key_pressed_in_the_last_moment_of_a_page_counts(
             tab.page.close(run_before_unload=False)
     context.unroute_all()
     JudgeTab.open(context, server).is_saved()
-    wait_until_stored(served, page, 2 * TIMES)
+    wait_until_stored(served, page, 3 * TIMES)
     nothing_is_lost(served, tabs)

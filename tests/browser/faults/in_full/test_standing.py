@@ -20,7 +20,7 @@ def test_a_judge_who_is_removed_and_taken_back_loses_nothing(
     tab.say("1", "x2")
     tab.tells("You are not a judge of this collection any more")
     tab.say("u0", "2")
-    assert (count_stored(served), tab.unsent) == (1, 4)
+    assert (count_stored(served), tab.unsent) == (1, 5)
     let_judge(served, "jo", may=True)
     tab.is_saved()
     tab.finish()
