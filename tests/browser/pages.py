@@ -201,4 +201,4 @@ def sign_in(page: Page, server: str, name: str, path: str = "/") -> None:
     page.keyboard.press("Tab")
     page.keyboard.type(PASSWORD)
     page.keyboard.press("Enter")
-    page.wait_for_url(f"{server}{path}**")
+    page.wait_for_url(lambda url: url.startswith(f"{server}{path}") and "/sign-in" not in url)

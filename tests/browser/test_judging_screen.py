@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browser.judging_screen import JUDGE, TOPIC, listening, open_screen, press, saved, stored, title
+from browser.judging_screen import JUDGE, TOPIC, listening, open_screen, press, saved, stored, title, wait_out_a_bounce
 from browser.pages import eventually
 from build import NOW, SLUG
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, ViewportSize, expect
@@ -111,6 +111,7 @@ def test_grades_are_for_thumbs_on_a_phone(browser: Browser, server: str, served:
         assert box["width"] >= 100
         assert box["y"] > PHONE["height"] / 2
         button.tap()
+        wait_out_a_bounce(page)
     expect(page.locator("#topic")).not_to_have_attribute("open")
     eventually(page, lambda: [one.grade for one in stored(served)] == [2, 0])
     # An unfolded topic stays so.

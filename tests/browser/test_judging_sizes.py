@@ -69,7 +69,7 @@ def test_in_a_short_window_only_the_grades_stay_and_everything_else_can_be_reach
     page.set_viewport_size({"width": 320, "height": 256})
     open_screen(page, server)
     sticky = """() => [...document.querySelectorAll("#screen, #screen *")].filter((element) =>
-        ["sticky", "fixed"].includes(getComputedStyle(element).position)).map((element) => element.className)"""
+        !element.hidden && ["sticky", "fixed"].includes(getComputedStyle(element).position)).map((element) => element.className)"""
     assert page.evaluate(sticky) == ["grades"]
     press(page, "x")
     expect(page.locator("[name=cannot_judge]").first).to_be_visible()
@@ -87,7 +87,7 @@ def test_the_chosen_grade_is_seen_in_forced_colours(page: Page, server: str) -> 
     press(page, "1")
     saved(page)
     page.goto(f"{server}{JUDGE}/judged")
-    page.locator("main table a").first.click()
+    page.locator("main tbody a").first.click()
     listening(page)
     colour = "(button) => getComputedStyle(button).backgroundColor"
     chosen = page.locator("[name=grade][aria-current]")

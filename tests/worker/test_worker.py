@@ -236,7 +236,7 @@ def test_only_long_pages_of_the_collection_can_be_asked_for(visit: Visit, page: 
 # As they stand in databases since the first version with jobs: whatever becomes of the views, these names stay.
 OF_FORMS = {
     *("runs.upload", "runs.check", "runs.store", "documents.add", "topics.add", "judgements.add", "click_logs.add"),
-    *("first_steps.add_task", "archives.export", "archives.copy"),
+    *("first_steps.add_task", "archives.export", "archives.copy", "archives.import", "interleaving.make"),
 }
 OF_CALLS = {"Runs.upload_run", "Runs.check_run", "Documents.import_documents"}
 OF_PAGES = {
