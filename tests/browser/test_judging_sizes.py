@@ -69,7 +69,8 @@ def test_in_a_short_window_only_the_grades_stay_and_everything_else_can_be_reach
     page.set_viewport_size({"width": 320, "height": 256})
     open_screen(page, server)
     sticky = """() => [...document.querySelectorAll("#screen, #screen *")].filter((element) =>
-        !element.hidden && ["sticky", "fixed"].includes(getComputedStyle(element).position)).map((element) => element.className)"""
+        !element.hidden && ["sticky", "fixed"].includes(getComputedStyle(element).position))
+        .map((element) => element.className)"""
     assert page.evaluate(sticky) == ["grades"]
     press(page, "x")
     expect(page.locator("[name=cannot_judge]").first).to_be_visible()
