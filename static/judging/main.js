@@ -1,5 +1,6 @@
 // Brings the judging screen to life: what its buttons and keys do. Without it the page is a plain form.
 
+import { beginBeside } from "./beside.js";
 import { offerCommands } from "./commands.js";
 import { Evidence } from "./evidence.js";
 import { Finding } from "./finding.js";
@@ -177,6 +178,7 @@ async function begin() {
   listenToButtons(work, page);
   offerCommands();
   offerToTake(link);
+  beginBeside({ link, current: () => work.desk.current });
   showActiveTime(work);
   setInterval(() => showActiveTime(work), SECONDS_BETWEEN_LOOKS * 1000);
   addEventListener("online", () => work.sender.hurry());

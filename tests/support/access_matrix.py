@@ -316,6 +316,8 @@ MATRIX = {
     "judged.change": Row("POST", f"{N}/judge/judged/1", JUDGES_FORM),
     "judged.put_off": Row("GET", f"{N}/judge/put-off", JUDGES),
     "judged.take_up": Row("POST", f"{N}/judge/put-off/1", JUDGES_DO),
+    "beside.pace": Row("GET", f"{N}/judge/topics/1/pace.json", (401, *JUDGES[1:])),
+    "beside.similar": Row("GET", f"{N}/judge/assignments/1/similar.json", (401, *JUDGES[1:])),
     "judge_desk.show": Row("GET", f"{N}/judge/notes/1", JUDGES),
     "judge_desk.change": Row("POST", f"{N}/judge/notes/1", JUDGES_DO),
     "judge_desk.save_note": Row("POST", f"{N}/judge/topics/1/note", JUDGES_FORM),
@@ -353,6 +355,7 @@ FOR_ADJUDICATORS = {
     "judged.show": 200,
     "judged.change": 422,
     "judged.put_off": 200,
+    "beside.similar": 404,  # an assignment of the judge
     "judge_desk.show": 200,
     "judge_desk.change": 303,
     "judge_desk.save_note": 422,

@@ -141,6 +141,7 @@ def show_one(installation: Installation, slug: str, format_: str) -> None:
             "shown to adjudicators": "the grades" if row.shows_grades else "no grades",
             "judges search": row.judges_search,
             "pay per hour": None if row.pay_per_hour is None else f"{row.pay_per_hour:g} {row.pay_currency}",
+            "judges compare": row.judges_compare,
             "mode": row.judging_mode.value,
             "overlap percent": row.overlap_share,
             "re-shown percent": row.reshow_share,
@@ -170,6 +171,11 @@ def show_one(installation: Installation, slug: str, format_: str) -> None:
     metavar="RATE",
     help="What a judge is paid per hour, such as '20 EUR': prices are shown beside hours. 0: not stated.",
 )
+@click.option(
+    "--judges-compare/--no-judges-compare",
+    default=None,
+    help="Whether judges can open their own judgements of similar documents beside a document.",
+)
 @describes_queue
 @click.option("--submissions-until", "until", metavar="WHEN", help=until_help)
 @click.option(
@@ -197,6 +203,7 @@ def change(
     consensus: CollectionChange,
     judges_search: bool | None,
     pay: str | None,
+    judges_compare: bool | None,
     queue: QueueChange,
     until: str | None,
     terms: str | None,
@@ -215,12 +222,10 @@ def change(
         judgements_wanted=judgements,
         judges_search=judges_search,
         **({} if pay is None else collection.read_pay(pay)),
+        judges_compare=judges_compare,
     )
-    rules = SubmissionChange(
-        None if until is None else submissions.read_deadline(until),
-        None if terms is None else read_text(terms),
-        most_documents,
-    )
+    deadline = None if until is None else submissions.read_deadline(until)
+    rules = SubmissionChange(deadline, None if terms is None else read_text(terms), most_documents)
     if (wanted, queue, rules) == (CollectionChange(), QueueChange(), SubmissionChange()):
         raise click.UsageError("Give at least one option: `annotator collections set --help` lists them.")
     with installation.database.transaction() as session:

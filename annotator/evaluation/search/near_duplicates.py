@@ -70,7 +70,7 @@ def near_duplicates(
     candidate pairs have been compared. A comparison takes at least 5 µs.
     """
     keys = list(texts)
-    sets = _sets_of([_tokens(text) for text in texts.values()])
+    sets = _sets_of([tokens_of(text) for text in texts.values()])
     first_of: dict[bytes, int] = {}
     pairs = []
     several = []
@@ -88,7 +88,8 @@ def near_duplicates(
     return SimilarTexts(pairs, is_all)
 
 
-def _tokens(text: str) -> list[str]:
+def tokens_of(text: str) -> list[str]:
+    """Return the words of a text, or its characters in scripts without spaces, without regard to case and width."""
     return TOKEN.findall(unicodedata.normalize("NFKC", text).casefold())
 
 

@@ -88,6 +88,8 @@ class Collection(Base):
     most_documents: Mapped[int] = mapped_column(default=USUAL_MOST_DOCUMENTS)
     # Whether judges may search the corpus and add found documents to the pool.
     judges_search: Mapped[bool] = mapped_column(default=False)
+    # Whether judges may open their own judgements of similar documents beside the one that they judge.
+    judges_compare: Mapped[bool] = mapped_column(default=True)
     judging_mode: Mapped[str] = mapped_column(default=JudgingMode.SHARED)
     # Percentages of each topic: items with a second judge, and items shown again to their judge after a day.
     overlap_share: Mapped[int] = mapped_column(default=0)

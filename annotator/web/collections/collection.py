@@ -160,6 +160,13 @@ class SettingsForm(CollectionFields):
         description=lazy_gettext("Three letters, such as EUR."),
         render_kw={"maxlength": 3, "size": 4, "spellcheck": "false"},
     )
+    judges_compare = BooleanField(
+        lazy_gettext("Judges may compare"),
+        description=lazy_gettext(
+            "Beside a document judges may open their own grades and notes of similar documents and of those they "
+            "called relevant in the topic, never those of others."
+        ),
+    )
 
 
 class CollectionForm(CollectionFields):
@@ -380,6 +387,7 @@ def _filled_form() -> SettingsForm:
         judges_search=shown.judges_search,
         pay_per_hour=shown.pay_per_hour,
         pay_currency=shown.pay_currency,
+        judges_compare=shown.judges_compare,
     )
 
 
@@ -398,6 +406,7 @@ def _change(present: CollectionView, form: SettingsForm) -> CollectionChange:
         judgements_wanted=wanted if wanted != present.judgements_wanted else None,
         consensus_policy=policy if policy != present.consensus_policy else None,
         judges_search=form.judges_search.data,
+        judges_compare=form.judges_compare.data,
         counts_machines=form.counts_machines.data,
         shows_grades=form.shows_grades.data,
         leaves_out_disputed=form.leaves_out_disputed.data,

@@ -1,6 +1,7 @@
 """Pages of judging."""
 
 from annotator.web.judging import (
+    beside,
     gold_questions,
     judge_desk,
     judge_history,
@@ -14,6 +15,7 @@ from annotator.web.judging import (
 )
 
 BLUEPRINTS = (
+    beside.blueprint,
     gold_questions.blueprint,
     judge_desk.blueprint,
     judge_history.blueprint,

@@ -85,6 +85,7 @@ class CollectionView:
     released_version: ReleasedVersion | None  # None: live grades
     most_documents: int
     judges_search: bool
+    judges_compare: bool
     judging_mode: JudgingMode
     overlap_share: int
     reshow_share: int
@@ -128,6 +129,7 @@ class CollectionChange:
     judgements_wanted: int | None = None
     consensus_policy: str | None = None
     judges_search: bool | None = None
+    judges_compare: bool | None = None
     counts_machines: bool | None = None
     shows_grades: bool | None = None
     leaves_out_disputed: bool | None = None
@@ -332,7 +334,7 @@ def _apply(collection: Collection, change: CollectionChange, present: list[Grade
             )
         collection.judgements_wanted = change.judgements_wanted
     plain = ("kind", "consensus_policy", "relevant_from", "judges_search", "counts_machines", "shows_grades")
-    for name in (*plain, "leaves_out_disputed"):
+    for name in (*plain, "judges_compare", "leaves_out_disputed"):
         if getattr(change, name) is not None:
             setattr(collection, name, getattr(change, name))
     check_relevant_from(collection.relevant_from, change.scale or present)
@@ -409,6 +411,7 @@ def _view(session: Session, collection: Collection) -> CollectionView:
         released_version=released_version(session, collection.id, collection.scores_qrels_version),
         most_documents=collection.most_documents,
         judges_search=collection.judges_search,
+        judges_compare=collection.judges_compare,
         judging_mode=JudgingMode(collection.judging_mode),
         overlap_share=collection.overlap_share,
         reshow_share=collection.reshow_share,

@@ -31,6 +31,7 @@ KEPT = (
     "scores_shown",
     "most_documents",
     "judges_search",
+    "judges_compare",
     "judging_mode",
     "overlap_share",
     "reshow_share",

@@ -88,6 +88,7 @@ def test_the_rules_for_submissions_are_set_and_shown(news: CommandLine) -> None:
     shown = news.done("collections", "show", "news")
     assert [line for line in shown.splitlines() if line.startswith(("submissions", "most", "judges", "terms"))] == [
         "judges search           yes",
+        "judges compare          yes",
         "submissions until       2026-05-01T00:00Z",
         "most documents a topic  500",
         "terms                   Cite the task.",
