@@ -350,6 +350,13 @@ def test_commands_are_described_as_they_are() -> None:
     assert (differing, is_same) == (set(), True), "run `make commands` (`python -m annotator.cli.describe_commands`)"
 
 
+def test_no_style_of_the_judging_screen_asks_what_an_element_holds() -> None:
+    """Each change within such an element would compute the styles of everything in it anew: 4 ms of each key."""
+    styles = [*(PACKAGE.parent / "static/judging").glob("*.css"), PACKAGE.parent / "static/site/style.css"]
+    asking = [line for style in styles for line in style.read_text().splitlines() if ":has(" in line]
+    assert [line for line in asking if not line.startswith(".messages:empty, .messages:not(:has(*))")] == []
+
+
 def test_no_file_outgrows_one_sitting() -> None:
     lengths = {module: len((PACKAGE / module).read_text(encoding="utf-8").splitlines()) for module in MODULES}
     assert {module: lines for module, lines in lengths.items() if lines > LONGEST_FILE} == {}

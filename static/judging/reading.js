@@ -98,7 +98,7 @@ export class View {
 
   paint() {
     this.button.lastElementChild.textContent = say(`view_${this.now}`);
-    document.getElementById("body").classList.toggle("mono", this.now === "mono");
+    document.querySelector(".reading").classList.toggle("mono", this.now === "mono");
     const kept = localStorage.getItem(this.key) ?? VIEWS[0];
     for (const button of document.querySelectorAll("[data-view]")) {
       button.setAttribute("aria-pressed", String(button.dataset.view === kept));

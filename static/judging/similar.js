@@ -32,6 +32,7 @@ export function compareBeside(link, current) {
 
   function open() {
     panel.hidden = false;
+    panel.parentElement.classList.add("with-similar");
     button.setAttribute("aria-expanded", "true");
     panel.focus();
     found.clear();
@@ -40,6 +41,7 @@ export function compareBeside(link, current) {
 
   function close() {
     panel.hidden = true;
+    panel.parentElement.classList.remove("with-similar");
     button.setAttribute("aria-expanded", "false");
     element("document").focus({ preventScroll: true });
   }

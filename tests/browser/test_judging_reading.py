@@ -44,7 +44,7 @@ def test_a_document_is_shown_as_page_text_and_in_fixed_width(page: Page, server:
     page.locator("[data-view='mono']").click()
     page.reload()
     expect(body.locator(".plain")).to_have_text(PAGE)
-    expect(body).to_have_class("body mono")
+    expect(page.locator(".reading")).to_have_class("reading mono")
 
 
 def test_a_document_without_anything_to_be_read_says_so_and_offers_its_text(
