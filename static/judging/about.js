@@ -1,4 +1,4 @@
-// Why a document is on the screen, in one sentence: judged before, or deferred before.
+// Why a document is on the screen, in one sentence: judged before, deferred before, or to be judged again.
 
 import { batch, say } from "./words.js";
 
@@ -17,9 +17,14 @@ export function rememberDeferred(assignment, isDeferred) {
  */
 export function paintAbout(one, { isLookingBack, left }) {
   const place = element("about");
-  const isDeferred = !isLookingBack && !one.decision && deferred().includes(one.assignment);
-  place.textContent = isDeferred ? say(left > 1 ? "only_deferred" : "last_deferred", { count: left }) : "";
-  place.hidden = !isDeferred;
+  const isNew = !isLookingBack && !one.decision;
+  const isDeferred = isNew && deferred().includes(one.assignment);
+  const reasons = [
+    ...(isNew && one.again ? [say(one.again)] : []),
+    ...(isDeferred ? [say(left > 1 ? "only_deferred" : "last_deferred", { count: left })] : []),
+  ];
+  place.textContent = reasons.join(" ");
+  place.hidden = reasons.length === 0;
   return isLookingBack ? element("looking").textContent : place.textContent;
 }
 

@@ -1,9 +1,8 @@
 // Keys. Every key is printed on what it presses: the element whose data-key names its command.
 
-import { ignoreBounces, press } from "./bounces.js";
+import { press } from "./bounces.js";
 import { keyOf } from "./key_names.js";
 import { layout, showKeys } from "./key_settings.js";
-import { askForOtherReason } from "./other_reason.js";
 import { openSheet, openSheetsByButtons } from "./sheets.js";
 
 const WHILE_A_SHEET_IS_OPEN = new Set(["g", "?"]);
@@ -15,9 +14,6 @@ function isTyping(event) {
 
 /** Listen for as long as the page lives; `onEscape` gets what had the focus. */
 export function listen(onEscape) {
-  const form = document.getElementById("grading");
-  ignoreBounces(form);
-  askForOtherReason();
   openSheetsByButtons();
   showKeys(keyOf);
   document.addEventListener("keydown", (event) => {

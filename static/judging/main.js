@@ -1,18 +1,17 @@
 // Brings the judging screen to life: what its buttons and keys do. Without it the page is a plain form.
 
 import { beginBeside } from "./beside.js";
+import { ignoreBounces } from "./bounces.js";
 import { offerCommands } from "./commands.js";
-import { Evidence } from "./evidence.js";
-import { Finding } from "./finding.js";
-import { listen } from "./keys.js";
-import { Marks } from "./marks.js";
-import { Questions, keepTopicNote, keepWords, showCounts } from "./notes.js";
 import { dropOldDrafts } from "./drafts.js";
+import { listen } from "./keys.js";
+import { Questions, keepTopicNote, keepWords } from "./notes.js";
+import { askForOtherReason } from "./other_reason.js";
 import { Outbox } from "./outbox.js";
-import { Parts, View, isStacked, keepSettings } from "./reading.js";
+import { keepTopicFolded, listenToMarks, onClicks, pageOf } from "./page.js";
+import { keepSettings } from "./reading.js";
 import { listenToRecent } from "./recent.js";
 import { Link } from "./requests.js";
-import { show, tell } from "./screen.js";
 import { beginTaken } from "./taken.js";
 import { offerToTake } from "./taking.js";
 import { Work } from "./work.js";
@@ -23,73 +22,6 @@ const MINUTES = 60;
 const element = (id) => document.getElementById(id);
 const form = element("grading");
 const topic = element("topic");
-const TOPIC_SHOWN = "annotator:topic-shown"; // on narrow screens of this browser: "yes" or "no"
-
-/** What belongs to the document on the screen: its marks, its evidence, its further parts. */
-function pageOf(link) {
-  const body = element("body");
-  const roots = [element("document-title"), body];
-  const marks = new Marks([]);
-  const evidence = new Evidence(body, element("evidence"), show);
-  const partOf = (assignment, part, { rendering, find }) => {
-    const asked = new URLSearchParams({ ...(rendering && { as: rendering }), ...(find && { find }) });
-    return link.get(`${batch.urls.assignments}${assignment}/parts/${part}${asked.size > 0 ? `?${asked}` : ""}`);
-  };
-  const fetchPart = async (assignment, part, rendering) => {
-    const { data } = await partOf(assignment, part, { rendering });
-    return data?.html === undefined ? null : data;
-  };
-  const parts = new Parts(body, fetchPart, (nodes) => {
-    marks.extend(nodes);
-    showCounts(marks, parts.areLeft);
-    evidence.mark();
-  });
-  const mark = () => {
-    marks.show(roots);
-    showCounts(marks, parts.areLeft);
-  };
-  const finding = new Finding(parts, async (assignment, rendering, find) =>
-    (await partOf(assignment, 1, { rendering, find })).data?.found ?? null);
-  const view = new View(`view:${batch.urls.topics}`, (chosen) => {
-    parts.begin(parts.document, chosen);
-    evidence.counts = view.isUsual;
-    finding.forget();
-    mark();
-    evidence.show(evidence.passages);
-  });
-  onClicks("show-source", () => view.choose("text"));
-  return {
-    ...{ marks, evidence, parts, mark },
-    show(one) {
-      parts.begin(one, view.begin(one));
-      evidence.counts = view.isUsual;
-      finding.forget();
-    },
-    begin(passages) {
-      mark();
-      evidence.show(passages);
-    },
-    clear() {
-      marks.clear();
-      showCounts(marks);
-      parts.end();
-    },
-  };
-}
-
-async function step(page, direction) {
-  while (!page.marks.step(direction)) {
-    if (direction < 0 || !(await page.parts.more())) return tell(say("no_more_marks"));
-  }
-  return tell(say("mark_of", { at: page.marks.at + 1, of: page.marks.found.length }));
-}
-
-function onClicks(id, act) {
-  element(id).addEventListener("click", (event) => {
-    event.preventDefault();
-    act();
-  });
-}
 
 function listenToButtons(work, page) {
   form.addEventListener("submit", (event) => {
@@ -113,11 +45,12 @@ function listenToButtons(work, page) {
   onClicks("keep", () => page.evidence.keep());
   // A press on the button would take the selection away before it is kept.
   element("keep").addEventListener("pointerdown", (event) => event.preventDefault());
-  onClicks("next-mark", () => step(page, 1));
-  onClicks("previous-mark", () => step(page, -1));
+  listenToMarks(page);
   element("note").addEventListener("input", () => work.keepDraft());
   page.evidence.onChange = () => work.keepDraft();
   listenToPanels();
+  ignoreBounces(form);
+  askForOtherReason();
   listen(leave);
 }
 
@@ -133,10 +66,6 @@ function listenToPanels() {
       if (panel.open) panel.querySelector("textarea, button").focus();
     });
   }
-  onClicks("to-mark", () => {
-    topic.open = true;
-    element("mark").focus();
-  });
 }
 
 /** Escape leaves a field or a panel; what was typed stays. */
@@ -147,12 +76,6 @@ function leave(where) {
   // At the end of a topic there is no document to go to.
   where.blur();
   element("document").focus({ preventScroll: true });
-}
-
-// On a small screen the judge sees the document first: of the topic its title, unless the judge has unfolded a topic.
-function keepTopicFolded() {
-  if (isStacked()) topic.open = localStorage.getItem(TOPIC_SHOWN) === "yes";
-  topic.addEventListener("toggle", () => isStacked() && localStorage.setItem(TOPIC_SHOWN, topic.open ? "yes" : "no"));
 }
 
 function showActiveTime(work) {

@@ -134,3 +134,8 @@ function priority(one, value) {
 export function showPassages(ranges) {
   if (canMark) CSS.highlights.set("evidence", priority(new Highlight(...ranges), 1));
 }
+
+/** Mark the passages that the judges of the document kept. */
+export function showJudgesPassages(ranges) {
+  if (canMark) CSS.highlights.set("judges-evidence", priority(new Highlight(...ranges), 0));
+}

@@ -2,24 +2,41 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import Select, Table, and_, bindparam, exists, or_, select, text
+from sqlalchemy import Row, Select, Table, and_, bindparam, exists, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from annotator.storage.judging.drawing import HeldDocument, Queue
 from annotator.storage.judging.judgement_writing import Passage
 from annotator.storage.judging.leases import Decision
 from annotator.storage.tables.documents import Document
-from annotator.storage.tables.judging import Assignment, CannotJudge, Evidence, Judgement, Purpose
+from annotator.storage.tables.judging import ASSIGNMENTS, Assignment, CannotJudge, Evidence, Judgement, Purpose
 from annotator.storage.tables.pools import PoolItem
+
+
+class AskedAgain(StrEnum):
+    """Why a document that a judge had judged is to be judged again; a second showing is never explained."""
+
+    TEXT_CHANGED = "text-changed"
+    # The judge could not judge it without a text.
+    TEXT_CAME = "text-came"
+
+
+class JudgeNote(NamedTuple):
+    """A judge's note and evidence for the adjudicators, without a name; `decision` only where grades are shown."""
+
+    note: str
+    evidence: tuple[Passage, ...]
+    decision: Decision | None
 
 
 @dataclass(frozen=True)
 class ShownDocument:
     """A document as a judge sees it, with their own judgement of it.
 
-    `given` has the distinct grades by others, shown to adjudicators only.
+    `given` and `notes` have the distinct grades and the notes by others, shown to adjudicators only.
     """
 
     assignment_id: int
@@ -31,7 +48,9 @@ class ShownDocument:
     language: str | None
     text_hash: str | None
     judgement: "OwnJudgement | None"
+    asked_again: AskedAgain | None = None
     given: tuple[int, ...] = ()
+    notes: tuple[JudgeNote, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -57,14 +76,16 @@ ALL = (
         _JUDGEMENTS.note,
         _JUDGEMENTS.seconds,
         _JUDGEMENTS.client_id,
+        _JUDGEMENTS.current,
+        _JUDGEMENTS.carried_from_id,
+        (ASSIGNMENTS.c.purpose == Purpose.RE_SHOWN.value).label("is_second"),
     )
+    .join(ASSIGNMENTS, ASSIGNMENTS.c.id == _JUDGEMENTS.assignment_id)
     .where(
         _JUDGEMENTS.pool_item_id.in_(bindparam("items", expanding=True)), _JUDGEMENTS.judge_id == bindparam("judge_id")
     )
     .order_by(_JUDGEMENTS.id)
 )
-# Text exactly as in the partial index: SQLAlchemy would compare with a value, and the index would not be used.
-CURRENT = ALL.where(text("judgement.current"))
 
 
 def shown(
@@ -72,9 +93,11 @@ def shown(
     documents: Sequence[HeldDocument],
     judge_id: int,
     given: Mapping[int, tuple[int, ...]] | None = None,
+    notes: Mapping[int, tuple[JudgeNote, ...]] | None = None,
 ) -> list[ShownDocument]:
-    """The documents with this judge's judgements; `given` maps pool item id to grades for adjudicators."""
-    judgements = own_judgements(session, documents, judge_id)
+    """The documents with this judge's judgements; `given` and `notes` are by pool item id, for adjudicators."""
+    rows = _own_rows(session, documents, judge_id)
+    judgements = _own_judgements(session, documents, rows)
     return [
         ShownDocument(
             one.assignment_id,
@@ -86,36 +109,55 @@ def shown(
             one.language,
             one.text_hash,
             judgements.get(one.assignment_id),
+            _asked_again(one, rows),
             given.get(one.pool_item_id, ()) if given else (),
+            notes.get(one.pool_item_id, ()) if notes else (),
         )
         for one in documents
     ]
 
 
-def own_judgements(session: Session, documents: Sequence[HeldDocument], judge_id: int) -> dict[int, OwnJudgement]:
+def _own_rows(session: Session, documents: Sequence[HeldDocument], judge_id: int) -> Sequence[Row[*tuple[Any, ...]]]:
+    """All judgements of these documents by this judge, earliest first."""
+    session.flush()
+    items = {one.pool_item_id for one in documents}
+    return session.connection().execute(ALL, {"judge_id": judge_id, "items": list(items)}).all() if items else ()
+
+
+def _own_judgements(
+    session: Session, documents: Sequence[HeldDocument], rows: Sequence[Row[*tuple[Any, ...]]]
+) -> dict[int, OwnJudgement]:
     """Assignment id → this judge's judgement of its document.
 
     A second showing has no judgement until it is judged again.
     """
-    again = {one.assignment_id: one.pool_item_id for one in documents if one.is_shown_again}
+    again = {one.assignment_id for one in documents if one.is_shown_again}
     by_item = {one.pool_item_id: one.assignment_id for one in documents if not one.is_shown_again}
-    wanted = {"judge_id": judge_id, "items": list(by_item)}
-    session.flush()
-    connection = session.connection()
-    judgements = list(connection.execute(CURRENT, wanted)) if by_item else []
-    if again:
-        wanted = {"judge_id": judge_id, "items": list(again.values())}
-        judgements += [one for one in connection.execute(ALL, wanted) if one.assignment_id in again]
     # The last judgement of a second showing counts, unless it was withdrawn.
-    latest = {one.assignment_id if one.assignment_id in again else by_item[one.pool_item_id]: one for one in judgements}
+    latest = {one.assignment_id: one for one in rows if one.assignment_id in again}
+    latest |= {by_item[one.pool_item_id]: one for one in rows if one.current and one.pool_item_id in by_item}
     latest = {id_: one for id_, one in latest.items() if one.cannot_judge != CannotJudge.WITHDRAWN}
-    evidence = _evidence(session, [one.id for one in latest.values()])
+    evidence = evidence_passages(session, [one.id for one in latest.values()])
     return {
         assignment_id: OwnJudgement(
             one.id, one.assignment_id, Decision.of(one), tuple(evidence.get(one.id, ())), one.client_id
         )
         for assignment_id, one in latest.items()
     }
+
+
+def _asked_again(document: HeldDocument, rows: Sequence[Row[*tuple[Any, ...]]]) -> AskedAgain | None:
+    """Why the judge sees a document again that they had judged: their last judgement no longer counts.
+
+    None after a withdrawal, and for second showings: with a reason they could be told apart from other documents.
+    """
+    own = [one for one in rows if one.pool_item_id == document.pool_item_id and not one.is_second]
+    if document.is_shown_again or not own or any(one.current for one in own):
+        return None
+    last = own[-1]
+    if last.cannot_judge == CannotJudge.WITHDRAWN or last.carried_from_id is not None:
+        return None
+    return AskedAgain.TEXT_CAME if last.cannot_judge == CannotJudge.NO_TEXT else AskedAgain.TEXT_CHANGED
 
 
 class RecentJudgement(NamedTuple):
@@ -190,7 +232,8 @@ def _in_order(
     )
 
 
-def _evidence(session: Session, judgement_ids: Sequence[int]) -> dict[int, list[Passage]]:
+def evidence_passages(session: Session, judgement_ids: Sequence[int]) -> dict[int, list[Passage]]:
+    """Judgement id → its evidence passages, in the order in which they were kept."""
     found: dict[int, list[Passage]] = {}
     if judgement_ids:
         rows = session.execute(

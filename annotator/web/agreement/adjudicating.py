@@ -11,7 +11,7 @@ from flask.typing import ResponseReturnValue
 from annotator.errors import NotFoundError
 from annotator.storage import Role
 from annotator.storage.judging.drawing import Queue
-from annotator.web.judging.judging import blank_form, opened, recorded, screen
+from annotator.web.judging.judging import blank_form, opened, page_left, recorded, screen
 from annotator.web.judging.judging_acts import read_sent
 from annotator.web.judging.judging_documents import document_json
 from annotator.web.judging.judging_protocol import (
@@ -71,16 +71,19 @@ def next_document(slug: str, number: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/adjudicate/assignments/<row:assignment_id>")
 @collection_page(Role.ADJUDICATOR)
 def show(slug: str, assignment_id: int) -> ResponseReturnValue:
-    """A document assigned to this adjudicator, before or after the decision."""
+    """A document assigned to this adjudicator, with their decision; `?back=` is the page that led to it."""
     task = opened(slug, assignment_id, Queue.ADJUDICATION)
-    return screen(slug, task, blank_form(task), queue=Queue.ADJUDICATION)
+    return screen(slug, task, blank_form(task), back=page_left(slug), queue=Queue.ADJUDICATION)
 
 
 @blueprint.post("/collections/<slug>/adjudicate/assignments/<row:assignment_id>")
 @collection_page(Role.ADJUDICATOR)
 def record(slug: str, assignment_id: int) -> ResponseReturnValue:
-    """Store a decision and go on to the next document; after an error the form keeps its input."""
-    return recorded(slug, assignment_id, queue=Queue.ADJUDICATION)
+    """Store a decision and go on to the next document, or back to the page of `?back=`.
+
+    After an error the form keeps its input.
+    """
+    return recorded(slug, assignment_id, back=page_left(slug), queue=Queue.ADJUDICATION)
 
 
 @protocol.post("/collections/<slug>/adjudicate/topics/<path:number>/acts")

@@ -117,7 +117,7 @@ def next_document(slug: str, number: str) -> ResponseReturnValue:
         return to_preparation(slug, refusal)
     if task is None:
         return render_template("judging/done.html", number=number, onward=after(slug, number, the_person().id))
-    return screen(slug, task, blank_form(task), back=_page_left(slug))
+    return screen(slug, task, blank_form(task), back=page_left(slug))
 
 
 @blueprint.post("/collections/<slug>/judge/topics/<path:number>")
@@ -137,7 +137,7 @@ def begin(slug: str, number: str) -> ResponseReturnValue:
 def show(slug: str, assignment_id: int) -> ResponseReturnValue:
     """A document assigned to this judge, with their grade; `?back=` is the page that led to it."""
     task = opened(slug, assignment_id)
-    return screen(slug, task, blank_form(task), back=_page_left(slug))
+    return screen(slug, task, blank_form(task), back=page_left(slug))
 
 
 @blueprint.post("/collections/<slug>/judge/assignments/<row:assignment_id>")
@@ -147,7 +147,7 @@ def record(slug: str, assignment_id: int) -> ResponseReturnValue:
 
     After an error the form keeps its input.
     """
-    return recorded(slug, assignment_id, back=_page_left(slug))
+    return recorded(slug, assignment_id, back=page_left(slug))
 
 
 def recorded(
@@ -238,7 +238,7 @@ def _part(task: JudgingTask) -> Part:
     return Part(number, max(len(parts), 1), parts[number - 1] if parts else Markup())
 
 
-def _page_left(slug: str) -> str | None:
+def page_left(slug: str) -> str | None:
     """The address of `?back=`, a search or the judge's own judgements; None when it is no such page."""
     address = local_path(request.args.get("back"))
     pages = (url_for("search.show", slug=slug), url_for("judged.show", slug=slug))

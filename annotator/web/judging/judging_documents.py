@@ -7,7 +7,7 @@ from flask_wtf.csrf import generate_csrf
 from markupsafe import Markup
 
 from annotator.storage.judging.drawing import Queue
-from annotator.storage.judging.judge_history import OwnJudgement, RecentJudgement, ShownDocument
+from annotator.storage.judging.judge_history import JudgeNote, OwnJudgement, RecentJudgement, ShownDocument
 from annotator.web.documents.document_parts import Parts
 from annotator.web.site.context import the_person, the_place
 from annotator.web.site.safe_html import Rendering
@@ -27,7 +27,10 @@ PARTS = Parts()
 def document_json(document: ShownDocument, previous: int | None = None) -> dict[str, Any]:
     """A document with its first part and the judge's own judgement; `previous` is the assignment judged before it."""
     parts = parts_of(document)
+    # Only adjudicators are sent these.
     given = {"given": list(document.given)} if document.given else {}
+    notes = {"notes": [_note_json(one) for one in document.notes]} if document.notes else {}
+    again = {"again": document.asked_again.value} if document.asked_again else {}
     return {
         "assignment": document.assignment_id,
         "docno": document.docno,
@@ -40,6 +43,8 @@ def document_json(document: ShownDocument, previous: int | None = None) -> dict[
         "decision": _decision_json(document.judgement) if document.judgement else None,
         "previous": previous,
         **given,
+        **notes,
+        **again,
     }
 
 
@@ -123,6 +128,17 @@ def _recent_json(one: RecentJudgement) -> dict[str, Any]:
     """A judged document without its text, which the script fetches when the judge looks at it."""
     decision = {"id": one.client_id, "grade": one.grade, "cannot_judge": one.cannot_judge, "note": one.note}
     return {"assignment": one.assignment_id, "docno": one.docno, "title": one.title, "decision": decision}
+
+
+def _note_json(one: JudgeNote) -> dict[str, Any]:
+    """A judge's note, whose name and time the browser of an adjudicator does not get."""
+    decision = one.decision
+    reason = decision.cannot_judge if decision else None
+    return {
+        "note": one.note,
+        "evidence": [passage._asdict() for passage in one.evidence],
+        **({"grade": decision.grade, "cannot_judge": reason.value if reason else None} if decision else {}),
+    }
 
 
 def _decision_json(judgement: OwnJudgement) -> dict[str, Any]:

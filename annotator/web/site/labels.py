@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from annotator.evaluation.costs.facts import FactKind, Per
 from annotator.storage import CannotJudge, JudgingMode, Role, RunType, Showing, TopicState
+from annotator.storage.judging.judge_history import AskedAgain
 from annotator.storage.tables.collections import CollectionKind
 from annotator.storage.tables.runs import RunState
 from annotator.web.site.language import lazy_gettext
@@ -37,6 +38,13 @@ CANNOT_JUDGE: Mapping[CannotJudge, str] = {
     CannotJudge.LANGUAGE: lazy_gettext("I do not read its language"),
     CannotJudge.NO_TEXT: lazy_gettext("It has no text"),
     CannotJudge.OTHER: lazy_gettext("Another reason (explain in the note)"),
+}
+
+ASKED_AGAIN: Mapping[AskedAgain, str] = {
+    AskedAgain.TEXT_CHANGED: lazy_gettext(
+        "The organisers asked for this document to be judged again: its text has changed since you judged it."
+    ),
+    AskedAgain.TEXT_CAME: lazy_gettext("You could not judge this document without a text; it has one now."),
 }
 
 JUDGING_MODES: Mapping[JudgingMode, str] = {

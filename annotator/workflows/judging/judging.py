@@ -18,6 +18,7 @@ from annotator.storage.agreement.adjudication_queue import (
     judged_and_waiting,
     put_off_items,
 )
+from annotator.storage.agreement.judges_notes import judges_notes
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.drawing import (
     HeldDocument,
@@ -273,10 +274,12 @@ def _shown(
     session: Session, collection: Collection, documents: Sequence[HeldDocument], judge_id: int, queue: Queue
 ) -> list[ShownDocument]:
     """The documents as shown to the judge, in the given order."""
-    given = None
-    if queue == Queue.ADJUDICATION and collection.shows_grades:
-        given = given_grades(session, [one.pool_item_id for one in documents])
-    return shown(session, documents, judge_id, given)
+    if queue != Queue.ADJUDICATION:
+        return shown(session, documents, judge_id)
+    items = [one.pool_item_id for one in documents]
+    given = given_grades(session, items) if collection.shows_grades else None
+    notes = judges_notes(session, items, with_grades=collection.shows_grades)
+    return shown(session, documents, judge_id, given, notes)
 
 
 def _task(

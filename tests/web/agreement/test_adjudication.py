@@ -143,7 +143,7 @@ def test_who_said_what_changes_no_byte_of_what_an_adjudicator_is_sent(
 
     before = sent()
     with database.transaction() as session:
-        session.execute(update(Judgement).values(grade=2 - Judgement.grade, note="It is off topic."))
+        session.execute(update(Judgement).values(grade=2 - Judgement.grade))
         session.execute(update(User).where(User.name == "quentin").values(name="zenobia"))
     assert sent() == before
 
@@ -160,6 +160,44 @@ def test_the_grades_come_without_whose_and_how_many_where_the_organiser_lets_the
     assert "Grades given: Not relevant, Highly relevant." in eve.get(f"{disputed}/adjudicate/topics/1").text
     for text in everything_sent(eve, disputed):
         assert re.findall(r"quentin|xanthippe|zenobia|alpha|beta", text) == []
+
+
+def test_the_judges_notes_stand_beside_the_document_without_names_or_grades(
+    visit: Visit, disputed: str, database: Database
+) -> None:
+    with database.transaction() as session:
+        session.execute(update(Judgement).where(Judgement.grade == 2).values(note="It is on topic."))
+    eve = visit("eve")
+    page = eve.get(f"{disputed}/adjudicate/topics/1")
+    [first, *_] = batch_of(page)["documents"]
+    assert first["notes"] == [{"note": "It is on topic.", "evidence": []}]
+    assert '<p class="written" dir="auto">It is on topic.</p>' in page.text
+    assert "notes" in eve.get(f"{disputed}/adjudicate/assignments/{first['assignment']}.json").get_json()
+    for text in everything_sent(eve, disputed):
+        assert re.findall(r"quentin|xanthippe", text) == []
+    with database.transaction() as session:
+        session.execute(update(Collection).values(shows_grades=True))
+    [first, *_] = batch(eve, disputed)["documents"]
+    assert first["notes"] == [{"note": "It is on topic.", "evidence": [], "grade": 2, "cannot_judge": None}]
+
+
+def test_a_decision_changed_from_my_judgements_leads_back_there(
+    visit: Visit, disputed: str, database: Database
+) -> None:
+    eve = visit("eve")
+    assignment = batch(eve, disputed)["documents"][0]["assignment"]
+    send(eve, disputed, grade(assignment, 2))
+    link = re.search(
+        rf'href="({disputed}/adjudicate/assignments/{assignment}\?back=[^"]*)"',
+        eve.get(f"{disputed}/judge/judged").text,
+    )
+    assert link is not None
+    page = eve.get(link[1])
+    assert "Back to my judgements" in page.text
+    assert batch_of(page)["urls"]["back"] == f"{disputed}/judge/judged#row-{assignment}"
+    answer = eve.post(link[1], grade="1", client_id="changed-1")
+    assert (answer.status_code, answer.location) == (303, f"{disputed}/judge/judged#row-{assignment}")
+    assert ("changed-1", 1) in decided(database)
 
 
 @pytest.mark.parametrize("who", ["jo", "ola", "pat", "ada"])

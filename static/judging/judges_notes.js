@@ -1,0 +1,62 @@
+// The judges' notes and evidence beside the document, which adjudicators and reviewers see; no judge is sent any.
+
+import { made } from "./beside_words.js";
+import { point, showJudgesPassages } from "./marks.js";
+import { decisionWords } from "./screen.js";
+import { placeOf } from "./text.js";
+
+const FOLDED = "annotator:judges-notes"; // "no" in a browser in which they are folded
+const element = (id) => document.getElementById(id);
+
+export class JudgesNotes {
+  /** `body` holds the text; the page may have no place for notes. */
+  constructor(body) {
+    Object.assign(this, { body, notes: [], counts: true, parts: null });
+    this.panel = element("judges-notes");
+    if (!this.panel) return;
+    this.panel.open = localStorage.getItem(FOLDED) !== "no";
+    this.panel.addEventListener("toggle", () => {
+      if (this.panel.open) localStorage.removeItem(FOLDED);
+      else localStorage.setItem(FOLDED, "no");
+    });
+  }
+
+  /** Show what the judges of the document on the screen wrote. */
+  show(notes) {
+    if (!this.panel) return;
+    this.notes = notes;
+    this.panel.hidden = notes.length === 0;
+    element("judges-notes-count").textContent = notes.length;
+    element("judges-notes-list").replaceChildren(...notes.map((one) => this.itemOf(one)));
+    this.mark();
+  }
+
+  /** Underline their passages in what is loaded of the text. */
+  mark() {
+    if (!this.panel) return;
+    const passages = this.counts ? this.notes.flatMap(({ evidence }) => evidence) : [];
+    showJudgesPassages(passages.map((passage) => placeOf(passage, this.body)).filter(Boolean));
+  }
+
+  itemOf({ who, note, evidence, state = [], ...decision }) {
+    const item = made("li");
+    if (who) item.append(made("p", { class: "who" }, made("strong", { text: who }), ...state.map((text) => made("span", { text, class: "hint" }))));
+    if ("grade" in decision) item.append(made("p", { class: "decided", text: decisionWords(decision) }));
+    if (note) item.append(made("p", { class: "written", text: note, dir: "auto" }));
+    if (evidence.length > 0) item.append(made("ul", {}, ...evidence.map((passage) => this.quoteOf(passage))));
+    return item;
+  }
+
+  quoteOf(passage) {
+    const button = made("button", { type: "button", class: "quote", dir: "auto" }, made("q", { text: passage.text }));
+    button.addEventListener("click", () => this.goTo(passage));
+    return made("li", {}, button);
+  }
+
+  /** Show a passage in the text; a long document is fetched up to it. */
+  async goTo(passage) {
+    let place = placeOf(passage, this.body);
+    while (!place && (await this.parts.more())) place = placeOf(passage, this.body);
+    if (place) point(place);
+  }
+}
