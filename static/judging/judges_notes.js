@@ -2,10 +2,11 @@
 
 import { made } from "./beside_words.js";
 import { point, showJudgesPassages } from "./marks.js";
+import { isStacked } from "./reading.js";
 import { decisionWords } from "./screen.js";
 import { placeOf } from "./text.js";
 
-const FOLDED = "annotator:judges-notes"; // "no" in a browser in which they are folded
+const UNFOLDED = "annotator:judges-notes"; // of this browser: "yes" or "no"
 const element = (id) => document.getElementById(id);
 
 export class JudgesNotes {
@@ -14,11 +15,10 @@ export class JudgesNotes {
     Object.assign(this, { body, notes: [], counts: true, parts: null });
     this.panel = element("judges-notes");
     if (!this.panel) return;
-    this.panel.open = localStorage.getItem(FOLDED) !== "no";
-    this.panel.addEventListener("toggle", () => {
-      if (this.panel.open) localStorage.removeItem(FOLDED);
-      else localStorage.setItem(FOLDED, "no");
-    });
+    // Where the document stands below them, it comes first.
+    this.panel.open = (localStorage.getItem(UNFOLDED) ?? (isStacked() ? "no" : "yes")) === "yes";
+    // Before it opens or closes.
+    this.panel.firstElementChild.addEventListener("click", () => localStorage.setItem(UNFOLDED, this.panel.open ? "no" : "yes"));
   }
 
   /** Show what the judges of the document on the screen wrote. */

@@ -6,7 +6,8 @@ from build import SLUG
 from playwright.sync_api import Browser, Page, Response, expect
 from sqlalchemy import select, update
 
-from annotator.storage import Assignment, Collection, Database, Judgement, Purpose
+from annotator.storage import Assignment, Collection, Database, Document, Judgement, PoolItem, Purpose
+from annotator.storage.tables.judging import Evidence
 
 ADJUDICATE = f"/collections/{SLUG}/adjudicate"
 TOPIC = f"{ADJUDICATE}/topics/1"
@@ -137,6 +138,40 @@ def test_the_grades_are_beside_the_document_where_the_organiser_lets_them_be_see
     expect(given).to_have_text("Grades given: Not relevant, Highly relevant.")
     judge(page, "1")
     expect(given).to_have_text("Grades given: Not relevant, Relevant.")
+
+
+def test_what_the_judges_wrote_stands_above_the_document_and_is_found_in_it(
+    page: Page, server: str, served: Database
+) -> None:
+    with served.transaction() as session:
+        item = select(PoolItem.id).join(Document, Document.id == PoolItem.document_id).where(Document.docno == "d02")
+        differing = session.scalars(select(Judgement).where(Judgement.pool_item_id.in_(item)))
+        for one in differing:
+            one.note = f"Grade {one.grade} for good reasons."
+            session.add(Evidence(judgement_id=one.id, start=14, end=27, text="tells of cats"))
+        session.execute(update(Collection).values(shows_grades=True))
+    open_as(page, server)
+    notes = page.locator("#judges-notes")
+    expect(notes.locator("#judges-notes-list > li")).to_have_count(2)
+    expect(notes.locator(".decided")).to_have_count(2)
+    expect(notes).to_contain_text("Grade 2 for good reasons.")
+    assert page.evaluate("CSS.highlights.get('judges-evidence').size") == 2
+    notes.get_by_role("button", name="tells of cats").first.click()
+    assert page.evaluate("String([...CSS.highlights.get('mark-now')][0])") == "tells of cats"
+    # They stay folded, and the next document has none.
+    press(page, "j")
+    expect(notes).not_to_have_attribute("open", "")
+    judge(page, "1")
+    expect(notes).to_be_hidden()
+    saved(page)
+    page.goto(f"{server}/collections/{SLUG}/judge/judged")
+    page.get_by_role("link", name="Title of d02").click()
+    listening(page)
+    expect(notes).to_be_visible()
+    expect(notes).not_to_have_attribute("open", "")
+    press(page, "0")
+    page.wait_for_url("**/judge/judged#row-*")
+    eventually(page, lambda: decided(served) == [1, 0])
 
 
 def test_without_script_a_button_decides(browser: Browser, server: str, served: Database) -> None:
