@@ -24,12 +24,18 @@ def shown(session: Session, judge: int, days: int = 0) -> dict[str, ShownDocumen
     return {one.docno: one for one in found}
 
 
-def act(session: Session, judge: int, assignment: int, decision: Decision | None, *, days: int = 0, **more: str) -> str:
-    id_ = f"{judge}-{assignment}-{days}-{len(more)}"
-    stored = record_acts(
-        session, SLUG, judge, [Act(id_, assignment, decision, tab="t", **more)], received_at=NOW + days * DAY
-    )
-    assert stored.refused == ()
+def act(
+    session: Session,
+    judge: int,
+    assignment: int,
+    decision: Decision | None,
+    *,
+    days: int = 0,
+    withdraws: str | None = None,
+) -> str:
+    id_ = f"{judge}-{assignment}-{days}-{withdraws}"
+    one = Act(id_, assignment, decision, tab="t", withdraws=withdraws)
+    assert record_acts(session, SLUG, judge, [one], received_at=NOW + days * DAY).refused == ()
     return id_
 
 
