@@ -2,7 +2,7 @@
 
 A folder of the address contains a hash of all modules: `./words.js`, imported by `/static/v-HASH/judging/main.js`, is
 `/static/v-HASH/judging/words.js`. `main.bundle.js` is `main.js` with all that it imports as one file: one request
-where a page would wait for thirty.
+where a page would wait for thirty. Bundles and stylesheets are served without comments and blanks.
 """
 
 import hashlib
@@ -12,7 +12,10 @@ import time
 from functools import lru_cache
 from pathlib import Path
 
+import rcssmin
+import rjsmin
 from flask import Flask, Response, current_app, request
+from werkzeug.security import safe_join
 
 ADDRESS = "/static/v-<version>/<path:filename>"
 HASH_DIGITS = 12
@@ -43,20 +46,25 @@ def version() -> str:
     return _hash_of_all(folder, _changes(folder, _moment()))
 
 
-def bundle(filename: str) -> bytes | None:
-    """The content of `NAME.bundle.js`; nothing for other names."""
+def generated(filename: str) -> bytes | None:
+    """The content of a bundle or of a stylesheet, which is not that of a file; nothing for other names."""
     folder = Path(current_app.static_folder or "")
-    whole = filename.removesuffix(BUNDLE) + ".js"
-    known = (name for name, _ in _changes(folder, _moment()))
-    return _bundle(folder, whole, version()) if filename.endswith(BUNDLE) and whole in known else None
+    if filename.endswith(BUNDLE):
+        whole = filename.removesuffix(BUNDLE) + ".js"
+        known = (name for name, _ in _changes(folder, _moment()))
+        return _bundle(folder, whole, version()) if whole in known else None
+    path = safe_join(str(folder), filename)
+    if not filename.endswith(".css") or path is None or not Path(path).is_file():
+        return None
+    return _stylesheet(Path(path), Path(path).stat().st_mtime_ns)
 
 
 def _static_file(filename: str, version: str | None = None) -> Response:
     del version  # It only makes the address another one when a module changes.
-    content = bundle(filename)
+    content = generated(filename)
     if content is None:
         return current_app.send_static_file(filename)
-    response = Response(content, mimetype="text/javascript")
+    response = Response(content, mimetype="text/css" if filename.endswith(".css") else "text/javascript")
     response.set_etag(hashlib.sha256(content).hexdigest()[:HASH_DIGITS])
     response.make_conditional(request)
     return response
@@ -88,7 +96,14 @@ def _bundle(folder: Path, filename: str, _version: str) -> bytes:
     """A module and all that it imports, each as a function that returns what it exports, the imported ones first."""
     parts: dict[str, str] = {}
     _collect(folder, filename, parts, ())
-    return "".join(parts.values()).encode()
+    shortened: str = rjsmin.jsmin("".join(parts.values()))
+    return shortened.encode()
+
+
+@lru_cache(maxsize=64)
+def _stylesheet(path: Path, _changed_at: int) -> bytes:
+    shortened: str = rcssmin.cssmin(path.read_text(encoding="utf-8"))
+    return shortened.encode()
 
 
 def _collect(folder: Path, name: str, parts: dict[str, str], importers: tuple[str, ...]) -> None:

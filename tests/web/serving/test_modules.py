@@ -65,10 +65,17 @@ def test_a_bundle_has_what_a_module_imports_before_it(folder: Path) -> None:
     (folder / "site").mkdir()
     (folder / "site" / "a.js").write_text('import {\n  b as other,\n  two,\n} from "../b.js";\nother(two);\n')
     (folder / "b.js").write_text("export const two = 2;\nexport async function b(number) {}\n")
-    assert modules.bundle("site/a.bundle.js") == (
-        b"const $b_js = (() => {\nconst two = 2;\nasync function b(number) {}\n\nreturn { two, b };\n})();\n"
-        b"const $site_a_js = (() => {\nconst {\n  b: other,\n  two,\n} = $b_js;\nother(two);\n\nreturn {  };\n})();\n"
+    assert modules.generated("site/a.bundle.js") == (
+        b"const $b_js=(()=>{const two=2;async function b(number){}\nreturn{two,b};})();"
+        b"const $site_a_js=(()=>{const{b:other,two,}=$b_js;other(two);return{};})();"
     )
+
+
+def test_stylesheets_are_served_without_comments(folder: Path) -> None:
+    (folder / "a.css").write_text("/* Why */\na  { color : red; }\n")
+    assert modules.generated("a.css") == b"a{color:red}"
+    assert modules.generated("../a.css") is None
+    assert modules.generated("none.css") is None
 
 
 @pytest.mark.parametrize(
@@ -83,4 +90,4 @@ def test_a_bundle_has_what_a_module_imports_before_it(folder: Path) -> None:
 def test_a_bundle_refuses_what_it_cannot_hold(folder: Path, text: str, problem: str) -> None:
     (folder / "a.js").write_text(text)
     with pytest.raises(ValueError, match=problem):
-        modules.bundle("a.bundle.js")
+        modules.generated("a.bundle.js")
