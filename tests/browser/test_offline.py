@@ -108,7 +108,7 @@ def test_after_signing_out_nothing_of_the_judge_opens_and_the_documents_are_back
     page.wait_for_url("**/sign-in*")
     eventually(page, lambda: page.evaluate(COUNT_KEPT) == 0)
     mortal.kill()
-    with pytest.raises(Exception, match="ERR_CONNECTION_(REFUSED|RESET)"):
+    with pytest.raises(Exception, match=r"ERR_CONNECTION_(REFUSED|RESET)"):
         page.goto(f"{mortal.address}{TOPIC}")
     context.close()
 

@@ -1,4 +1,4 @@
-"""A backup is restored beneath open tabs: no grade goes to another document, and what the backup lacks is sent again."""
+"""A backup is restored beneath open tabs: no grade goes to another document, and what is lost is sent again."""
 
 from collections.abc import Iterator
 from pathlib import Path
