@@ -70,7 +70,7 @@ LOOKS = {
 }
 
 
-@pytest.fixture(params=LOOKS.values(), ids=LOOKS.keys())
+@pytest.fixture(params=LOOKS.values(), ids=list(LOOKS))
 def watched(request: pytest.FixtureRequest, browser: Browser) -> Iterator[tuple[Page, list[str]]]:
     """A page of either kind, and what the browser complains of on it."""
     look = request.param
