@@ -196,7 +196,7 @@ def eventually(page: Page, is_so: Callable[[], bool]) -> None:
 def sign_in(page: Page, server: str, name: str, path: str = "/") -> None:
     """Sign in with the keyboard alone, and arrive at `path`."""
     page.goto(f"{server}/sign-in?next={path}")
-    page.get_by_label("Name").focus()
+    page.locator("[name=name]").focus()
     page.keyboard.type(name)
     page.keyboard.press("Tab")
     page.keyboard.type(PASSWORD)

@@ -78,8 +78,7 @@ def watched(request: pytest.FixtureRequest, browser: Browser) -> Iterator[tuple[
         color_scheme=look.scheme,
         viewport=look.size,
         forced_colors=look.forced_colours,
-        locale="en",
-        extra_http_headers={"Accept-Language": look.language},
+        locale=look.language,
         reduced_motion="reduce",  # a colour on its way to another has no contrast to be judged
     )
     page = context.new_page()
@@ -114,6 +113,7 @@ def faults(page: Page) -> list[str]:
 def test_the_screen_is_accessible_and_fits_in_all_its_states(watched: tuple[Page, list[str]], with_texts: str) -> None:
     page, complaints = watched
     open_screen(page, with_texts, f"{JUDGE}/topics/2")
+    expect(page.locator("html")).to_have_attribute("lang", page.evaluate("navigator.language"))
     assert faults(page) == []
     press(page, "n")
     page.keyboard.type("A note")
