@@ -13,7 +13,7 @@ from marshmallow import Schema, fields
 from annotator.api.site.access import caller, token_in_use
 from annotator.api.site.problems import WORDS, ProblemDetails
 from annotator.api.site.values import Moment
-from annotator.files import unpacked_size
+from annotator.packing import unpacked_size
 from annotator.settings import MEBIBYTE
 from annotator.storage import JobState
 from annotator.web.site.background import ask_call, work

@@ -1,6 +1,5 @@
-"""Reads a run file in chunks, decompressing gzip, so that no file is in memory as a whole."""
+"""Reads a run file in chunks, decompressed, so that no file is in memory as a whole."""
 
-import zlib
 from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import BinaryIO
 from annotator.evaluation.formats.table_lines import MAX_LINE_BYTES
 from annotator.evaluation.formats.table_tokens import UnusualError
 from annotator.evaluation.formats.unpacking import UNPACKED_LIMIT, UTF8_MARK, TooLargeError
-from annotator.files import GZIP_MAGIC, gunzipped
+from annotator.packing import LONGEST_MAGIC, DamagedError, packing_of, unpacked
 
 CHUNK_BYTES = 1 << 19  # small enough for the processor's cache, large enough for few NumPy calls
 
@@ -21,7 +20,7 @@ def chunks_of(
 
     Uncompressed text has chunks of `chunk_bytes`, if given.
 
-    The byte order mark is removed. Raises `UnusualError` for truncated gzip data, for a line that is too
+    The byte order mark is removed. Raises `UnusualError` for truncated packed data, for a line that is too
     long, and for text beyond the limit of `unpack`.
     """
     if isinstance(source, bytes) and not is_packed(source):
@@ -31,13 +30,14 @@ def chunks_of(
 
 def _stretch(source: Path | bytes, start: int, end: int | None) -> Iterator[bytes]:
     pieces = _pieces(source, start, end)
-    if start == 0 and is_packed(source):
-        pieces = gunzipped(pieces, CHUNK_BYTES)
+    packing = packing_of_source(source) if start == 0 else None
+    if packing is not None:
+        pieces = unpacked(pieces, packing, CHUNK_BYTES)
     try:
         pieces = within(pieces, UNPACKED_LIMIT)
         first = beginning_of(pieces) if start == 0 else b""
         yield from whole_lines(chain((first.removeprefix(UTF8_MARK),), pieces))
-    except (zlib.error, EOFError, TooLargeError):
+    except (DamagedError, TooLargeError):
         raise UnusualError from None
 
 
@@ -103,12 +103,17 @@ def whole_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
         yield rest
 
 
-def is_packed(source: Path | bytes) -> bool:
-    """Whether the data are gzip."""
+def packing_of_source(source: Path | bytes) -> str | None:
+    """The compression of the data; None when there is none."""
     if isinstance(source, bytes):
-        return source.startswith(GZIP_MAGIC)
+        return packing_of(source[:LONGEST_MAGIC])
     with source.open("rb", buffering=0) as file:
-        return file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+        return packing_of(file.read(LONGEST_MAGIC))
+
+
+def is_packed(source: Path | bytes) -> bool:
+    """Whether the data are compressed."""
+    return packing_of_source(source) is not None
 
 
 def stretches_of(path: Path, length: int) -> list[tuple[int, int]]:

@@ -1,17 +1,17 @@
-"""Decodes an uploaded file to text: checks its kind, decompresses gzip, checks encoding and size limit."""
+"""Decodes an uploaded file to text: checks its kind, decompresses it, checks encoding and size limit."""
 
 import io
 import os
 import re
 import stat
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from annotator.errors import Problems, Sentence
-from annotator.files import GZIP_MAGIC, PIECE_BYTES, gunzipped
+from annotator.files import PIECE_BYTES
+from annotator.packing import LONGEST_MAGIC, CutOffError, DamagedError, packing_of, unpacked
 
 # UTF-32 before UTF-16: its little-endian mark begins with that of UTF-16.
 UNICODE_MARKS = {
@@ -31,6 +31,7 @@ TAR_MAGIC, TAR_OFFSET = b"ustar", 257
 LONGEST_SIGNATURE = TAR_OFFSET + len(TAR_MAGIC)
 
 GZIPPED = Sentence("compressed with gzip")
+# Beside those that are unpacked here: twice compressed, or unknown.
 COMPRESSED = {
     re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"): Sentence("compressed with bzip2"),
     re.compile(rb"\xfd7zXZ\0"): Sentence("compressed with xz"),
@@ -66,7 +67,7 @@ DOCUMENTS = {
 
 def kind_of(data: bytes) -> Sentence | None:
     """Return the kind of file from its first bytes, such as “a PDF document”; None for text and for unknown kinds."""
-    if data.startswith(GZIP_MAGIC):
+    if packing_of(data) == "gzip":
         return GZIPPED
     if ZIP.match(data):
         return kind_of_zip(data)
@@ -118,7 +119,7 @@ class TooLargeError(Exception):
 
 
 def unpack(name: str, data: bytes, limit: int = UNPACKED_LIMIT) -> bytes:
-    """Return the file's text in UTF-8 without byte order mark, decompressed when it is gzip (also of several members).
+    """Return the file's text in UTF-8 without byte order mark, decompressed when it is gzip, bzip2, xz or Zstandard.
 
     Raises `FileRefusedError` when it is truncated, not text, empty, or longer than `limit` bytes.
     """
@@ -154,7 +155,7 @@ def unpack_into(problems: Problems, name: str, data: bytes, limit: int = UNPACKE
     """Do as `unpack`, but note the problem and return None instead of raising."""
     before, text = problems.total, b""
     with noting_damage(problems, name, limit):
-        text = _gunzip(data, limit).removeprefix(UTF8_MARK)
+        text = _unpack(data, limit).removeprefix(UTF8_MARK)
         _check_text(problems, name, text)
     return None if problems.total > before else text
 
@@ -170,7 +171,7 @@ def _is_too_large(file: io.FileIO, limit: int) -> bool:
     status = os.fstat(file.fileno())
     if not stat.S_ISREG(status.st_mode) or status.st_size <= limit:
         return False
-    is_packed = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+    is_packed = packing_of(file.read(LONGEST_MAGIC)) is not None
     file.seek(0)
     return not is_packed
 
@@ -184,25 +185,36 @@ def noting_damage(problems: Problems, name: str, limit: int = UNPACKED_LIMIT) ->
         problems.add(name, None, "The file cannot be read: %(reason)s.", reason=error.strerror)
     except TooLargeError:
         problems.add(name, None, "The unpacked file is larger than %(limit)d bytes. Split it.", limit=limit)
-    except EOFError:
-        problems.add(name, None, "The gzip data end too early: the file was cut off. Send it again.")
-    except zlib.error:
-        problems.add(name, None, "The gzip data are damaged. Compress the file again and send it again.")
+    except CutOffError as error:
+        problems.add(
+            name,
+            None,
+            "The %(packing)s data end too early: the file was cut off. Send it again.",
+            packing=error.packing,
+        )
+    except DamagedError as error:
+        problems.add(
+            name,
+            None,
+            "The %(packing)s data are damaged. Compress the file again and send it again.",
+            packing=error.packing,
+        )
 
 
-def _gunzip(data: bytes, limit: int) -> bytes:
+def _unpack(data: bytes, limit: int) -> bytes:
     """Decompress data; at most one piece beyond the limit is produced."""
-    if not data.startswith(GZIP_MAGIC):
+    packing = packing_of(data)
+    if packing is None:
         if len(data) > limit:
             raise TooLargeError
         return data
-    unpacked = io.BytesIO()  # hands over its buffer without a copy; joining pieces would need twice the memory
+    text = io.BytesIO()  # hands over its buffer without a copy; joining pieces would need twice the memory
     # Small pieces: the data after a member are copied, and block gzip has a member every few kilobytes.
-    for piece in gunzipped(data[start : start + PIECE_BYTES] for start in range(0, len(data), PIECE_BYTES)):
-        if unpacked.tell() + len(piece) > limit:
+    for piece in unpacked((data[start : start + PIECE_BYTES] for start in range(0, len(data), PIECE_BYTES)), packing):
+        if text.tell() + len(piece) > limit:
             raise TooLargeError
-        unpacked.write(piece)
-    return unpacked.getvalue()
+        text.write(piece)
+    return text.getvalue()
 
 
 def _check_text(problems: Problems, name: str, text: bytes) -> None:

@@ -8,7 +8,7 @@ from wtforms import StringField
 from annotator.errors import InvalidValueError
 from annotator.evaluation.inspection.scored_files import FilesCompared
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
-from annotator.files import unpack_to_more
+from annotator.packing import unpack_to_more
 from annotator.settings import MEBIBYTE
 from annotator.web.site.access import signed_in_page
 from annotator.web.site.forms import Form

@@ -19,7 +19,8 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.routing import RequestRedirect
 
 from annotator.errors import InvalidValueError, NotFoundError
-from annotator.files import InputFile, unpack_to_more, unpacked_size
+from annotator.files import InputFile
+from annotator.packing import unpack_to_more, unpacked_size
 from annotator.settings import MEBIBYTE
 from annotator.storage import JobState
 from annotator.storage.people.accounts import Person

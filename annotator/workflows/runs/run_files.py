@@ -1,6 +1,5 @@
 """Files sent together: zip archives are opened, and a table of metadata is matched with its run files."""
 
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -10,7 +9,8 @@ from annotator.evaluation.formats.unpacking import note_no_text, unpack_into
 from annotator.evaluation.formats.zip_archives import is_zip, unzip
 from annotator.evaluation.runs.run_format import first_tag_of
 from annotator.evaluation.runs.run_metadata import MetadataRow, is_metadata, match_metadata, parse_metadata
-from annotator.files import GZIP_MAGIC, InputFile, gunzipped
+from annotator.files import InputFile
+from annotator.packing import DamagedError, packing_of, unpacked
 from annotator.storage import RunType
 from annotator.storage.runs.runs import RunDetails
 
@@ -81,10 +81,10 @@ def _rows_of(
 def first_tag(file: InputFile) -> str:
     """The tag on the first line of a run file; empty when there is none."""
     text = file.content[:BEGINNING_BYTES]
-    if text.startswith(GZIP_MAGIC):
+    if packing := packing_of(text):
         try:
-            text = next(islice(gunzipped([file.content]), 1), b"")
-        except (EOFError, zlib.error):
+            text = next(islice(unpacked([file.content], packing), 1), b"")
+        except DamagedError:
             return ""
     try:
         return first_tag_of(text)[1]

@@ -9,7 +9,8 @@ import pytest
 
 from annotator.errors import Problems
 from annotator.evaluation.formats.zip_archives import is_zip, unzip
-from annotator.files import InputFile, unpacked_size
+from annotator.files import InputFile
+from annotator.packing import unpacked_size
 
 LIMIT = 1_000
 

@@ -16,7 +16,7 @@ from annotator.evaluation.formats.table_lines import MAX_LINE_BYTES, counted_fie
 from annotator.evaluation.formats.table_stream import beginning_of, whole_lines, within
 from annotator.evaluation.formats.table_tokens import UnusualError
 from annotator.evaluation.formats.unpacking import UTF8_MARK, note_no_text, noting_damage
-from annotator.files import GZIP_MAGIC, gunzipped
+from annotator.packing import packing_of, unpacked
 
 BLANKS = " \t"  # blanks around a field, which are stripped
 
@@ -221,8 +221,8 @@ def chunks_of_log(
         pieces = _pieces(source, advance)
         first = beginning_of(pieces)
         pieces = chain((first,), pieces)
-        if first.startswith(GZIP_MAGIC):
-            pieces = gunzipped(pieces, CHUNK_BYTES)
+        if packing := packing_of(first):
+            pieces = unpacked(pieces, packing, CHUNK_BYTES)
         if unpacked_limit is not None:
             pieces = within(pieces, unpacked_limit)
         first = beginning_of(pieces).removeprefix(UTF8_MARK)
