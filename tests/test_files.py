@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from annotator.files import unpack_to_more, unpacked_size
+from annotator.packing import unpack_to_more, unpacked_size
 
 MEBIBYTE = 1 << 20
 
