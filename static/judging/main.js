@@ -9,6 +9,7 @@ import { Questions, keepTopicNote, keepWords } from "./notes.js";
 import { askForOtherReason } from "./other_reason.js";
 import { Outbox } from "./outbox.js";
 import { keepTopicFolded, listenToMarks, onClicks, pageOf } from "./page.js";
+import { leave, listenToEvidence, listenToPanels } from "./panels.js";
 import { keepSettings } from "./reading.js";
 import { listenToRecent } from "./recent.js";
 import { Link } from "./requests.js";
@@ -21,7 +22,6 @@ const SECONDS_BETWEEN_LOOKS = 15;
 const MINUTES = 60;
 const element = (id) => document.getElementById(id);
 const form = element("grading");
-const topic = element("topic");
 
 function listenToButtons(work, page) {
   form.addEventListener("submit", (event) => {
@@ -42,40 +42,14 @@ function listenToButtons(work, page) {
   onClicks("go-on", () => work.goOn());
   onClicks("look-again", () => work.lookAgain());
   onClicks("try-now", () => work.sender.hurry());
-  onClicks("keep", () => page.evidence.keep());
-  // A press on the button would take the selection away before it is kept.
-  element("keep").addEventListener("pointerdown", (event) => event.preventDefault());
   listenToMarks(page);
+  listenToEvidence(page);
   element("note").addEventListener("input", () => work.keepDraft());
   page.evidence.onChange = () => work.keepDraft();
   listenToPanels();
   ignoreBounces(form);
   askForOtherReason();
   listen(leave);
-}
-
-// At once and not with the toggle event, which comes later: the next key may be the first letter of a note.
-function listenToPanels() {
-  for (const summary of document.querySelectorAll(".tools summary, .topic-note summary")) {
-    summary.addEventListener("click", (event) => {
-      event.preventDefault();
-      topic.open ||= topic.contains(summary);
-      const panel = summary.parentElement;
-      const isInside = panel.open && panel.contains(document.activeElement);
-      panel.open = !isInside && !(panel.open && panel.classList.contains("panel"));
-      if (panel.open) panel.querySelector("textarea, button").focus();
-    });
-  }
-}
-
-/** Escape leaves a field or a panel; what was typed stays. */
-function leave(where) {
-  const panel = where.closest(".tools details, .topic-note") ?? form.querySelector(".panel[open]");
-  if (panel && !panel.querySelector("textarea")?.value) panel.open = false;
-  if (!panel && !where.matches("input, textarea")) return;
-  // At the end of a topic there is no document to go to.
-  where.blur();
-  element("document").focus({ preventScroll: true });
 }
 
 function showActiveTime(work) {

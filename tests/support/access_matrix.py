@@ -335,6 +335,7 @@ MATRIX = {
     "training.task": Row("GET", f"{N}/training/1", (303, 404, 403, 404, 403, 403)),
     "training.answer": Row("POST", f"{N}/training/1", (303, 404, 403, 404, 403, 403)),
     "training.feedback": Row("GET", f"{N}/training/1/1", (303, 404, 403, 404, 403, 403)),
+    "training_protocol.document_part": Row("GET", f"{N}/training/1/1/parts/1", (401, 404, 403, 404, 403, 403)),
     "training.set_up": Row("GET", f"{N}/training/set-up", ORGANISERS),
     "training.add": Row("POST", f"{N}/training/set-up", ORGANISERS_FORM),
     "training.change": Row("POST", f"{N}/training/pass-mark", ORGANISERS_DO),

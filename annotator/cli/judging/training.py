@@ -18,6 +18,8 @@ document = click.argument("docno")
 
 
 NO_MARK = "none"
+ALL_DOCUMENTS = "all"
+MOST_DIGITS = 5
 
 
 @click.group
@@ -57,17 +59,38 @@ def list_documents(installation: Installation, slug: str, format_: str) -> None:
 @command.command("set")
 @click.argument("slug")
 @click.option(
-    "--pass-mark", "mark", required=True, metavar="PERCENT|none", help="The percentage of right answers that is needed."
+    "--pass-mark",
+    "mark",
+    metavar="PERCENT|none",
+    help="The percentage of right answers that judges need before real work; none makes the training optional.",
+)
+@click.option(
+    "--documents",
+    "size",
+    metavar="NUMBER|all",
+    help="The number of documents that an attempt draws, others than before as long as there are any.",
 )
 @on_installation
-def set_pass_mark(installation: Installation, slug: str, mark: str) -> None:
-    """Set the percentage of right answers that judges need before real work, or none to make the training optional."""
-    if mark != NO_MARK and not (mark.isascii() and mark.isdigit() and len(mark) <= len("100")):
-        raise click.BadParameter("Give a whole number from 0 to 100, or “none”.", param_hint="--pass-mark")
+def set_rules(installation: Installation, slug: str, mark: str | None, size: str | None) -> None:
+    """Set the pass mark and the number of documents of an attempt."""
+    if mark is None and size is None:
+        raise click.UsageError("Give --pass-mark or --documents.")
+    shown = installation.database.read(training.show_training, slug)
+    percent = shown.pass_mark if mark is None else _number(mark, NO_MARK, "--pass-mark")
+    documents = shown.size if size is None else _number(size, ALL_DOCUMENTS, "--documents")
     with installation.database.transaction() as session:
-        training.set_pass_mark(session, slug, None if mark == NO_MARK else int(mark))
-        note(session, "training.pass-mark", slug, details={"percent": None if mark == NO_MARK else int(mark)})
-    click.echo("No training is asked for." if mark == NO_MARK else f"The pass mark is {int(mark)} %.", err=True)
+        training.set_rules(session, slug, percent, documents)
+        note(session, "training.pass-mark", slug, details={"percent": percent, "documents": documents})
+    click.echo("No training is asked for." if percent is None else f"The pass mark is {percent} %.", err=True)
+    click.echo(f"Documents of an attempt: {'all' if documents is None else documents}.", err=True)
+
+
+def _number(written: str, none: str, option: str) -> int | None:
+    if written == none:
+        return None
+    if not (written.isascii() and written.isdigit() and len(written) <= MOST_DIGITS):
+        raise click.BadParameter(f"Give a whole number, or “{none}”.", param_hint=option)
+    return int(written)
 
 
 @command.command("remove")

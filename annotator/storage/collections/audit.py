@@ -150,7 +150,7 @@ ACTIONS: Mapping[str, Action] = {
     "topics.restore": Action(Subject.THING),
     "training.clear": Action(details={"documents": Kind.NUMBER, "answers": Kind.FLAG}),
     "training.import": Action(Subject.FREE, _numbers("documents")),
-    "training.pass-mark": Action(details=_numbers("percent")),
+    "training.pass-mark": Action(details=_numbers("percent", "documents")),
     "users.add": Action(Subject.ACCOUNT, {"administrator": Kind.FLAG}),
     "users.forget": Action(Subject.ACCOUNT),
     "users.mark-machine": Action(Subject.ACCOUNT),

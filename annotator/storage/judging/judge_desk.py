@@ -33,7 +33,7 @@ class Attempt:
 
     @property
     def is_finished(self) -> bool:
-        """Whether every training document was answered."""
+        """Whether every document of the attempt was answered."""
         return self.answered == self.of
 
     def passes(self, pass_mark: int | None) -> bool:
@@ -81,9 +81,16 @@ def count_qualifying(session: Session, collection_id: int) -> int:
     ).one()
 
 
+def training_length(session: Session, collection_id: int) -> int:
+    """Number of training documents in an attempt."""
+    size = session.scalars(select(Collection.training_size).where(Collection.id == collection_id)).one()
+    stored = count_qualifying(session, collection_id)
+    return stored if size is None else min(size, stored)
+
+
 def attempts_at_training(session: Session, collection_id: int, judge_id: int | None = None) -> list[Attempt]:
     """Attempts of one judge, or of all, ordered by judge and number."""
-    of = count_qualifying(session, collection_id)
+    of = training_length(session, collection_id)
     right = func.count().filter(QualifyingAnswer.grade == QualifyingItem.known_grade)
     statement = (
         select(

@@ -98,6 +98,8 @@ class Collection(Base):
     common_items: Mapped[int] = mapped_column(default=0)
     # Percentage of training answers that must be right before judging; None: training is not required.
     pass_mark: Mapped[int | None]
+    # Number of training documents that an attempt draws; None: all of them.
+    training_size: Mapped[int | None]
     # Whether machines' grades enter the qrels beside people's.
     counts_machines: Mapped[bool] = mapped_column(default=False)
     # Whether adjudicators see the differing grades; judges' names are never shown.

@@ -235,7 +235,7 @@ class QualifyingItem(Base):
 
 
 class QualifyingAnswer(Base):
-    """A judge's answer in training; a new attempt starts with the first document."""
+    """A judge's answer in training: a grade, or the reason for none, which is never correct."""
 
     __tablename__ = "qualifying_answer"
 
@@ -243,7 +243,9 @@ class QualifyingAnswer(Base):
     judge_id: Mapped[int] = mapped_column(ForeignKey("user.id"), primary_key=True)
     # Numbered from 1.
     attempt: Mapped[int] = mapped_column(primary_key=True)
-    grade: Mapped[int]
+    # Exactly one is set.
+    grade: Mapped[int | None]
+    cannot_judge: Mapped[str | None]
     answered_at: Mapped[datetime]
 
 

@@ -12,6 +12,7 @@ from annotator.web.judging import (
     taking_along,
     topic_owners,
     training,
+    training_screen,
 )
 
 BLUEPRINTS = (
@@ -27,4 +28,5 @@ BLUEPRINTS = (
     taking_along.protocol,
     topic_owners.blueprint,
     training.blueprint,
+    training_screen.blueprint,
 )

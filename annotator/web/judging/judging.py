@@ -13,6 +13,7 @@ from wtforms.validators import InputRequired, NumberRange, Optional
 
 from annotator.storage import CannotJudge, Role
 from annotator.storage.judging.drawing import Queue
+from annotator.storage.judging.judge_history import ShownDocument
 from annotator.storage.judging.leases import Decision
 from annotator.storage.tables.judging import Preparation
 from annotator.web.judging.judging_documents import ENDPOINTS, batch_json, parts_of
@@ -221,7 +222,7 @@ def screen(
         to_come=to_come,
         back=back,
         batch=batch_json(slug, task, beside, to_come=to_come, back=back, queue=queue, kept=kept),
-        part=_part(task),
+        part=part_of(task.documents[0]),
         pages=ENDPOINTS[queue][0],
         decides=queue == Queue.ADJUDICATION,
     )
@@ -231,9 +232,9 @@ def screen(
     return response
 
 
-def _part(task: JudgingTask) -> Part:
+def part_of(document: ShownDocument) -> Part:
     """The part of the document given by `?part=`."""
-    parts = parts_of(task.documents[0])
+    parts = parts_of(document)
     number = min(max(request.args.get("part", 1, type=int), 1), max(len(parts), 1))
     return Part(number, max(len(parts), 1), parts[number - 1] if parts else Markup())
 

@@ -14,6 +14,7 @@ from annotator.web.site.safe_html import Rendering
 from annotator.workflows.judging.judge_desk import Beside
 from annotator.workflows.judging.judging import JudgingTask
 from annotator.workflows.judging.taking_along import Kept
+from annotator.workflows.judging.training_attempts import TrainingTask
 
 # The pages of each queue and the addresses for its script; both queues have views of the same names.
 ENDPOINTS = {
@@ -68,24 +69,14 @@ def batch_json(
     kept: Kept | None = None,
 ) -> dict[str, Any]:
     """The initial data of the screen: topic, scale, assigned documents, and addresses."""
-    person, collection = the_person(), the_place().collection
     documents = [document_json(document) for document in task.documents]
     documents[0]["previous"] = task.previous_assignment_id
     return {
-        "person": person.id,
+        "person": the_person().id,
         "csrf": generate_csrf(),
         "urls": _urls(slug, task.topic_number, back, queue),
-        "topic": {
-            "number": task.topic_number,
-            "title": task.topic_title,
-            "description": task.topic_description,
-            "narrative": task.topic_narrative,
-            "language": task.topic_language,
-            "words": [{"text": mark.text, "kind": mark.kind.value} for mark in beside.words],
-        },
-        "scale": [
-            {"value": grade.value, "name": grade.name, "description": grade.description} for grade in collection.scale
-        ],
+        "topic": topic_json(task, beside),
+        "scale": scale_json(),
         "epoch": beside.epoch,
         "guidelines": beside.guidelines.number,
         "documents": documents,
@@ -96,6 +87,26 @@ def batch_json(
         "answers": beside.answers,
         "along": {"documents": kept.documents, "until": kept.until.isoformat()} if kept and kept.until else None,
     }
+
+
+def topic_json(task: JudgingTask | TrainingTask, beside: Beside) -> dict[str, Any]:
+    """The topic of a document, with the words to highlight."""
+    return {
+        "number": task.topic_number,
+        "title": task.topic_title,
+        "description": task.topic_description,
+        "narrative": task.topic_narrative,
+        "language": task.topic_language,
+        "words": [{"text": mark.text, "kind": mark.kind.value} for mark in beside.words],
+    }
+
+
+def scale_json() -> list[dict[str, Any]]:
+    """The grades of the collection of this page."""
+    return [
+        {"value": grade.value, "name": grade.name, "description": grade.description}
+        for grade in the_place().collection.scale
+    ]
 
 
 def _urls(slug: str, number: str, back: str | None, queue: Queue) -> dict[str, str | None]:

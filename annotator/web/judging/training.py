@@ -3,10 +3,11 @@
 from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 from flask_wtf.file import FileField, FileRequired
-from wtforms import BooleanField, IntegerField
-from wtforms.validators import InputRequired, NumberRange, Optional
+from wtforms import BooleanField
+from wtforms.validators import NumberRange, Optional
 
 from annotator.storage import Role
+from annotator.web.judging.training_screen import TrainingAnswerForm, training_screen
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, settings, the_person
@@ -17,19 +18,6 @@ from annotator.workflows.judging import training, training_attempts
 
 blueprint = Blueprint("training", __name__)
 
-GREATEST_GRADE = 9
-MOST_ROWS = 999_999_999
-
-
-class TrainingAnswerForm(Form):
-    """A grade for a document of the training."""
-
-    item = IntegerField(validators=[InputRequired(), NumberRange(0, MOST_ROWS)])
-    grade = IntegerField(
-        validators=[InputRequired(), NumberRange(0, GREATEST_GRADE, lazy_gettext("This is not a grade of the scale."))]
-    )
-
-
 class TrainingFileForm(Form):
     """A file of training documents."""
 
@@ -37,13 +25,13 @@ class TrainingFileForm(Form):
         lazy_gettext("File of documents with their grades"),
         [FileRequired()],
         description=lazy_gettext(
-            "Lines of topic, tab, docno, tab, correct grade, tab, reason. Judges get them in this order."
+            "Lines of topic, tab, docno, tab, correct grade, tab, reason."
         ),
     )
 
 
-class PassMarkForm(Form):
-    """The pass mark."""
+class RulesForm(Form):
+    """The pass mark, and the number of documents of an attempt."""
 
     mark = WholeNumberField(
         lazy_gettext("Pass mark"),
@@ -52,6 +40,15 @@ class PassMarkForm(Form):
             "Percentage of correct answers required before a judge gets documents. Empty: the training is optional."
         ),
         render_kw={"min": 0, "max": 100},
+    )
+    size = WholeNumberField(
+        lazy_gettext("Documents per attempt"),
+        [Optional(), NumberRange(1, training.MOST_IN_AN_ATTEMPT)],
+        description=lazy_gettext(
+            "Each attempt draws so many of the documents, others than before as long as there are any. Empty: every "
+            "attempt has all documents, from the second attempt on in another order."
+        ),
+        render_kw={"min": 1, "max": training.MOST_IN_AN_ATTEMPT},
     )
 
 
@@ -84,10 +81,10 @@ def answer(slug: str, attempt: int) -> ResponseReturnValue:
     form = TrainingAnswerForm()
     if form.validate():
         with form.guard():
-            judge_id, item, grade = the_person().id, form.item.data, form.grade.data
+            judge_id, item, grade, reason = the_person().id, form.item.data, form.grade.data, form.reason
             position = database().attempt(
                 lambda session: training_attempts.answer_item(
-                    session, slug, judge_id, attempt, item, grade, answered_at=now()
+                    session, slug, judge_id, attempt, item, grade, cannot_judge=reason, answered_at=now()
                 )
             )
     if form.refused:
@@ -101,7 +98,7 @@ def feedback(slug: str, attempt: int, position: int) -> ResponseReturnValue:
     """The judge's answer for a document, the correct grade, and the explanation."""
     with database().reading() as session:
         given = training_attempts.feedback_on(session, slug, the_person().id, attempt, position)
-    return render_template("judging/training/task.html", task=given.task, feedback=given, form=None)
+    return training_screen(slug, given.task, TrainingAnswerForm(formdata=None), given)
 
 
 @blueprint.get("/collections/<slug>/training/set-up")
@@ -133,15 +130,16 @@ def add(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/training/pass-mark")
 @collection_page(Role.ORGANISER)
 def change(slug: str) -> ResponseReturnValue:
-    """Set or remove the pass mark."""
-    form = PassMarkForm()
+    """Set or remove the pass mark and the number of documents of an attempt."""
+    form = RulesForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
-            training.set_pass_mark(session, slug, form.mark.data)
-            note(session, "training.pass-mark", slug, details={"percent": form.mark.data})
+            training.set_rules(session, slug, form.mark.data, form.size.data)
+            details = {"percent": form.mark.data, "documents": form.size.data}
+            note(session, "training.pass-mark", slug, details=details)
     if form.refused:
-        return _organisers_page(slug, TrainingFileForm(formdata=None), mark=form), form.status
-    flash(gettext("Pass mark saved."))
+        return _organisers_page(slug, TrainingFileForm(formdata=None), rules=form), form.status
+    flash(gettext("Rules of the training saved."))
     return redirect(url_for(".set_up", slug=slug), 303)
 
 
@@ -164,12 +162,11 @@ def _task_page(slug: str, attempt: int, form: TrainingAnswerForm) -> ResponseRet
         following = training_attempts.next_of_attempt(session, slug, the_person().id, attempt)
     if following is None:
         return redirect(url_for(".show", slug=slug), 303)
-    page = render_template("judging/training/task.html", task=following, feedback=None, form=form)
-    return (page, form.status) if form.refused else page
+    return training_screen(slug, following, form)
 
 
 def _organisers_page(
-    slug: str, form: TrainingFileForm, *, mark: PassMarkForm | None = None, clearing: ClearingForm | None = None
+    slug: str, form: TrainingFileForm, *, rules: RulesForm | None = None, clearing: ClearingForm | None = None
 ) -> str:
     with database().reading() as session:
         shown = training.show_training(session, slug)
@@ -179,6 +176,6 @@ def _organisers_page(
         training=shown,
         results=results,
         form=form,
-        mark=mark or PassMarkForm(formdata=None, mark=shown.pass_mark),
+        rules=rules or RulesForm(formdata=None, mark=shown.pass_mark, size=shown.size),
         clearing=clearing or ClearingForm(formdata=None),
     )

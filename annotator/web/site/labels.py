@@ -47,6 +47,14 @@ ASKED_AGAIN: Mapping[AskedAgain, str] = {
     AskedAgain.TEXT_CAME: lazy_gettext("You could not judge this document without a text; it has one now."),
 }
 
+# The keys of these reasons on the judging screen: letters, for digits are grades.
+REASON_KEYS: Mapping[CannotJudge, str] = {
+    CannotJudge.BROKEN: "b",
+    CannotJudge.LANGUAGE: "f",
+    CannotJudge.NO_TEXT: "m",
+    CannotJudge.OTHER: "o",
+}
+
 JUDGING_MODES: Mapping[JudgingMode, str] = {
     JudgingMode.SHARED: lazy_gettext("shared"),
     JudgingMode.OWNED: lazy_gettext("owned"),

@@ -33,6 +33,8 @@ from annotator.storage.collections.collection import (
 from annotator.storage.documents.documents import asked_as_test, document_ids, stored_documents
 from annotator.storage.judging.judge_desk import Attempt, attempts_at_training, count_qualifying
 
+MOST_IN_AN_ATTEMPT = 10_000
+
 
 @dataclass(frozen=True)
 class CheckedTraining:
@@ -57,9 +59,13 @@ class TrainingRow:
 
 @dataclass(frozen=True)
 class Training:
-    """The documents in the order shown to judges, and the pass mark in per cent, None when none is required."""
+    """The documents in their order, the pass mark in per cent, and the number of documents of an attempt.
+
+    Without a mark (None) none is required; without a number (None) an attempt has all documents.
+    """
 
     pass_mark: int | None
+    size: int | None
     rows: tuple[TrainingRow, ...]
 
 
@@ -133,6 +139,12 @@ def clear_training(session: Session, slug: str, *, with_answers: bool = False) -
     return count
 
 
+def set_rules(session: Session, slug: str, mark: int | None, size: int | None) -> None:
+    """Set the pass mark and the number of documents of an attempt, as `set_pass_mark` and `set_training_size` do."""
+    set_pass_mark(session, slug, mark)
+    set_training_size(session, slug, size)
+
+
 def set_pass_mark(session: Session, slug: str, mark: int | None) -> None:
     """Set the percentage of correct answers required before real work; None requires no training.
 
@@ -141,6 +153,22 @@ def set_pass_mark(session: Session, slug: str, mark: int | None) -> None:
     if mark is not None and not 0 <= mark <= 100:  # noqa: PLR2004 - percent
         raise InvalidValueError("A pass mark is a percentage from 0 to 100; %(mark)d is not.", mark=mark)
     lock_open_collection(session, slug).pass_mark = mark
+
+
+def set_training_size(session: Session, slug: str, size: int | None) -> None:
+    """Set how many of its documents an attempt at the training has; None for all of them.
+
+    Raises `InvalidValueError` for a number under 1, and `ConflictError` when judges have begun: the documents of their
+    attempts would change.
+    """
+    if size is not None and not 1 <= size <= MOST_IN_AN_ATTEMPT:
+        raise InvalidValueError(
+            "An attempt has 1 to %(most)d documents; %(size)d is not possible.", most=MOST_IN_AN_ATTEMPT, size=size
+        )
+    collection = lock_open_collection(session, slug, against_judging=True)
+    if size != collection.training_size and _count_answers(session, collection.id):
+        raise ConflictError("Judges have begun this training: clear it, with their answers, before you change it.")
+    collection.training_size = size
 
 
 def show_training(session: Session, slug: str) -> Training:
@@ -164,6 +192,7 @@ def show_training(session: Session, slug: str) -> Training:
     )
     return Training(
         collection.pass_mark,
+        collection.training_size,
         tuple(
             TrainingRow(number, docno, title, item.known_grade, item.explanation, *answers.get(item.id, (0, 0)))
             for item, number, docno, title in rows

@@ -14,7 +14,7 @@ def make(ola: Visitor, news: str, text: str = TRAINING) -> TestResponse:
 
 def answer(jo: Visitor, page: TestResponse, grade: int) -> TestResponse:
     """Press a grade's button, and see what was right."""
-    match = re.search(r'<form class="grading" method="post" action="([^"]*)"', page.text)
+    match = re.search(r'<form id="grading" class="grading" method="post" action="([^"]*)"', page.text)
     assert match is not None
     sent = jo.post(match[1], item=hidden(page, "item"), grade=str(grade))
     assert sent.status_code == 303

@@ -49,7 +49,7 @@ def go_through(session: Session, judge: int, attempt: int, grades: list[int]) ->
         task = training_attempts.next_of_attempt(session, SLUG, judge, attempt)
         assert task is not None
         training_attempts.answer_item(session, SLUG, judge, attempt, task.item_id, grade, answered_at=NOW)
-        shown.append((task.topic_number, task.docno))
+        shown.append((task.topic_number, task.document.docno))
     return shown
 
 
@@ -57,7 +57,7 @@ def answer_rightly(session: Session, judge: int, attempt: int) -> None:
     """Give every document of an attempt its correct grade."""
     correct = {(row.topic, row.docno): row.grade for row in training.show_training(session, SLUG).rows}
     while task := training_attempts.next_of_attempt(session, SLUG, judge, attempt):
-        grade = correct[task.topic_number, task.docno]
+        grade = correct[task.topic_number, task.document.docno]
         training_attempts.answer_item(session, SLUG, judge, attempt, task.item_id, grade, answered_at=NOW)
 
 
@@ -66,17 +66,16 @@ def test_a_judge_goes_through_the_documents_in_their_order_and_is_told_what_is_r
     jo = member(session, "jo")
     task = training_attempts.next_of_attempt(session, SLUG, jo, 1)
     assert task is not None
-    assert (task.position, task.of, task.topic_number, task.topic_title, task.docno, task.body) == (
-        *(1, 3, "1", "first topic", "a", "Text of a."),
-    )
+    assert (task.position, task.of, task.topic_number, task.topic_title) == (1, 3, "1", "first topic")
+    assert (task.document.docno, task.document.body) == ("a", "Text of a.")
     with pytest.raises(NotFoundError, match="not answered"):
         training_attempts.feedback_on(session, SLUG, jo, 1, 1)
     position = training_attempts.answer_item(session, SLUG, jo, 1, task.item_id, 1, answered_at=NOW)
-    told = training_attempts.feedback_on(session, SLUG, jo, 1, position)
+    told = training_attempts.feedback_on(session, SLUG, jo, 1, position).answer
     assert (told.grade, told.known_grade, told.is_right, told.explanation) == (1, 2, False, "It answers it.")
     following = training_attempts.next_of_attempt(session, SLUG, jo, 1)
     assert following is not None
-    assert (following.position, following.docno) == (2, "b")
+    assert (following.position, following.document.docno) == (2, "b")
 
 
 def test_the_first_answer_to_a_document_stands(session: Session) -> None:
@@ -86,7 +85,7 @@ def test_the_first_answer_to_a_document_stands(session: Session) -> None:
     assert task is not None
     for grade in (1, 2):
         assert training_attempts.answer_item(session, SLUG, jo, 1, task.item_id, grade, answered_at=LATER) == 1
-    assert training_attempts.feedback_on(session, SLUG, jo, 1, 1).grade == 1
+    assert training_attempts.feedback_on(session, SLUG, jo, 1, 1).answer.grade == 1
 
 
 # Two of three are 66.7 %.
@@ -129,7 +128,7 @@ def test_every_attempt_after_the_first_has_an_order_of_its_own(session: Session)
     answers = training_attempts.training_of(session, SLUG, jo).answers
     assert [one.position for one in answers[2]] == [1, 2, 3]
     for one in answers[2]:
-        assert training_attempts.feedback_on(session, SLUG, jo, 2, one.position).is_right == one.is_right
+        assert training_attempts.feedback_on(session, SLUG, jo, 2, one.position).answer.is_right == one.is_right
 
 
 def test_only_the_attempt_that_is_due_takes_answers(session: Session) -> None:
@@ -158,7 +157,7 @@ def test_the_documents_of_an_attempt_are_answered_in_their_order(session: Sessio
             training_attempts.answer_item(session, SLUG, jo, 1, too_early, 0, answered_at=NOW)
     for position, item in enumerate((first, second, third), start=1):
         assert training_attempts.answer_item(session, SLUG, jo, 1, item, 0, answered_at=NOW) == position
-        assert training_attempts.feedback_on(session, SLUG, jo, 1, position).grade == 0
+        assert training_attempts.feedback_on(session, SLUG, jo, 1, position).answer.grade == 0
 
 
 def test_no_training_is_asked_for_without_a_mark_or_without_documents(session: Session) -> None:
