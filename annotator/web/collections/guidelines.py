@@ -89,13 +89,11 @@ def _page(slug: str, form: AcceptanceForm) -> str:
         present = collection.show_guidelines(session, slug)
         accepted = collection.accepted_guidelines(session, slug, the_person().id)
         acceptances = collection.list_acceptances(session, slug) if the_place().organises else []
-        training = training_attempts.training_of(session, slug, the_person().id)
     return render_template(
         "collections/guidelines/show.html",
         guidelines=present,
         accepted=accepted,
         acceptances=acceptances,
-        has_training=training.documents > 0,
         following=local_path(request.args.get("next")),
         form=form,
     )

@@ -18,15 +18,14 @@ from annotator.workflows.judging import training, training_attempts
 
 blueprint = Blueprint("training", __name__)
 
+
 class TrainingFileForm(Form):
     """A file of training documents."""
 
     file = FileField(
         lazy_gettext("File of documents with their grades"),
         [FileRequired()],
-        description=lazy_gettext(
-            "Lines of topic, tab, docno, tab, correct grade, tab, reason."
-        ),
+        description=lazy_gettext("Lines of topic, tab, docno, tab, correct grade, tab, reason."),
     )
 
 

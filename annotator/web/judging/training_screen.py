@@ -35,9 +35,7 @@ class TrainingAnswerForm(Form):
         validators=[Optional(), NumberRange(0, GREATEST_GRADE, lazy_gettext("This is not a grade of the scale."))]
     )
     cannot_judge = SelectField(validators=[Optional()], choices=reason_choices)
-    note = TextAreaField(
-        lazy_gettext("Note"), filters=[unix_lines], render_kw={"rows": 3, "maxlength": LONGEST_NOTE}
-    )
+    note = TextAreaField(lazy_gettext("Note"), filters=[unix_lines], render_kw={"rows": 3, "maxlength": LONGEST_NOTE})
 
     @property
     def reason(self) -> CannotJudge | None:

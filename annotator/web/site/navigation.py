@@ -1,7 +1,7 @@
 """The menu of a collection: entries, their tabs, and the views of a tab, as a person's roles show them.
 
 Every page of a collection belongs to a view: it is the view's own page or one of its pages below (`also`). A page may
-have several views for different people: the first that the person sees counts.
+have several views for different people: the first that the person sees counts, its own page before all others.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -79,6 +79,14 @@ def _searching_judges(place: Place) -> bool:
     return _plain_judges(place) and place.collection.judges_search
 
 
+def _trained_judges(place: Place) -> bool:
+    return _plain_judges(place) and place.collection.has_training
+
+
+def _trained_organisers(place: Place) -> bool:
+    return place.organises and place.judges and place.collection.has_training
+
+
 def _teams(place: Place) -> bool:
     return place.participates and not place.organises
 
@@ -140,6 +148,7 @@ ENTRIES: tuple[Entry, ...] = (
             _tab("judging.topics", lazy_gettext("Judge"), _plain_judges, JUDGING_PAGES),
             _tab("adjudicating.topics", lazy_gettext("Adjudicate"), _plain_adjudicators),
             _tab("guidelines.show", lazy_gettext("Guidelines"), _plain_graders),
+            _tab("training.show", lazy_gettext("Training"), _trained_judges),
             _tab("search.show", lazy_gettext("Search"), _searching_judges, ("search.document",)),
         ),
     ),
@@ -219,6 +228,7 @@ ENTRIES: tuple[Entry, ...] = (
                 lazy_gettext("Judge"),
                 (
                     View("judging.topics", lazy_gettext("Judge"), also=JUDGING_PAGES),
+                    View("training.show", lazy_gettext("Training"), _trained_organisers),
                     View("adjudicating.topics", lazy_gettext("Adjudicate"), _adjudicating_organisers),
                     View("judged.show", lazy_gettext("My judgements"), _grading_organisers),
                     View("judged.put_off", lazy_gettext("Deferred"), _grading_organisers),
@@ -365,12 +375,11 @@ def _drawn() -> Drawn:
 def navigation(place: Place, endpoint: str) -> Drawn:
     """The menu as this person sees it on the page of this endpoint."""
     entries = tuple(_entries(place))
-    for entry in entries:
-        for tab in entry.tabs:
-            for view in tab.views:
-                if endpoint == view.endpoint or endpoint in view.also:
-                    return Drawn(entries, entry, tab, view)
-    return Drawn(entries)
+    views = [(entry, tab, view) for entry in entries for tab in entry.tabs for view in tab.views]
+    # A page of its own comes before the pages that lead to it.
+    own = next((found for found in views if endpoint == found[2].endpoint), None)
+    found = own or next((found for found in views if endpoint in found[2].also), None)
+    return Drawn(entries, *found) if found else Drawn(entries)
 
 
 def _entries(place: Place) -> Iterator[Entry]:

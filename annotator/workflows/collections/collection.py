@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import chain, count
 from typing import Any
 
-from sqlalchemy import Select, delete, func, select, union
+from sqlalchemy import Select, delete, exists, func, select, union
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, Sentence
@@ -86,6 +86,7 @@ class CollectionView:
     most_documents: int
     judges_search: bool
     judges_compare: bool
+    has_training: bool
     judging_mode: JudgingMode
     overlap_share: int
     reshow_share: int
@@ -412,6 +413,7 @@ def _view(session: Session, collection: Collection) -> CollectionView:
         most_documents=collection.most_documents,
         judges_search=collection.judges_search,
         judges_compare=collection.judges_compare,
+        has_training=session.scalars(select(exists().where(QualifyingItem.collection_id == collection.id))).one(),
         judging_mode=JudgingMode(collection.judging_mode),
         overlap_share=collection.overlap_share,
         reshow_share=collection.reshow_share,

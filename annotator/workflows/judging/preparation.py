@@ -22,10 +22,14 @@ class Step:
 
 @dataclass(frozen=True)
 class Preparations:
-    """The steps in their order, and whether one of them is left; `has_guidelines`: there are some to read."""
+    """The steps in their order, and whether one of them is left; `has_guidelines`: there are some to read.
+
+    `training` is the number of documents of an attempt at a training that has to be passed.
+    """
 
     steps: tuple[Step, ...]
     has_guidelines: bool
+    training: int = 0
 
     @property
     def left(self) -> Preparation | None:
@@ -46,4 +50,4 @@ def preparations_of(session: Session, slug: str, judge_id: int) -> Preparations:
     training = training_of(session, slug, judge_id)
     if training.documents and training.pass_mark is not None:
         steps.append(Step(Preparation.TRAINING, training.passed))
-    return Preparations(tuple(steps), guidelines is not None)
+    return Preparations(tuple(steps), guidelines is not None, training.documents if training.must_be_passed else 0)

@@ -44,7 +44,7 @@ def test_a_training_is_imported_listed_and_cleared(trained: CommandLine) -> None
 
 def test_the_results_show_who_passes(trained: CommandLine, sqlite_database: Database) -> None:
     judged_training(sqlite_database, [2, 1])
-    assert trained.talk("training", "set", "news", "--pass-mark", "50") == "The pass mark is 50 %.\n"
+    assert trained.talk("training", "set", "news", "--pass-mark", "50").startswith("The pass mark is 50 %.\n")
     assert trained.table("training", "results", "list", "news") == [
         ["jo", "1", "2", "2", "1", "passed", "2026-03-01T09:00Z"],
         ["kim", "-", "-", "-", "-", "not", "begun", "-"],
@@ -68,6 +68,12 @@ def test_a_file_with_problems_is_refused_line_by_line(trained: CommandLine) -> N
         "bad.tsv:3: The line has one field between tabs; it needs topic, docno, grade and, optionally, an explanation.",
         "Nothing was stored. Problems found: 4.",
     ]
+
+
+def test_mark_and_number_of_documents_are_set_together_or_one_by_one(trained: CommandLine) -> None:
+    told = trained.talk("training", "set", "news", "--pass-mark", "80", "--documents", "1")
+    assert told == "The pass mark is 80 %.\nDocuments of an attempt: 1.\n"
+    assert trained.talk("training", "set", "news", "--documents", "all").startswith("The pass mark is 80 %.")
 
 
 @pytest.mark.parametrize("mark", ["101", "999"])

@@ -68,6 +68,24 @@ def test_a_second_answer_and_a_grade_outside_the_scale_change_nothing(visit: Vis
     assert "Right." in words(answer(jo, page, 0))  # the button of a page that was left open
 
 
+def test_parts_of_a_training_document_come_to_the_judge_whose_turn_it_is(visit: Visit, news: str) -> None:
+    jo = visit("jo")
+    make(visit("ola"), news)
+    part = jo.get(f"{news}/training/1/1/parts/1")
+    assert "Text of a." in part.get_json()["html"]
+    assert jo.get(f"{news}/training/1/1/parts/1?find=text").get_json()["found"] == [1]
+    assert jo.get(f"{news}/training/1/2/parts/1").status_code == 404
+
+
+def test_the_training_is_in_the_menu_of_judges_while_there_is_one(visit: Visit, news: str) -> None:
+    jo, ola = visit("jo"), visit("ola")
+    tab = f'<a href="{news}/training"'
+    assert tab not in jo.get(f"{news}/judge").text
+    make(ola, news)
+    assert tab in jo.get(f"{news}/judge").text
+    assert tab not in visit("pat").get(news).text
+
+
 def test_an_answer_to_a_later_document_leads_back_to_the_one_whose_turn_it_is(visit: Visit, news: str) -> None:
     jo = visit("jo")
     make(visit("ola"), news)
@@ -113,6 +131,9 @@ def test_a_pass_mark_is_a_whole_percentage_or_none(visit: Visit, news: str) -> N
     make(ola, news)
     for mark in ("101", "-1", "half"):
         assert ola.post(f"{news}/training/pass-mark", mark=mark).status_code == 422
+    assert ola.post(f"{news}/training/pass-mark", mark="80", size="0").status_code == 422
+    assert ola.post(f"{news}/training/pass-mark", mark="80", size="1").status_code == 303
+    assert "Judge these 1 documents" in words(visit("jo").get(f"{news}/training"))
     assert ola.post(f"{news}/training/pass-mark", mark="80").status_code == 303
     assert 'value="80"' in ola.get(f"{news}/training/set-up").text
     assert ola.post(f"{news}/training/pass-mark", mark="").status_code == 303
@@ -139,12 +160,13 @@ def test_a_judge_is_shown_what_comes_before_judging(visit: Visit, news: str) -> 
     ola.post(f"{news}/guidelines/edit", text="Be fair.")
     make(ola, news)
     ola.post(f"{news}/training/pass-mark", mark="100")
-    for page in (jo.get(f"{news}/judge"), jo.get(news)):
-        assert "Before you judge Read and accept the guidelines Pass the training Judge" in words(page)
+    assert "Before you judge Read and accept the guidelines Pass the training Judge" in words(jo.get(f"{news}/judge"))
+    assert "First read the guidelines, then do the training (2 documents)." in words(jo.get(news))
     jo.post(f"{news}/guidelines", number="1")
     page = jo.get(f"{news}/judge")
     assert "Read and accept the guidelines · done Pass the training Judge" in words(page)
     assert f'href="{news}/training"' in page.text
+    assert "First do the training (2 documents)." in words(jo.get(news))
 
 
 def test_somebody_who_only_judges_begins_with_what_waits(visit: Visit, news: str) -> None:

@@ -1,6 +1,7 @@
 """The training: what it is made of, how a judge goes through it, what passes."""
 
 from datetime import timedelta
+from itertools import pairwise
 
 import pytest
 from beginning import beginning
@@ -10,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, FileRefusedError, InvalidValueError, NotFoundError
 from annotator.files import InputFile
-from annotator.storage import Document, Preparation, QualifyingItem
+from annotator.storage import CannotJudge, Document, Preparation, QualifyingItem
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.judge_desk import may_judge
 from annotator.workflows.collections import collection
@@ -20,6 +21,7 @@ from annotator.workflows.judging import (
     training,
     training_attempts,
 )
+from annotator.workflows.judging.training_draws import draw
 from annotator.workflows.topics import topic_editing
 from annotator.workflows.topics.topic_editing import TopicWords
 
@@ -129,6 +131,82 @@ def test_every_attempt_after_the_first_has_an_order_of_its_own(session: Session)
     assert [one.position for one in answers[2]] == [1, 2, 3]
     for one in answers[2]:
         assert training_attempts.feedback_on(session, SLUG, jo, 2, one.position).answer.is_right == one.is_right
+
+
+def test_an_attempt_draws_documents_that_the_attempts_before_it_had_not(session: Session) -> None:
+    with_training(session, pass_mark=100)
+    take_in(session, "1\tc\t1\n2\tb\t1\n2\tc\t1\n")
+    training.set_training_size(session, SLUG, 2)
+    jo = member(session, "jo")
+    attempts = [go_through(session, jo, attempt, [0, 0]) for attempt in range(1, 4)]
+    stored = {(row.topic, row.docno) for row in training.show_training(session, SLUG).rows}
+    assert {pair for attempt in attempts for pair in attempt} == stored
+    state = training_attempts.training_of(session, SLUG, jo)
+    assert (state.documents, state.stored, state.current) == (2, 6, 4)
+    assert [(one.answered, one.of) for one in state.attempts] == [(2, 2)] * 3
+    # The wrong answers of the last attempt, with what is correct and where to read the document again.
+    assert [(one.topic, one.docno) for one in state.wrong] == [pair for pair in attempts[2] if pair != ("1", "b")]
+    again = training_attempts.feedback_on(session, SLUG, jo, 3, state.wrong[0].position)
+    assert (again.is_finished, again.answer, again.task.document.docno) == (True, state.wrong[0], state.wrong[0].docno)
+
+
+@pytest.mark.parametrize(("stored", "size"), [(6, 2), (7, 3), (5, 4), (4, 4), (3, 9), (1, None), (6, None)])
+def test_every_draw_has_each_document_once_and_is_the_same_when_it_is_repeated(stored: int, size: int | None) -> None:
+    draws = [draw(stored, size, attempt, seed="s") for attempt in range(1, 9)]
+    assert all(len(set(one)) == len(one) == min(size or stored, stored) for one in draws)
+    assert draws == [draw(stored, size, attempt, seed="s") for attempt in range(1, 9)]
+    if stored > 1:
+        assert all(one != another for one, another in pairwise(draws) if len(one) < stored)
+        assert all(one != draws[0] for one in draws[1:]) or size
+
+
+@pytest.mark.parametrize("size", [0, 10_001])
+def test_the_number_of_documents_of_an_attempt_has_limits(session: Session, size: int) -> None:
+    with_training(session)
+    with pytest.raises(InvalidValueError, match="1 to 10000"):
+        training.set_training_size(session, SLUG, size)
+
+
+def test_the_number_of_documents_of_an_attempt_stays_while_there_are_answers(session: Session) -> None:
+    with_training(session)
+    training.set_training_size(session, SLUG, 2)
+    go_through(session, member(session, "jo"), 1, [0])
+    with pytest.raises(ConflictError, match="Judges have begun this training"):
+        training.set_training_size(session, SLUG, 3)
+    training.set_rules(session, SLUG, 70, 2)
+    assert (training.show_training(session, SLUG).pass_mark, training.show_training(session, SLUG).size) == (70, 2)
+
+
+def test_a_document_that_cannot_be_judged_is_answered_wrongly(session: Session) -> None:
+    with_training(session, pass_mark=60)
+    jo = member(session, "jo")
+    task = training_attempts.next_of_attempt(session, SLUG, jo, 1)
+    assert task is not None
+
+    def say(grade: int | None, reason: CannotJudge | None) -> int:
+        return training_attempts.answer_item(
+            session, SLUG, jo, 1, task.item_id, grade, cannot_judge=reason, answered_at=NOW
+        )
+
+    for grade, reason in ((None, None), (1, CannotJudge.BROKEN), (None, CannotJudge.WITHDRAWN)):
+        with pytest.raises(InvalidValueError):
+            say(grade, reason)
+    assert say(None, CannotJudge.NO_TEXT) == 1
+    answer = training_attempts.feedback_on(session, SLUG, jo, 1, 1).answer
+    assert (answer.grade, answer.cannot_judge, answer.is_right) == (None, CannotJudge.NO_TEXT, False)
+    go_through(session, jo, 1, [0, 1])
+    assert [(one.answered, one.right) for one in training_attempts.training_of(session, SLUG, jo).attempts] == [(3, 2)]
+
+
+def test_documents_of_an_attempt_are_shown_when_it_is_their_turn_and_afterwards(session: Session) -> None:
+    with_training(session)
+    jo = member(session, "jo")
+    go_through(session, jo, 1, [0])
+    shown = [training_attempts.shown_document(session, SLUG, jo, 1, position).docno for position in (1, 2)]
+    assert shown == ["a", "b"]
+    for attempt, position in ((1, 3), (1, 0), (2, 1)):
+        with pytest.raises(NotFoundError):
+            training_attempts.shown_document(session, SLUG, jo, attempt, position)
 
 
 def test_only_the_attempt_that_is_due_takes_answers(session: Session) -> None:
