@@ -1,18 +1,11 @@
 """A leaderboard as rows: exact ones for programs, and readable ones, also in Markdown and LaTeX."""
 
+from annotator.evaluation.formats.latex import in_latex
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard, LeaderboardRow
 from annotator.evaluation.metrics.setting import Compat
 
 Cell = str | int | float | None
 NOT_FED, BEST_OF_TEAM = "○", "◆"
-LATEX_SIGNS = {
-    **{sign: rf"\{sign}" for sign in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    NOT_FED: r"$\circ$",
-    BEST_OF_TEAM: r"$\diamond$",
-}
 
 
 def exact_rows(board: Leaderboard) -> list[list[Cell]]:
@@ -47,7 +40,7 @@ def markdown(board: Leaderboard) -> str:
 
 def latex(board: Leaderboard) -> str:
     """The readable rows as a LaTeX table for the package booktabs; comments give the state of the grades."""
-    headings, *rows = [[_in_latex(shown(cell)) for cell in row] for row in readable_rows(board)]
+    headings, *rows = [[in_latex(shown(cell)) for cell in row] for row in readable_rows(board)]
     lines = [
         *(f"% {shown(line)}" for line in scored_against(board)),
         rf"\begin{{tabular}}{{ll{'r' * (len(headings) - 2)}}}",
@@ -132,10 +125,6 @@ def shown_beside(board: Leaderboard, place: int) -> str | None:
     beside = board.judged_by[place]
     is_known = beside in board.measures or beside in board.judged_by[:place]
     return None if is_known else beside
-
-
-def _in_latex(text: str) -> str:
-    return "".join(LATEX_SIGNS.get(sign, sign) for sign in text)
 
 
 def _yes(*, said: bool) -> str:

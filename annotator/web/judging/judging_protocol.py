@@ -175,7 +175,6 @@ def answer(
         "counts": vars(counted.counts if counted else NOTHING),
         "guidelines": judge.guidelines,
         "answers": judge.answers,
-        "clarifications": judge.clarifications,
         "stopped": stopped,
     }
     return as_json(answered, _status(stored, refused))
