@@ -78,7 +78,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "clicks": set(),
     "evaluation": {"errors", "files", "packing", "numpy", "scipy", "pyarrow", "yaml"},
     # The door for programs and notebooks, which has no database.
-    "library": {"errors", "evaluation", "numpy"},
+    "library": {"errors", "evaluation", "numpy", "ir_measures"},
     "storage": {"errors", "files", "garbage_collection", "installed", "alembic", "sqlalchemy"},
     "workflows": {
         "errors",
