@@ -1,9 +1,12 @@
 // My judgements by keys and without reloading. Without this file every row has a plain form, and headings sort.
 //
-// The keys work while the focus is in the list, which has it when the page opens: j and k move between rows, a digit
-// changes the grade, u withdraws the judgement, Enter opens the document.
+// The keys work while the focus is in the list, which has it when the page opens. They are those of the judging screen,
+// in the layout that the person chose: the commands of grades, `w` to withdraw, and two to move between rows.
 
 import { showTimes } from "../site/times.js";
+import { keyOf } from "./key_names.js";
+import { layout, showKeys } from "./key_settings.js";
+import { openSheet, openSheetsByButtons } from "./sheets.js";
 
 const table = document.querySelector("table.judged");
 const state = document.getElementById("list-state");
@@ -79,21 +82,32 @@ function move(row, by) {
 
 function onKey(event) {
   const row = rowOf(event.target);
-  if (!row || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-  // With a Korean input method switched on, the j key says ㅓ: then the place of the key counts.
-  const key = /^[\x21-\x7e]$/.test(event.key) ? event.key.toLowerCase() : event.code.replace(/^(Key|Digit|Numpad)/, "").toLowerCase();
-  if (key === "j" || key === "k") move(row, key === "j" ? 1 : -1);
-  else if (/^\d$/.test(key)) event.repeat || row.querySelector(`button[name=grade][value="${key}"]`)?.click();
-  else if (key === "u") event.repeat || row.querySelector("button[name=withdraw]")?.click();
-  else if (event.key === "Enter" && event.target === row) row.querySelector("a.open")?.click();
+  if (!row || event.ctrlKey || event.metaKey || event.altKey || event.isComposing || openSheet()) return;
+  const key = keyOf(event);
+  const command = layout.meantBy(key);
+  if (command === "list-next" || command === "list-previous") move(row, command === "list-next" ? 1 : -1);
+  else if (/^\d$/.test(command)) event.repeat || row.querySelector(`button[name=grade][value="${command}"]`)?.click();
+  else if (command === "w") event.repeat || row.querySelector("button[name=withdraw]")?.click();
+  else if (key === "Enter" && event.target === row) row.querySelector("a.open")?.click();
   else return;
   event.preventDefault();
+}
+
+/** The sheet of keys is there for the whole page. */
+function onKeyOfPage(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.target.closest("input, textarea, select")) return;
+  if (layout.meantBy(keyOf(event)) !== "?") return;
+  event.preventDefault();
+  document.querySelector("[popovertarget=keys]").click();
 }
 
 if (table) {
   document.documentElement.classList.add("with-script");
   table.addEventListener("submit", onSubmit);
   table.addEventListener("keydown", onKey);
+  document.addEventListener("keydown", onKeyOfPage);
+  openSheetsByButtons();
+  showKeys(keyOf);
   table.addEventListener("focusin", ({ target }) => {
     for (const each of rowsOf()) each.tabIndex = each === rowOf(target) ? 0 : -1;
   });

@@ -1,4 +1,5 @@
-// Which key means which command. A command is named by its usual key: the `data-key` of what it presses.
+// Which key means which command. A command is named by its usual key, or has one of its own: the `data-key` of what it
+// presses.
 
 const LAYOUTS = {
   usual: {},
@@ -18,10 +19,11 @@ export function isCharacter(key) {
 }
 
 export class KeyLayout {
-  /** The layout that a person chose in this browser, for these commands. */
-  constructor(person, commands) {
+  /** The layout that a person chose in this browser, for these commands; `usual` has the keys of some of them. */
+  constructor(person, commands, usual = {}) {
     this.name = `annotator:keys:${person}`;
     this.commands = commands;
+    this.usual = usual;
     const { layout, changed, isOff } = read(this.name);
     this.layout = layout in LAYOUTS ? layout : "usual";
     this.changed = changed ?? {};
@@ -41,7 +43,7 @@ export class KeyLayout {
     for (const source of [this.changed, LAYOUTS[this.layout]]) {
       for (const command of this.commands) give(command, source[command]);
     }
-    for (const command of this.commands) give(command, command);
+    for (const command of this.commands) give(command, this.usual[command] ?? command);
     for (const command of this.commands) {
       give(
         command,
@@ -58,6 +60,11 @@ export class KeyLayout {
   /** The command of a key, or nothing; single characters can be switched off. */
   commandOf(key) {
     return this.isOff && isCharacter(key) ? undefined : this.byKey.get(key);
+  }
+
+  /** The command that a person means by a key: Shift with a letter is the letter, unless it is a key of its own. */
+  meantBy(key) {
+    return this.commandOf(key) ?? this.commandOf(key.replace(/^Shift-(.)$/, (_, letter) => letter.toLowerCase()));
   }
 
   /** Let a key mean a command; the command that has it already when it is taken. */

@@ -15,7 +15,8 @@ let changing = null;
 
 const commands = new Set([...document.querySelectorAll("[data-key]")].map((one) => one.dataset.key));
 for (const changer of changers) commands.add(changer.dataset.changes);
-export const layout = new KeyLayout(batch.person, [...commands]);
+const usual = Object.fromEntries(changers.map(({ dataset }) => [dataset.changes, dataset.usual ?? dataset.changes]));
+export const layout = new KeyLayout(batch.person, [...commands], usual);
 
 /** Show the keys, and listen to the controls of the sheet; `read` tells the key of an event. */
 export function showKeys(read) {

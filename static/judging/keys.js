@@ -27,8 +27,7 @@ function onKey(event) {
   const hasModifier = event.ctrlKey || event.metaKey || event.altKey;
   if ((hasModifier && !event.getModifierState("AltGraph")) || isTyping(event)) return;
   const key = keyOf(event);
-  // Shift with a letter is the letter, unless it is a key of its own.
-  const command = layout.commandOf(key) ?? layout.commandOf(key.replace(/^Shift-(.)$/, (_, letter) => letter.toLowerCase()));
+  const command = layout.meantBy(key);
   if (event.repeat && !REPEATING.has(command)) return;
   if (key === "Enter" && event.target.closest("button, a, summary")) return;
   // Arrows scroll a wide table, and go from button to button.

@@ -49,6 +49,28 @@ def test_grades_are_changed_by_keys_without_leaving_the_list(judged: Page, serve
     assert watch.complaints == []
 
 
+def test_keys_of_the_list_follow_the_layout_of_the_person(judged: Page, served: Database) -> None:
+    rows = judged.locator("table.judged tbody tr")
+    judged.keyboard.press("?")
+    sheet = judged.locator("#keys")
+    expect(sheet).to_contain_text("next document")
+    sheet.get_by_label("Layout").select_option("left-hand")
+    sheet.locator("[data-changes=list-next]").click()
+    judged.keyboard.press("h")
+    expect(judged.locator("#list-keys")).to_contain_text("h next")
+    judged.keyboard.press("Escape")
+    rows.first.focus()
+    judged.keyboard.press("h")
+    expect(rows.nth(1)).to_be_focused()
+    judged.keyboard.press("`")  # grade 0 of the left hand
+    expect(rows.nth(1).locator(".given")).to_have_text("0 · Not relevant")
+    judged.keyboard.press("w")
+    expect(rows.nth(1)).to_contain_text("The document waits for you again.")
+    # The judging screen has the same layout.
+    judged.reload()
+    expect(judged.locator("#list-keys")).to_contain_text("` 1 2 change the grade")
+
+
 def test_a_row_says_when_a_change_was_not_saved_and_saves_it_once_when_pressed_again(
     judged: Page, served: Database
 ) -> None:

@@ -173,9 +173,12 @@ def take_disputed(session: Session, pool_item_id: int, judge_id: int, now: datet
 
 
 def own_disputes(
-    session: Session, collection_id: int, judge_id: int, in_topics: ColumnElement[bool] | None = None
+    session: Session, collection_id: int | None, judge_id: int, in_topics: ColumnElement[bool] | None = None
 ) -> dict[int, OwnDisputes]:
-    """Topic id → this adjudicator's counts, for topics with open disputes or with adjudications of theirs."""
+    """Topic id → this adjudicator's counts, for topics with open disputes or with adjudications of theirs.
+
+    Of one collection, or of all of them that have `in_topics`.
+    """
     open_, waiting, decided, put_off = Counter[int](), Counter[int](), Counter[int](), Counter[int]()
     counts = (PoolItem.topic_id, func.count(), func.count().filter(_is_unclaimed(judge_id)))
     undecided = _undecided(_disputed(collection_id, in_topics)).where(_may_decide(judge_id)).with_only_columns(*counts)
@@ -312,13 +315,14 @@ def _has(whose: ColumnElement[bool]) -> Exists:
     return exists().where(Assignment.pool_item_id == PoolItem.id, HAS_IT, whose)
 
 
-def _adjudications(collection_id: int, in_topics: ColumnElement[bool] | None) -> Select[int, str, int]:
+def _adjudications(collection_id: int | None, in_topics: ColumnElement[bool] | None) -> Select[int, str, int]:
     """Topic id, assignment state and count of adjudication assignments."""
+    in_collection = true() if collection_id is None else Topic.collection_id == collection_id
     return (
         select(PoolItem.topic_id, Assignment.state, func.count())
         .join(PoolItem, PoolItem.id == Assignment.pool_item_id)
         .join(Topic, Topic.id == PoolItem.topic_id)
-        .where(Topic.collection_id == collection_id, DECIDES, true() if in_topics is None else in_topics)
+        .where(in_collection, DECIDES, true() if in_topics is None else in_topics)
         .group_by(PoolItem.topic_id, Assignment.state)
     )
 

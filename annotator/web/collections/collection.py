@@ -30,6 +30,7 @@ from annotator.web.site.forms import Form, NumberField, done, is_confirmed, unix
 from annotator.web.site.labels import COLLECTION_KINDS
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.memories import kept_report, what_waits
+from annotator.workflows.agreement import own_work
 from annotator.workflows.collections import collection, restoring
 from annotator.workflows.collections.collection import CollectionChange, CollectionSize, CollectionView, Guidelines
 from annotator.workflows.documents import documents
@@ -45,12 +46,8 @@ blueprint = Blueprint("collection", __name__)
 
 # What somebody has who creates a collection.
 QUERIES, TASK = "queries", "task"
-# Where people begin who have these roles alone.
-FIRST_PAGES = {
-    frozenset({Role.JUDGE}): "judging.topics",
-    frozenset({Role.ADJUDICATOR}): "adjudicating.topics",
-    frozenset({Role.JUDGE, Role.ADJUDICATOR}): "judging.topics",
-}
+# Where people begin who have these roles and organise nothing, the first role first.
+FIRST_PAGES = {Role.JUDGE: "judging.topics", Role.ADJUDICATOR: "adjudicating.topics"}
 FIRST_SCALE = lazy_gettext("0=Not relevant\n1=Relevant\n2=Highly relevant")
 
 
@@ -195,12 +192,14 @@ class CollectionForm(CollectionFields):
 
 @blueprint.get("/")
 def home() -> ResponseReturnValue:
-    """Redirect to the list of the person's collections; who only judges, and in one, to what waits there."""
+    """Redirect to the list of the person's collections; a judge of one collection to what waits there."""
     reader = current_person()
     roles = database().read(members.roles_everywhere, reader.id) if reader and not reader.administrator else {}
-    for slug, held in roles.items():
-        if len(roles) == 1 and held in FIRST_PAGES:
-            return redirect(url_for(FIRST_PAGES[held], slug=slug), 303)
+    if len(roles) == 1:
+        slug, held = next(iter(roles.items()))
+        page = next((page for role, page in FIRST_PAGES.items() if role in held), None)
+        if page is not None and Role.ORGANISER not in held:
+            return redirect(url_for(page, slug=slug), 303)
     return redirect(url_for(".list_all"), 303)
 
 
@@ -321,7 +320,18 @@ def _list() -> str:
         deleted = restoring.list_deleted_collections(
             session, days=context.settings().deletion_days, organised_by=None if person.administrator else person.id
         )
-    return render_template("collections/collection/list.html", collections=shown, roles=roles, deleted=deleted)
+        judged = [slug for slug, held in roles.items() if Role.JUDGE in held]
+        adaptive = own_work.adaptive_collections(session, judged)
+    to_come = {slug: choices_to_come(slug, person.id) for slug in adaptive}
+    with database().reading() as session:
+        work = own_work.own_work(session, person.id, roles, now=now(), to_come=to_come)
+    # The first button with something behind it has the focus.
+    first = next(
+        (one.slug for one in shown if one.slug in work and (work[one.slug].documents or work[one.slug].disputes)), None
+    )
+    return render_template(
+        "collections/collection/list.html", collections=shown, roles=roles, deleted=deleted, work=work, first=first
+    )
 
 
 def _organisers_view(slug: str) -> str:

@@ -42,6 +42,8 @@ class SignedCookies(SecureCookieSessionInterface):
 def install(app: Flask) -> None:
     """Install signed sessions, and extend each while it is used."""
     app.session_interface = SignedCookies()
+    # The browser keeps the cookie as long as it is valid, also when it is closed. It is sent again when it is renewed.
+    app.config.update(PERMANENT_SESSION_LIFETIME=LONGEST_IDLE, SESSION_REFRESH_EACH_REQUEST=False)
     app.after_request(_go_on)
 
 
@@ -50,6 +52,7 @@ def begin(id_: int, generation: int) -> None:
 
     A session from before a password change has an older generation of the account.
     """
+    session.permanent = True
     session.update({WHO: f"{id_}:{generation}", **marks(now())})
 
 

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -266,7 +267,9 @@ def reopen_collection(session: Session, slug: str) -> None:
 
 def show_collection(session: Session, slug: str) -> CollectionView:
     """One collection with its scale; raises `NotFoundError`."""
-    return _view(session, find_collection(session, slug))
+    found = find_collection(session, slug)
+    has_training = session.scalars(select(exists().where(QualifyingItem.collection_id == found.id))).one()
+    return _view(session, found, scale=_meanings(session, found.id), has_training=has_training)
 
 
 def list_collections(session: Session, visible_to: int | None = None) -> list[CollectionView]:
@@ -276,7 +279,13 @@ def list_collections(session: Session, visible_to: int | None = None) -> list[Co
         statement = statement.where(
             Collection.id.in_(select(Membership.collection_id).where(Membership.user_id == visible_to))
         )
-    return [_view(session, collection) for collection in session.scalars(statement)]
+    found = session.scalars(statement).all()
+    ids = [collection.id for collection in found]
+    scales = defaultdict[int, list[GradeMeaning]](list)
+    for grade in session.scalars(select(Grade).where(Grade.collection_id.in_(ids)).order_by(Grade.value)):
+        scales[grade.collection_id].append(GradeMeaning(grade.value, grade.name, grade.description))
+    trained = set(session.scalars(select(QualifyingItem.collection_id).where(QualifyingItem.collection_id.in_(ids))))
+    return [_view(session, one, scale=scales[one.id], has_training=one.id in trained) for one in found]
 
 
 def collection_size(session: Session, slug: str) -> CollectionSize:
@@ -394,7 +403,9 @@ def _meanings(session: Session, collection_id: int) -> list[GradeMeaning]:
     return [GradeMeaning(grade.value, grade.name, grade.description) for grade in scale_of(session, collection_id)]
 
 
-def _view(session: Session, collection: Collection) -> CollectionView:
+def _view(
+    session: Session, collection: Collection, *, scale: Sequence[GradeMeaning], has_training: bool
+) -> CollectionView:
     return CollectionView(
         slug=collection.slug,
         title=collection.title,
@@ -403,7 +414,7 @@ def _view(session: Session, collection: Collection) -> CollectionView:
         relevant_from=collection.relevant_from,
         judgements_wanted=collection.judgements_wanted,
         consensus_policy=collection.consensus_policy,
-        scale=tuple(_meanings(session, collection.id)),
+        scale=tuple(scale),
         terms=collection.terms,
         submissions_until=collection.submissions_until,
         submissions_until_written=collection.submissions_until_written,
@@ -413,7 +424,7 @@ def _view(session: Session, collection: Collection) -> CollectionView:
         most_documents=collection.most_documents,
         judges_search=collection.judges_search,
         judges_compare=collection.judges_compare,
-        has_training=session.scalars(select(exists().where(QualifyingItem.collection_id == collection.id))).one(),
+        has_training=has_training,
         judging_mode=JudgingMode(collection.judging_mode),
         overlap_share=collection.overlap_share,
         reshow_share=collection.reshow_share,

@@ -167,8 +167,3 @@ def test_a_judge_is_shown_what_comes_before_judging(visit: Visit, news: str) -> 
     assert "Read and accept the guidelines · done Pass the training Judge" in words(page)
     assert f'href="{news}/training"' in page.text
     assert "First do the training (2 documents)." in words(jo.get(news))
-
-
-def test_somebody_who_only_judges_begins_with_what_waits(visit: Visit, news: str) -> None:
-    assert visit("jo").get("/").headers["Location"] == f"{news}/judge"
-    assert visit("ola").get("/").headers["Location"] == "/collections"

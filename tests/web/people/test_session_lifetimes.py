@@ -48,6 +48,16 @@ def test_a_session_ends_by_itself(visit: Visit, by: dict[str, timedelta], status
     assert (refused.status_code == 401) is (status == 303)
 
 
+def test_a_browser_keeps_the_cookie_as_long_as_it_is_valid(visit: Visit) -> None:
+    jo = visit("jo")
+    answer = jo.post("/sign-in", name="jo", password=PASSWORD)
+    cookie = jo.client.get_cookie("annotator_session")
+    assert answer.status_code == 303
+    assert cookie is not None
+    assert cookie.expires is not None
+    assert cookie.expires - datetime.now(UTC) > LONGEST_IDLE - timedelta(minutes=1)
+
+
 def test_a_session_goes_on_while_its_reader_is_there(visit: Visit) -> None:
     jo = visit("jo")
     jo.get("/account/tokens")
