@@ -49,7 +49,7 @@ def test_grades_are_changed_by_keys_without_leaving_the_list(judged: Page, serve
     assert watch.complaints == []
 
 
-def test_keys_of_the_list_follow_the_layout_of_the_person(judged: Page, served: Database) -> None:
+def test_keys_of_the_list_follow_the_layout_of_the_person(judged: Page) -> None:
     rows = judged.locator("table.judged tbody tr")
     judged.keyboard.press("?")
     sheet = judged.locator("#keys")

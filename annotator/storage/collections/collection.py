@@ -1,10 +1,12 @@
 """Look-up and locking of collections, topics, grading scales, guidelines and rounds."""
 
 import re
+from collections import defaultdict
 from collections.abc import Collection as Several
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy import ColumnElement, exists, func, or_, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
@@ -17,6 +19,7 @@ from annotator.storage.tables.collections import (
     Round,
 )
 from annotator.storage.tables.documents import Document
+from annotator.storage.tables.judging import QualifyingItem
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.qrels import QrelsGrade, QrelsVersion
 from annotator.storage.tables.runs import Run
@@ -118,6 +121,20 @@ def find_topic(session: Session, collection_id: int, number: str, *conditions: C
 def scale_of(session: Session, collection_id: int) -> list[Grade]:
     """The grades of a collection, lowest first."""
     return list(session.scalars(select(Grade).where(Grade.collection_id == collection_id).order_by(Grade.value)))
+
+
+def scales_of(session: Session, collection_ids: Sequence[int]) -> Mapping[int, list[Grade]]:
+    """Collection id → its grades, lowest first."""
+    scales = defaultdict[int, list[Grade]](list)
+    for grade in session.scalars(select(Grade).where(Grade.collection_id.in_(collection_ids)).order_by(Grade.value)):
+        scales[grade.collection_id].append(grade)
+    return scales
+
+
+def collections_with_training(session: Session, collection_ids: Sequence[int]) -> set[int]:
+    """Those of these collections that have training documents."""
+    has_some = exists().where(QualifyingItem.collection_id == Collection.id)
+    return set(session.scalars(select(Collection.id).where(Collection.id.in_(collection_ids), has_some)))
 
 
 def latest_guidelines(session: Session, collection_id: int) -> GuidelineVersion | None:

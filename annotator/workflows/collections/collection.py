@@ -2,14 +2,13 @@
 
 import re
 import unicodedata
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, count
 from typing import Any
 
-from sqlalchemy import Select, delete, exists, func, select, union
+from sqlalchemy import Select, delete, func, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, Sentence
@@ -28,8 +27,6 @@ from annotator.storage import (
     JudgingMode,
     Membership,
     PoolItem,
-    QualifyingAnswer,
-    QualifyingItem,
     Role,
     Run,
     ScoresShown,
@@ -37,12 +34,14 @@ from annotator.storage import (
     User,
 )
 from annotator.storage.collections.collection import (
+    collections_with_training,
     find_collection,
     latest_guidelines,
     lock_collection,
     lock_open_collection,
     refuse_unusable_slug,
     scale_of,
+    scales_of,
     topic_ids,
 )
 from annotator.storage.judging.judgements_wanted import give_back_surplus, settle_needs
@@ -56,6 +55,7 @@ from annotator.workflows.collections.queue_settings import (
     more_judging,
     queue_cost,
 )
+from annotator.workflows.collections.scale_changes import refuse_lost_grades
 from annotator.workflows.people.members import add_member
 
 MOST_JUDGEMENTS_WANTED = 100
@@ -235,7 +235,7 @@ def change_collection(session: Session, slug: str, change: CollectionChange) -> 
     present = _meanings(session, collection.id)
     _check_policy(session, change)
     if change.scale is not None:
-        _check_no_given_grade_leaves(session, collection.id, change.scale)
+        refuse_lost_grades(session, collection.id, change.scale)
     _apply(collection, change, present)
     if change.scale is not None:
         session.execute(delete(Grade).where(Grade.collection_id == collection.id))
@@ -267,9 +267,7 @@ def reopen_collection(session: Session, slug: str) -> None:
 
 def show_collection(session: Session, slug: str) -> CollectionView:
     """One collection with its scale; raises `NotFoundError`."""
-    found = find_collection(session, slug)
-    has_training = session.scalars(select(exists().where(QualifyingItem.collection_id == found.id))).one()
-    return _view(session, found, scale=_meanings(session, found.id), has_training=has_training)
+    return _views(session, [find_collection(session, slug)])[0]
 
 
 def list_collections(session: Session, visible_to: int | None = None) -> list[CollectionView]:
@@ -279,13 +277,7 @@ def list_collections(session: Session, visible_to: int | None = None) -> list[Co
         statement = statement.where(
             Collection.id.in_(select(Membership.collection_id).where(Membership.user_id == visible_to))
         )
-    found = session.scalars(statement).all()
-    ids = [collection.id for collection in found]
-    scales = defaultdict[int, list[GradeMeaning]](list)
-    for grade in session.scalars(select(Grade).where(Grade.collection_id.in_(ids)).order_by(Grade.value)):
-        scales[grade.collection_id].append(GradeMeaning(grade.value, grade.name, grade.description))
-    trained = set(session.scalars(select(QualifyingItem.collection_id).where(QualifyingItem.collection_id.in_(ids))))
-    return [_view(session, one, scale=scales[one.id], has_training=one.id in trained) for one in found]
+    return _views(session, session.scalars(statement).all())
 
 
 def collection_size(session: Session, slug: str) -> CollectionSize:
@@ -372,27 +364,6 @@ def _check_policy(session: Session, change: CollectionChange) -> None:
             find_user(session, judge)
 
 
-def _check_no_given_grade_leaves(session: Session, collection_id: int, scale: Sequence[GradeMeaning]) -> None:
-    items = select(PoolItem.id).join(Topic, Topic.id == PoolItem.topic_id).where(Topic.collection_id == collection_id)
-    given = session.scalars(
-        union(
-            select(Judgement.grade).where(Judgement.pool_item_id.in_(items)),
-            # Includes the correct answers of gold questions and of the training.
-            select(PoolItem.known_grade).where(PoolItem.id.in_(items)),
-            select(QualifyingItem.known_grade).where(QualifyingItem.collection_id == collection_id),
-            # Includes the answers of judges in training, correct or not.
-            select(QualifyingAnswer.grade)
-            .join(QualifyingItem, QualifyingItem.id == QualifyingAnswer.qualifying_item_id)
-            .where(QualifyingItem.collection_id == collection_id),
-        )
-    )
-    lost = sorted({value for value in given if value is not None} - {grade.value for grade in scale})
-    if lost:
-        raise ConflictError(
-            "These grades were already given and cannot leave the scale: %(grades)s.", grades=", ".join(map(str, lost))
-        )
-
-
 def _store_scale(session: Session, collection_id: int, scale: Sequence[GradeMeaning]) -> None:
     session.add_all(
         Grade(collection_id=collection_id, value=one.value, name=one.name, description=one.description) for one in scale
@@ -400,12 +371,20 @@ def _store_scale(session: Session, collection_id: int, scale: Sequence[GradeMean
 
 
 def _meanings(session: Session, collection_id: int) -> list[GradeMeaning]:
-    return [GradeMeaning(grade.value, grade.name, grade.description) for grade in scale_of(session, collection_id)]
+    return [_meaning(grade) for grade in scale_of(session, collection_id)]
 
 
-def _view(
-    session: Session, collection: Collection, *, scale: Sequence[GradeMeaning], has_training: bool
-) -> CollectionView:
+def _meaning(grade: Grade) -> GradeMeaning:
+    return GradeMeaning(grade.value, grade.name, grade.description)
+
+
+def _views(session: Session, collections: Sequence[Collection]) -> list[CollectionView]:
+    ids = [collection.id for collection in collections]
+    scales, trained = scales_of(session, ids), collections_with_training(session, ids)
+    return [_view(session, one, scales[one.id], has_training=one.id in trained) for one in collections]
+
+
+def _view(session: Session, collection: Collection, scale: Sequence[Grade], *, has_training: bool) -> CollectionView:
     return CollectionView(
         slug=collection.slug,
         title=collection.title,
@@ -414,7 +393,7 @@ def _view(
         relevant_from=collection.relevant_from,
         judgements_wanted=collection.judgements_wanted,
         consensus_policy=collection.consensus_policy,
-        scale=tuple(scale),
+        scale=tuple(_meaning(grade) for grade in scale),
         terms=collection.terms,
         submissions_until=collection.submissions_until,
         submissions_until_written=collection.submissions_until_written,

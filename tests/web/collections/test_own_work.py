@@ -1,6 +1,6 @@
 """What the list of collections tells of waiting work, and where people begin."""
 
-from build import NOW, SLUG, member, news as make_news, pooled_news
+from build import NOW, SLUG, member
 from visiting import Visit, words
 
 from annotator.storage import Database, Role
