@@ -78,6 +78,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "clicks": set(),
     "evaluation": {"errors", "files", "packing", "numpy", "scipy", "pyarrow", "yaml"},
     # The door for programs and notebooks, which has no database.
+    # The client of a site for programs; the remote commands use it.
+    "client": {"errors", "files", "httpx"},
     "library": {"errors", "evaluation", "numpy", "ir_measures"},
     "storage": {"errors", "files", "garbage_collection", "installed", "alembic", "sqlalchemy"},
     "workflows": {
@@ -107,8 +109,8 @@ MAY_IMPORT: dict[str, set[str]] = {
         "demonstration",
         "worker",
         "click",
+        "client",
         "prometheus_client",
-        "httpx",
         "rich",
         "uvicorn",
     },

@@ -7,7 +7,8 @@ import os
 import sys
 from typing import Any
 
-import httpx
+from annotator.client import Site
+from annotator.errors import AnnotatorError
 
 
 def grade(topic: dict[str, str], document: dict[str, str]) -> int:
@@ -17,33 +18,18 @@ def grade(topic: dict[str, str], document: dict[str, str]) -> int:
     return int(2 * sum(word in text for word in wanted) >= len(wanted))
 
 
-def json_of(answer: httpx.Response) -> Any:
-    """The JSON of an answer; an error ends the program with its message."""
-    return answer.json() if answer.is_success else sys.exit(answer.json()["detail"])
+def judgement(topic: dict[str, str], document: dict[str, Any]) -> dict[str, object]:
+    """A judgement; its id is ours and the same each time, so that what is sent twice is stored once."""
+    decision = {"cannot_judge": "no-text"} if document["body"] is None else {"grade": grade(topic, document)}
+    return {"id": f"counting-1-{document['assignment']}", "assignment": document["assignment"], **decision}
 
 
-site, collection = sys.argv[1:]
-api = httpx.Client(
-    base_url=f"{site}/api/v1/collections/{collection}",
-    headers={"Authorization": f"Bearer {os.environ['ANNOTATOR_TOKEN']}"},
-    transport=httpx.HTTPTransport(retries=5),
-    timeout=60,
-)
-for work in json_of(api.get("/judging")):
-    while True:
-        drawn = json_of(api.post("/judging/documents", json={"topic": work["number"]}))
-        if not drawn["documents"]:
-            break
-        judgements = [
-            # The id is ours and the same each time: what is sent twice is stored once.
-            {"id": f"counting-1-{one['assignment']}", "assignment": one["assignment"], "cannot_judge": "no-text"}
-            if one["body"] is None
-            else {
-                "id": f"counting-1-{one['assignment']}",
-                "assignment": one["assignment"],
-                "grade": grade(drawn["topic"], one),
-            }
-            for one in drawn["documents"]
-        ]
-        stored = json_of(api.post("/judgements", json={"judgements": judgements}))
-        print(work["number"], len(stored["acknowledged"]), *stored["refused"])
+address, collection = sys.argv[1:]
+with Site(address, os.environ["ANNOTATOR_TOKEN"]) as site:
+    try:
+        for topic in site.topics_to_judge(collection):
+            while (drawn := site.draw(collection, topic["number"]))["documents"]:
+                stored = site.judge(collection, [judgement(drawn["topic"], one) for one in drawn["documents"]])
+                print(topic["number"], len(stored["acknowledged"]), *stored["refused"])
+    except AnnotatorError as refused:
+        sys.exit(str(refused))

@@ -6,34 +6,21 @@ python participant.py https://annotator.example.org news ours.run better.run.gz 
 import os
 import sys
 from pathlib import Path
-from time import sleep
-from typing import Any
 
-import httpx
+from annotator.client import Site
+from annotator.errors import AnnotatorError, FileRefusedError
 
-site, collection, *files = sys.argv[1:]
-token = {"Authorization": f"Bearer {os.environ['ANNOTATOR_TOKEN']}"}
-api = httpx.Client(base_url=f"{site}/api/v1/collections/{collection}", headers=token, timeout=600)
-
-
-def send(where: str, file: Path) -> Any:
-    """Send a file and return the answer; the site leaves a large file to its worker, for which this waits."""
-    answer = api.post(where, params={"name": file.name}, content=file.read_bytes())
-    if answer.status_code == 202:
-        while not (job := api.get(f"/jobs/{answer.json()['id']}").raise_for_status().json())["finished_at"]:
-            sleep(int(answer.headers["Retry-After"]))
-        result, is_refused = job["result"] or job["problem"] or {"detail": job["state"]}, job["result"] is None
-    else:
-        result, is_refused = answer.json(), answer.is_error
-    if is_refused:
-        for problem in result.get("problems", []):
-            print(f"{problem['file']}:{problem['line']}: {problem['detail']}", file=sys.stderr)
-        sys.exit(result["detail"])
-    return result
-
-
-for file in map(Path, files):
-    for warning in send("/run-checks", file)["warnings"]:
-        print(f"{file.name}: warning: {warning}", file=sys.stderr)
-    receipt = send("/runs", file)
-    print(receipt["tag"], receipt["retrieved"], receipt["checksum"], receipt["uploaded_at"])
+address, collection, *files = sys.argv[1:]
+with Site(address, os.environ["ANNOTATOR_TOKEN"]) as site:
+    for file in map(Path, files):
+        try:
+            for warning in site.check_run(collection, file)["warnings"]:
+                print(f"{file.name}: warning: {warning}", file=sys.stderr)
+            receipt = site.submit_run(collection, file)
+        except FileRefusedError as refused:
+            for problem in refused.problems:
+                print(f"{problem.file}:{problem.line}: {problem.sentence}", file=sys.stderr)
+            sys.exit(str(refused))
+        except AnnotatorError as refused:
+            sys.exit(str(refused))
+        print(receipt["tag"], receipt["retrieved"], receipt["checksum"], receipt["uploaded_at"])

@@ -6,7 +6,7 @@ from functools import partial
 
 import click
 
-from annotator.cli.remote.site import Site, in_path, on_database_or_site
+from annotator.cli.remote.site import on_database_or_site
 from annotator.cli.site.installation import Installation, note
 from annotator.cli.site.tables import (
     TABLE,
@@ -18,6 +18,8 @@ from annotator.cli.site.tables import (
     show_rows,
     show_table,
 )
+from annotator.client import Site
+from annotator.client.site import in_path
 from annotator.errors import ConflictError
 from annotator.evaluation.costs.facts import FactKind
 from annotator.evaluation.costs.report import Question

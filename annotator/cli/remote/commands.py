@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from annotator.cli.remote.site import Site, in_path, on_site
+from annotator.cli.remote.site import on_site
 from annotator.cli.site.files import FILE, read_files, write_or_print
 from annotator.cli.site.options import (
     AS_MINUS_ONE,
@@ -33,6 +33,8 @@ from annotator.cli.site.tables import (
     show_table,
     show_tables,
 )
+from annotator.client import Site
+from annotator.client.site import in_path
 from annotator.errors import FileRefusedError, Problems
 
 CHECKED = ("TAG", "TOPICS", "RETRIEVED", "WARNINGS", "FILE")

@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
-from annotator.cli.remote.site import Site, SiteError, on_site
+from annotator.cli.remote.site import on_site
 from annotator.cli.site.files import FILE, read_text
 from annotator.cli.site.tables import format_option, show_rows
+from annotator.client import Site, SiteError
 from annotator.errors import InvalidValueError, Problems
 
 AT_ONCE = 100

@@ -11,7 +11,6 @@ from typing import Any
 
 import click
 
-from annotator.cli.remote.site import Site, in_path
 from annotator.cli.site.files import FILE, STANDARD_INPUT, read_files
 from annotator.cli.site.installation import Installation, note
 from annotator.cli.site.progress import steps_shown
@@ -36,6 +35,8 @@ from annotator.clicks.workflows.clicks_and_judgements import (
     report_json,
     together_report,
 )
+from annotator.client import Site
+from annotator.client.site import in_path
 from annotator.files import InputFile
 
 OPTIONS = (

@@ -70,7 +70,7 @@ def test_files_of_one_log_and_their_lists_are_sent_together(site: Remote) -> Non
 
 def test_a_large_log_is_waited_for(site: Remote, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs_asked, "MOST_AT_ONCE", 0)
-    monkeypatch.setattr("annotator.cli.remote.site.pause", lambda _seconds: work(site.database))
+    monkeypatch.setattr("annotator.client.site.pause", lambda _seconds: work(site.database))
     Path("log.csv").write_text(log_text())
     site.done("ola", "clicks", "add", "news", "log.csv", "--name", "March")
     assert "March" in site.alike("ola", "clicks", "list", "news")

@@ -69,7 +69,7 @@ def test_large_files_are_waited_for(site: Remote, monkeypatch: pytest.MonkeyPatc
         with site.database.transaction() as session:
             jobs.cancel_job(session, SLUG, 1, at=NOW)
 
-    monkeypatch.setattr("annotator.cli.remote.site.pause", meanwhile)
+    monkeypatch.setattr("annotator.client.site.pause", meanwhile)
     if not worker_works:
         [told] = site.refused("ola", "documents", "import", "news", "texts.tsv")
         assert told == "The import of “texts.tsv” was called off on the site. Nothing was stored."
