@@ -12,7 +12,7 @@ from werkzeug.exceptions import HTTPException
 from annotator.api.agreement import agreement
 from annotator.api.collections import audit, collection, deletions, members
 from annotator.api.documents import documents
-from annotator.api.judging import judging
+from annotator.api.judging import judging, label_imports
 from annotator.api.leaderboard import costs, scores
 from annotator.api.pools import pool
 from annotator.api.qrels import qrels
@@ -21,7 +21,7 @@ from annotator.api.site import jobs, pagination
 from annotator.api.site.door import PREFIX
 from annotator.api.site.openapi_document import completed
 from annotator.api.site.problems import MEDIA_TYPE, ProblemDetails, of_http
-from annotator.api.topics import topics
+from annotator.api.topics import editing, topics
 from annotator.clicks.api import clicks, together
 from annotator.installed import installed_version
 from annotator.web.site.error_pages import show_http_error
@@ -44,6 +44,8 @@ RESOURCES: tuple[Blueprint, ...] = (
     audit.resource,
     jobs.resource,
 )
+# Modules that add operations to these.
+FURTHER = (editing, label_imports)
 ROOT = "/api"
 ABOUT = (
     "The functions of the pages for programs, with the same permissions, checks and messages. A token "

@@ -43,7 +43,7 @@ class Program:
 
     def get(self, path: str, **query: object) -> Answer:
         """Send a GET request."""
-        return cast("Answer", self.client.get(path, query_string=query, headers=self.headers))
+        return cast("Answer", self.client.get(path, query_string=query or None, headers=self.headers))
 
     def post(self, path: str, body: object) -> Answer:
         """Send JSON, in ASCII, which can escape what no text can have."""

@@ -6,7 +6,8 @@ descriptions that the document does not use.
 
 For a new property or parameter, give its field `metadata={"description": ...}` or add its name here. When the name is
 here already with another meaning, add it under its object or operation. Then add it to the examples of the operation
-in `examples.json`; a new operation needs an example of its body (unless that is a form) and of each response.
+in the `examples.json` of its feature; a new operation needs an example of its body (unless that is a form) and of each
+response.
 """
 
 from collections.abc import Mapping
@@ -269,6 +270,8 @@ PARAMETERS: Mapping[str, str] = {
 }
 
 OF_OPERATIONS: Mapping[str, Mapping[str, str]] = {
+    "show_topic": {"number": "The number of the topic."},
+    "edit_topic": {"number": "The number of the topic."},
     "show_document": {"docno": "The identifier of the document."},
     "upload_run": {
         "description": "A description of the run.",

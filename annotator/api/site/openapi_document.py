@@ -63,8 +63,10 @@ def completed(document: Document) -> Document:
 
 @cache
 def examples() -> dict[str, Any]:
-    """By operation: an example of its body, and of its response in each media type."""
-    read: dict[str, Any] = json.loads(Path(__file__).with_name("examples.json").read_text(encoding="utf-8"))
+    """By operation: an example of its body, and of its response in each media type; each feature has a file."""
+    read: dict[str, Any] = {}
+    for file in Path(__file__).parents[1].rglob("examples.json"):
+        read |= json.loads(file.read_text(encoding="utf-8"))
     return read
 
 

@@ -73,7 +73,7 @@ def of_refusal(error: AnnotatorError) -> Response:
     """The response to an application error; for a file it lists every problem."""
     more: dict[str, object] = {}
     if isinstance(error, FileRefusedError):
-        more["problems"] = [_file_problem(one) for one in error.problems]
+        more["problems"] = [file_problem(one) for one in error.problems]
         more["problems_total"] = error.total
     later = {"Retry-After": SECONDS_TO_WAIT} if isinstance(error, BusyError) else None
     return problem(status_of(error), str(error), later, **more)
@@ -89,7 +89,8 @@ def of_http(error: HTTPException) -> Response:
     return problem(status, WORDS.get(status) or error.description or _title(status), headers)
 
 
-def _file_problem(one: Problem) -> dict[str, object]:
+def file_problem(one: Problem) -> dict[str, object]:
+    """A problem of a file as JSON values."""
     lines = [] if one.line is None else [one.line, *one.further_lines]
     return {"file": one.file, "line": one.line, "lines": lines, "count": one.count, "detail": str(one.sentence)}
 

@@ -1,0 +1,258 @@
+"""What can be done by page, command and API: a row for every action, and why some ways cannot do it.
+
+The test in `tests/test_ways.py` fails when a form, a command or an operation has no row, and when a way is missing
+without a reason, or has one although it is there.
+"""
+
+from dataclasses import dataclass
+
+# Reasons.
+SESSION = "It concerns a person's own session or password in a browser."
+SCREEN = "It is a part of the judging screen or of a page, which other ways do not have."
+MACHINE = "It works on the database or the processes of the machine, or on files alone, not on a collection."
+ACCOUNTS = "Accounts and tokens are made by people; no token makes another."
+REPLACED = "Other operations do the same."
+OPEN = "It is not built yet."
+
+
+@dataclass(frozen=True)
+class Ways:
+    """The forms (or pages, of what only reads), the commands and the operations that do one thing.
+
+    `site` before a command means a command of `ANNOTATOR_SITE`, which calls the API.
+    """
+
+    pages: str = ""
+    commands: str = ""
+    operations: str = ""
+    no_page: str = ""
+    no_command: str = ""
+    no_operation: str = ""
+
+    def listed(self) -> tuple[set[str], set[str], set[str]]:
+        """The endpoints of pages, commands, and endpoints of operations."""
+        commands = {one.strip() for one in self.commands.split(",") if one.strip()}
+        return set(self.pages.split()), commands, set(self.operations.split())
+
+
+WAYS = {
+    # Accounts, sessions, tokens
+    "sign in and out": Ways(
+        "accounts.try_to_sign_in accounts.sign_out accounts.sign_out_everywhere accounts.change_password "
+        "joining.accept joining.choose_password joining.make_account language.choose",
+        no_command=SESSION,
+        no_operation=SESSION,
+    ),
+    "accounts": Ways(
+        "people.add people.forget people.mark_machine people.reset_password people.sign_out",
+        "users add, users list, users remove, users reset-password, users set, users sign-out",
+        no_operation=ACCOUNTS,
+    ),
+    "links for passwords": Ways("people.password_link members.password_link", "", "", "", SESSION, SESSION),
+    "tokens": Ways("tokens.make tokens.revoke", "tokens add, tokens list, tokens remove", no_operation=ACCOUNTS),
+    "see what a token opens": Ways("", "", "Collections.show_token", ACCOUNTS, ACCOUNTS),
+    # Collections
+    "list and show collections": Ways(
+        "collection.show",
+        "collections list, collections show, site collections list",
+        "Collections.list_collections Collections.show_collection",
+    ),
+    "create a collection": Ways("collection.add", "collections add", no_operation=OPEN),
+    "guide through a new collection": Ways(
+        "first_steps.add_runs first_steps.add_task first_steps.add_topics first_steps.build_pool "
+        "first_steps.judge_myself first_steps.link_for_judge",
+        no_command=REPLACED,
+        no_operation=REPLACED,
+    ),
+    "change settings": Ways(
+        "collection.change queue_settings.change submissions.change", "collections set", no_operation=OPEN
+    ),
+    "close and reopen a collection": Ways(
+        "collection.close collection.reopen", "collections close, collections reopen", no_operation=OPEN
+    ),
+    "copy a collection": Ways("archives.copy", "collections copy", no_operation=OPEN),
+    "archive a collection": Ways(
+        "archives.export archives.import_file", "collections export, collections import", no_operation=OPEN
+    ),
+    "delete": Ways(
+        "deletions.delete",
+        "collections remove, topics remove, documents remove, pool remove, judgements remove",
+        "Deletions.delete",
+    ),
+    "restore what was deleted": Ways(
+        "deletions.restore deletions.restore_collection",
+        "deletions list, deletions restore, collections restore",
+        "Deletions.list_deletions Deletions.restore Deletions.list_deleted_collections Deletions.restore_collection",
+    ),
+    "purge what was deleted": Ways("", "deletions purge", "", MACHINE, "", MACHINE),
+    "read the audit log": Ways("audit.show", "audit list", "Audit.list_audit_entries"),
+    "read and accept the guidelines": Ways(
+        "guidelines.accept",
+        "guidelines show, site guidelines show, site guidelines accept",
+        "Collections.show_guidelines Collections.accept_guidelines",
+    ),
+    "set the guidelines": Ways("guidelines.store", "guidelines set, guidelines acceptances list", no_operation=OPEN),
+    "rounds": Ways("rounds.close rounds.open_next", "rounds close, rounds list, rounds open", no_operation=OPEN),
+    "release scores": Ways(
+        "releases.release releases.take_back", "collections release, collections withhold", no_operation=OPEN
+    ),
+    # Members
+    "add members": Ways("members.add", "members add, members list", "Members.add_member Members.list_members"),
+    "remove members": Ways("members.remove", "members remove", no_operation=OPEN),
+    "invitations": Ways(
+        "invitations.invite invitations.withdraw",
+        "invitations add, invitations list, invitations remove",
+        no_operation=OPEN,
+    ),
+    "invite many people": Ways("invitations.invite_many", "members import", no_operation=OPEN),
+    "invite to an account": Ways(
+        "invitations.invite_to_account invitations.withdraw_any", no_command=OPEN, no_operation=ACCOUNTS
+    ),
+    "accept the terms": Ways("submissions.accept", no_command=SESSION, no_operation=SESSION),
+    # Topics, documents
+    "import topics": Ways("topics.add", "topics import", "Topics.import_topics"),
+    "list topics": Ways("topics.show", "topics list, topics export", "Topics.list_topics"),
+    "draft a topic": Ways("topics.draft", "topics add", "Topics.draft_topic"),
+    "edit a topic": Ways("topic.change", "topics set", "Topics.show_topic Topics.edit_topic"),
+    "accept, drop and restore topics": Ways(
+        "topics.accept topics.drop topics.restore",
+        "topics accept, topics drop, topics restore",
+        "Topics.accept_topics Topics.drop_topics Topics.restore_topics",
+    ),
+    "topics flagged for dropping": Ways("topics.flags", "topics flags list", "Topics.list_topic_flags"),
+    "try a draft": Ways("topic.look", no_command=SCREEN, no_operation=SCREEN),
+    "import documents": Ways(
+        "documents.add", "documents import, documents index, site documents import", "Documents.import_documents"
+    ),
+    "missing documents": Ways("documents.missing", "documents missing list", "Documents.missing_documents"),
+    "show a document": Ways("search.document", no_command=OPEN, operations="Documents.show_document"),
+    "changed documents": Ways(
+        "documents.decide_changed",
+        "documents changed confirm, documents changed list, documents changed requeue",
+        no_operation=OPEN,
+    ),
+    "search the corpus": Ways("search.add", "documents search", no_operation=OPEN),
+    "search as a judge": Ways("search.judge", no_command=SCREEN, no_operation=SCREEN),
+    "near-duplicates": Ways("documents.show_near_duplicates", "pool near-duplicates list", no_operation=OPEN),
+    # Runs
+    "check runs": Ways("runs.check", "runs check, site runs check", "Runs.check_run"),
+    "send runs": Ways("runs.upload run_reviews.store", "runs import, site runs import", "Runs.upload_run"),
+    "list, show and export runs": Ways(
+        "runs.show run.receipt run.original",
+        "runs list, runs show, runs export, site runs list, site runs export",
+        "Runs.list_runs Runs.show_run Runs.run_file",
+    ),
+    "withdraw a run": Ways("run.withdraw", "runs withdraw, site runs withdraw", "Runs.withdraw_run"),
+    "restore a run": Ways("run.restore", "runs restore", no_operation=OPEN),
+    "change a run": Ways("run.change", "runs set", no_operation=OPEN),
+    "costs of runs": Ways(
+        "costs.state_run costs.add_column costs.remove_column",
+        "costs set, costs show, costs columns add, costs columns list, costs columns remove",
+        "Costs.state_costs Costs.change_costs Costs.show_costs Costs.show_cost_report Costs.add_fact Costs.remove_fact "
+        "Costs.list_facts",
+    ),
+    # Pools
+    "build and show the pool": Ways(
+        "pools.build",
+        "pool build, pool plan, pool show, pool export",
+        "Pool.build_pool Pool.plan_pool Pool.show_pool Pool.pooled_documents",
+    ),
+    "pooling strategies": Ways("", "pool strategies list", "", SCREEN, "", OPEN),
+    "holes of the pool": Ways("pools.fill_holes", "pool holes show", no_operation=OPEN),
+    "simulate, leave out, replay": Ways(
+        "pool_simulation.show quality.leave_out",
+        "pool simulate, pool leave-out show, pool replay",
+        no_operation=OPEN,
+    ),
+    # Judging
+    "import labels": Ways(
+        "judgements.add",
+        "judgements import, judgements imports list",
+        "Judging.import_labels Judging.list_label_imports",
+    ),
+    "export judgements": Ways("judgements.as_csv", "judgements export", "Judging.export_judgements"),
+    "judge": Ways(
+        "judging.begin judging.record judging_protocol.acts judged.change judged.take_up taking_along_protocol.take "
+        "taking_along_protocol.give_back taking_along.give_back_from_list",
+        "judge draw, judge grade, judge import, judge list",
+        "Judging.list_work Judging.draw_documents Judging.judge",
+    ),
+    "notes and marks of a judge": Ways(
+        "judge_desk.change judge_desk.save_marks judge_desk.save_note", no_command=SCREEN, no_operation=SCREEN
+    ),
+    "assign topics to judges": Ways(
+        "assigning.assign", "assignments balance, assignments list, assignments set", no_operation=OPEN
+    ),
+    "gold questions": Ways(
+        "gold_questions.add gold_questions.import_file gold_questions.remove",
+        "gold-questions add, gold-questions import, gold-questions list, gold-questions remove",
+        no_operation=OPEN,
+    ),
+    "set up training": Ways(
+        "training.add training.change training.clear",
+        "training import, training list, training remove, training results list, training set",
+        no_operation=OPEN,
+    ),
+    "train": Ways("training.answer", no_command=SCREEN, no_operation=SCREEN),
+    "answer questions of judges": Ways("questions.answer", "questions answer, questions list", no_operation=OPEN),
+    "ask the organisers": Ways("questions.send questions.read", no_command=SCREEN, no_operation=OPEN),
+    # Agreement
+    "agreement": Ways("agreement.show", "agreement show", "Agreement.show_agreement"),
+    "effect of disagreement": Ways("judges.effect", "agreement effect show", no_operation=OPEN),
+    "machines beside people": Ways("judges.machines", "agreement machines show", no_operation=OPEN),
+    "judges' quality and hours": Ways(
+        "judges.show judges.hours", "judges quality show, judges hours show", no_operation=OPEN
+    ),
+    "disagreements and decisions": Ways(
+        "disagreements.decide", "disagreements list, adjudication show", no_operation=OPEN
+    ),
+    "adjudicate": Ways("adjudicating.record adjudicating_protocol.acts", no_command=OPEN, no_operation=OPEN),
+    # Qrels, scores
+    "qrels": Ways(
+        "qrels.keep",
+        "qrels export, qrels keep, qrels list, site qrels export",
+        "Qrels.export Qrels.keep Qrels.list_versions Qrels.manifest",
+    ),
+    "qrels of a sample": Ways("qrels.sampled qrels.for_infap", "qrels export", no_operation=OPEN),
+    "compare qrels": Ways("qrels.diff", "qrels compare", no_operation=OPEN),
+    "leaderboard": Ways(
+        "leaderboard.show submissions.scores",
+        "leaderboard show, site leaderboard show",
+        "Scores.show_leaderboard Scores.show_own_scores",
+    ),
+    "compare two runs": Ways("inspecting.pair", "runs compare", no_operation=OPEN),
+    "one run, one topic": Ways("inspecting.run inspecting.topic", no_command=OPEN, no_operation=OPEN),
+    "significance, correlation, quality": Ways(
+        "significance.show quality.correlation quality.show",
+        "significance show, correlation show, collections quality show",
+        no_operation=OPEN,
+    ),
+    "report": Ways("leaderboard.report", "report export", no_operation=OPEN),
+    "score files": Ways("files.score", "evaluate, compare, check", no_operation=MACHINE),
+    "measures": Ways("leaderboard.measures", "measures list, measures show", no_operation=OPEN),
+    # Clicks
+    "click logs": Ways(
+        "click_logs.add click_logs.link click_logs.remove",
+        "clicks add, clicks link, clicks list, clicks remove, clicks show",
+        "Clicks.add_click_log Clicks.link_click_log Clicks.list_click_logs Clicks.remove_click_log "
+        "Clicks.show_click_log",
+    ),
+    "clicks of files": Ways(
+        "", "clicks check, clicks compare, clicks interleaving show, clicks positions show", "", OPEN, "", MACHINE
+    ),
+    "clicks together with judgements": Ways(
+        "together.pool", "clicks together show", "Together.show_together Together.pool_together"
+    ),
+    "interleave runs": Ways("interleaving.make", "interleave", no_operation=OPEN),
+    # Site
+    "see a job": Ways("jobs.ask jobs.show", no_command=OPEN, operations="Jobs.show_job"),
+    "cancel a job": Ways("jobs.cancel site_jobs.cancel", no_command=OPEN, no_operation=OPEN),
+    "care for the database": Ways(
+        "",
+        "database backup, database check, database copy, database restore, database upgrade, serve, worker, demo",
+        "",
+        MACHINE,
+        "",
+        MACHINE,
+    ),
+}

@@ -1,0 +1,63 @@
+"""Every form, command and operation is in the matrix of ways, with a reason for each way that is missing."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from typing import Any
+
+from visiting import shared_application
+from ways_matrix import WAYS
+
+from annotator.api.site.door import OPERATIONS, PREFIX
+
+SITE = "site "
+
+
+def pages(method: str) -> set[str]:
+    rules = shared_application().url_map.iter_rules()
+    return {one.endpoint for one in rules if method in (one.methods or ()) and not one.rule.startswith(PREFIX)}
+
+
+def commands() -> set[str]:
+    """Every command, those of a remote site after “site”."""
+    described = json.loads(files("annotator.cli").joinpath("commands.json").read_text(encoding="utf-8"))
+    return {*leaves(described["database"]), *(SITE + one for one in leaves(described["site"]))}
+
+
+def leaves(group: Mapping[str, Any], *before: str) -> Iterator[str]:
+    for name, one in group.items():
+        if "commands" in one:
+            yield from leaves(one["commands"], *before, name)
+        else:
+            yield " ".join((*before, name))
+
+
+def listed(way: int) -> list[str]:
+    return [name for ways in WAYS.values() for name in ways.listed()[way]]
+
+
+def test_every_form_command_and_operation_has_a_row() -> None:
+    assert pages("POST") - set(listed(0)) == set()
+    assert commands() - set(listed(1)) == set()
+    assert set(OPERATIONS) - set(listed(2)) == set()
+
+
+def test_every_row_names_what_there_is() -> None:
+    assert set(listed(0)) - pages("POST") - pages("GET") == set()
+    assert set(listed(1)) - commands() == set()
+    assert set(listed(2)) - set(OPERATIONS) == set()
+
+
+def test_nothing_has_two_rows() -> None:
+    assert [name for name, count in Counter(listed(2)).items() if count > 1] == []
+    assert {name for name, count in Counter(listed(0)).items() if count > 1} == set()
+    assert {name for name, count in Counter(listed(1)).items() if count > 1} <= {"qrels export"}
+
+
+def test_a_way_is_missing_for_a_reason_and_only_then() -> None:
+    wrong = []
+    for name, ways in WAYS.items():
+        reasons = (ways.no_page, ways.no_command, ways.no_operation)
+        wrong += [name for found, reason in zip(ways.listed(), reasons, strict=True) if bool(found) is bool(reason)]
+    assert wrong == []
