@@ -88,14 +88,13 @@ def lists_by_run(given: Given) -> dict[str, Mapping[str, ParsedList]]:
 
 
 def distinct_names(tags: Sequence[str], runs: Given) -> list[str]:
-    """Name runs by their tags; files with the same tag by their file names, and as a last resort by numbers."""
+    """Name runs by their tags, files with the same tag by their file names, too, and as a last resort by numbers."""
     if isinstance(runs, Mapping) or len(set(tags)) == len(tags):
         return list(tags)
     files = [PurePath(named(file)[0]).name for file in ([runs] if is_file(runs) else runs)]
-    names = [file if tags.count(tag) > 1 else tag for tag, file in zip(tags, files, strict=True)]
+    names = [f"{tag} ({file})" if tags.count(tag) > 1 else tag for tag, file in zip(tags, files, strict=True)]
     return [
-        f"{name} ({names[:place].count(name) + 1})" if names.count(name) > 1 else name
-        for place, name in enumerate(names)
+        f"{name} {names[:place].count(name) + 1}" if names.count(name) > 1 else name for place, name in enumerate(names)
     ]
 
 

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.formats.latex import in_latex
+from annotator.evaluation.formats.printed_tables import latex_table, markdown_table
 
 Cell = str | int | float | None
 MOST_SHOWN = 20  # rows of a table in a terminal or notebook
@@ -53,28 +53,21 @@ class Table:
 
     def to_latex(self, *, digits: int = DIGITS) -> str:
         """Return a tabular of booktabs, as the leaderboard's; numbers are rounded to so many digits."""
-        rows = [[in_latex(text) for text in row] for row in self._texts(digits)]
-        spec = "".join("r" if self._is_number(place) else "l" for place in range(len(self.columns)))
-        head = " & ".join(in_latex(name) for name in self.columns)
-        body = "\n".join(" & ".join(row) + r" \\" for row in rows)
-        lines = [rf"\begin{{tabular}}{{{spec}}}", r"\toprule", head + r" \\", r"\midrule", body, r"\bottomrule"]
-        return "\n".join([*lines, r"\end{tabular}", ""])
+        return latex_table(self.columns, self._texts(digits), self._numbers)
 
     def to_markdown(self, *, digits: int = DIGITS) -> str:
         """Return a table for Markdown; numbers are rounded to so many digits."""
-        rule = ["---:" if self._is_number(place) else "---" for place in range(len(self.columns))]
-        rows = [list(self.columns), rule, *([text.replace("|", r"\|") for text in row] for row in self._texts(digits))]
-        return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+        return markdown_table(self.columns, self._texts(digits), self._numbers)
 
     def __repr__(self) -> str:
         """The first rows in columns of one width."""
         rows = [list(self.columns), *self._texts(DIGITS)[:MOST_SHOWN]]
         widths = [max(len(row[place]) for row in rows) for place in range(len(self.columns))]
-        numbers = [self._is_number(place) for place in range(len(self.columns))]
+        numbers = self._numbers
         lines = [
             "  ".join(
-                text.rjust(width) if is_number else text.ljust(width)
-                for text, width, is_number in zip(row, widths, numbers, strict=True)
+                text.rjust(width) if place in numbers else text.ljust(width)
+                for place, (text, width) in enumerate(zip(row, widths, strict=True))
             ).rstrip()
             for row in rows
         ]
@@ -97,8 +90,11 @@ class Table:
     def _texts(self, digits: int) -> list[list[str]]:
         return [[_text(cell, digits) for cell in row] for row in self.rows]
 
-    def _is_number(self, place: int) -> bool:
-        return any(isinstance(row[place], int | float) for row in self.rows)
+    @property
+    def _numbers(self) -> set[int]:
+        """The places of the columns of numbers."""
+        places = range(len(self.columns))
+        return {place for place in places if any(isinstance(row[place], int | float) for row in self.rows)}
 
     def _by_column(self) -> Mapping[str, Sequence[Cell]]:
         return {name: [row[place] for row in self.rows] for place, name in enumerate(self.columns)}

@@ -131,9 +131,13 @@ def test_dicts_and_objects_with_to_dict_are_taken(files: Path) -> None:
 def test_files_with_the_same_tag_are_named_by_their_files(files: Path) -> None:
     (files / "again.run").write_text(RUNS["bm25"])
     runs = [files / name for name in ("bm25.run", "again.run", "dense.run")]
-    assert annotator.evaluate(files / "qrels.txt", runs).column("run") == ["bm25.run", "again.run", "dense"]
+    assert annotator.evaluate(files / "qrels.txt", runs).column("run") == [
+        "bm25 (bm25.run)",
+        "bm25 (again.run)",
+        "dense",
+    ]
     compared = annotator.compare(files / "qrels.txt", runs, "AP", baseline="dense")
-    assert compared.column("run") == ["bm25.run", "again.run"]
+    assert compared.column("run") == ["bm25 (bm25.run)", "bm25 (again.run)"]
     assert ("1", "d2", 1, 2) in annotator.pool(runs, depth=1).rows
 
 

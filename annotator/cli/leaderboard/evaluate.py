@@ -1,5 +1,6 @@
 """`annotator evaluate` and `annotator measures`: score run files without a database; list the measures."""
 
+import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -29,6 +30,8 @@ from annotator.workflows.leaderboard.scoring import (
     read_stream,
     score_as_trec_eval,
     score_files,
+    scores_as_ir_measures,
+    scores_for_paper,
 )
 
 ALL_TOPICS = "all"  # trec_eval's label for the mean
@@ -65,7 +68,7 @@ STANDARD_INPUT = "-"
 @click.option(
     "--workers", type=click.IntRange(1), help="The number of processes that read files. [the number of processors]"
 )
-@format_option("tsv", "trec_eval")
+@format_option("tsv", "trec_eval", "ir_measures", "jsonl", "latex", "markdown")
 def command(
     qrels: str,
     runs: Sequence[str],
@@ -83,7 +86,7 @@ def command(
 
     Files may be compressed with gzip; - is standard input. Qrels have four columns, or five for a sample: topic,
     iteration, document, stratum, grade. A table has four decimals; the format trec_eval is the output of trec_eval -c
-    -q.
+    -q, the format ir_measures that of the command of that name.
     """
     if [qrels, *runs].count(STANDARD_INPUT) > 1:
         raise click.UsageError("Standard input (-) can be given once.")
@@ -98,6 +101,17 @@ def command(
     match format_:
         case "json":
             show_json(_as_json(scored, options, per_topic=per_topic))
+        case "jsonl":
+            headings, rows = _exact(scored, options, per_topic=per_topic)
+            for row in rows:
+                click.echo(json.dumps(dict(zip(headings, row, strict=True)), ensure_ascii=False))
+            _say(_notes(scored, options))
+        case "ir_measures":
+            click.echo(scores_as_ir_measures(scored, per_topic=per_topic), nl=False)
+            _say(_notes(scored, options))
+        case "latex" | "markdown":
+            click.echo(scores_for_paper(scored, format_, per_topic=per_topic), nl=False)
+            _say(_notes(scored, options))
         case "csv" | "tsv":
             show = show_csv if format_ == "csv" else show_tsv
             show(*_exact(scored, options, per_topic=per_topic))

@@ -1,6 +1,6 @@
 """A leaderboard as rows: exact ones for programs, and readable ones, also in Markdown and LaTeX."""
 
-from annotator.evaluation.formats.latex import in_latex
+from annotator.evaluation.formats.printed_tables import latex_table, markdown_table
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard, LeaderboardRow
 from annotator.evaluation.metrics.setting import Compat
 
@@ -31,27 +31,17 @@ def readable_rows(board: Leaderboard) -> list[list[Cell]]:
 
 def markdown(board: Leaderboard) -> str:
     """The readable rows as a table in Markdown, followed by the state of the grades."""
-    headings, *rows = [[shown(cell).replace("|", r"\|") for cell in row] for row in readable_rows(board)]
-    rule = ["---", "---", *["---:"] * (len(headings) - 2)]
-    lines = [f"| {' | '.join(cells)} |" for cells in (headings, rule, *rows)]
+    headings, *rows = [[shown(cell) for cell in row] for row in readable_rows(board)]
     # One paragraph each.
-    return "".join(f"{line}\n" for line in [*lines, *(f"\n{shown(line)}" for line in scored_against(board))])
+    notes = "".join(f"\n{shown(line)}\n" for line in scored_against(board))
+    return markdown_table(headings, rows, range(2, len(headings))) + notes
 
 
 def latex(board: Leaderboard) -> str:
     """The readable rows as a LaTeX table for the package booktabs; comments give the state of the grades."""
-    headings, *rows = [[in_latex(shown(cell)) for cell in row] for row in readable_rows(board)]
-    lines = [
-        *(f"% {shown(line)}" for line in scored_against(board)),
-        rf"\begin{{tabular}}{{ll{'r' * (len(headings) - 2)}}}",
-        r"\toprule",
-        rf"{' & '.join(headings)} \\",
-        r"\midrule",
-        *(rf"{' & '.join(cells)} \\" for cells in rows),
-        r"\bottomrule",
-        r"\end{tabular}",
-    ]
-    return "".join(f"{line}\n" for line in lines)
+    headings, *rows = [[shown(cell) for cell in row] for row in readable_rows(board)]
+    comments = "".join(f"% {shown(line)}\n" for line in scored_against(board))
+    return comments + latex_table(headings, rows, range(2, len(headings)))
 
 
 def scored_against(board: Leaderboard) -> list[str]:

@@ -49,6 +49,31 @@ def test_a_run_is_a_row_and_a_measure_a_column(annotator: CommandLine) -> None:
     )
 
 
+def test_scores_are_written_as_ir_measures_writes_them(annotator: CommandLine) -> None:
+    measures = ["nDCG@2", "AP", "P(rel=2)@1"]
+    asked = [word for measure in measures for word in ("-m", measure)]
+    for ours, theirs in ((["--by-topic"], ["-q"]), ([], [])):
+        command = [sys.executable, "-m", "ir_measures", "qrels", "alpha.run", *measures, *theirs]
+        expected = subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603 - our own
+        out = annotator.done("evaluate", "qrels", "alpha.run", *asked, "--format", "ir_measures", *ours)
+        assert sorted(out.splitlines()) == sorted(expected.splitlines())
+    [told] = annotator.refused("evaluate", "qrels", "alpha.run", "beta.run", "--format", "ir_measures")
+    assert told == "The format ir_measures is for one run; there are 2."
+
+
+def test_scores_are_written_for_papers_and_as_lines_of_json(annotator: CommandLine) -> None:
+    evaluate_beta = ("evaluate", "qrels", "beta.run", "-m", "AP", "-m", "NumRet", "--format")
+    assert r"beta & 0.5000 & 4 \\" in annotator.done(*evaluate_beta, "latex").splitlines()
+    assert annotator.done(*evaluate_beta, "markdown").splitlines() == [
+        "| run | AP | NumRet |",
+        "| --- | ---: | ---: |",
+        "| beta | 0.5000 | 4 |",
+    ]
+    assert "| beta | 1 | 0.5000 | 2 |" in annotator.done(*evaluate_beta, "markdown", "--by-topic").splitlines()
+    [line] = annotator.done(*evaluate_beta, "jsonl").splitlines()
+    assert (json.loads(line)["run"], json.loads(line)["AP"], json.loads(line)["NumRet"]) == ("beta", 0.5, 4)
+
+
 def test_what_the_qrels_do_not_have_is_told_aside(annotator: CommandLine) -> None:
     assert annotator.talk("evaluate", "qrels", "alpha.run") == (
         "Topics of run alpha that the qrels do not have, left out: 1.\n"
