@@ -98,6 +98,11 @@ def command(
         _say(warnings)
         return
     scored = score_files(_file(qrels), files, measures, options)
+    _show(scored, options, format_, per_topic=per_topic)
+    _say(scored.warnings)
+
+
+def _show(scored: ScoredRuns, options: ScoringOptions, format_: str, *, per_topic: bool) -> None:
     match format_:
         case "json":
             show_json(_as_json(scored, options, per_topic=per_topic))
@@ -121,7 +126,6 @@ def command(
             click.echo()
             for note in (_source(scored, options), *_notes(scored, options)):
                 click.echo(note)
-    _say(scored.warnings)
 
 
 def _file(path: str) -> File:
