@@ -1,5 +1,6 @@
 // The judges' notes and evidence beside the document, which adjudicators and reviewers see; no judge is sent any.
 
+import { showTimes } from "../site/times.js";
 import { made } from "./beside_words.js";
 import { point, showJudgesPassages } from "./marks.js";
 import { isStacked } from "./reading.js";
@@ -15,8 +16,9 @@ export class JudgesNotes {
     Object.assign(this, { body, notes: [], counts: true, parts: null });
     this.panel = element("judges-notes");
     if (!this.panel) return;
-    // Where the document stands below them, it comes first.
-    this.panel.open = (localStorage.getItem(UNFOLDED) ?? (isStacked() ? "no" : "yes")) === "yes";
+    // On a small screen the document comes first, but for who reviews what the judges made of it.
+    const isFirst = "first" in this.panel.dataset || !isStacked();
+    this.panel.open = (localStorage.getItem(UNFOLDED) ?? (isFirst ? "yes" : "no")) === "yes";
     // Before it opens or closes.
     this.panel.firstElementChild.addEventListener("click", () => localStorage.setItem(UNFOLDED, this.panel.open ? "no" : "yes"));
   }
@@ -38,12 +40,14 @@ export class JudgesNotes {
     showJudgesPassages(passages.map((passage) => placeOf(passage, this.body)).filter(Boolean));
   }
 
-  itemOf({ who, note, evidence, state = [], ...decision }) {
+  itemOf({ who, state, at, note, evidence, ...decision }) {
     const item = made("li");
-    if (who) item.append(made("p", { class: "who" }, made("strong", { text: who }), ...state.map((text) => made("span", { text, class: "hint" }))));
+    if (who) item.append(made("p", { class: "who" }, made("strong", { text: who }), ...[...state, ""].map((text) => made("span", { text, class: "hint" }))));
+    if (at) item.querySelector(".who").lastChild.append(made("time", { datetime: at, text: at }));
     if ("grade" in decision) item.append(made("p", { class: "decided", text: decisionWords(decision) }));
     if (note) item.append(made("p", { class: "written", text: note, dir: "auto" }));
     if (evidence.length > 0) item.append(made("ul", {}, ...evidence.map((passage) => this.quoteOf(passage))));
+    showTimes(item);
     return item;
   }
 

@@ -29,12 +29,8 @@ export function keepTopicNote(link) {
 const OFF = "-";
 const isSame = (one, other) => one.localeCompare(other, undefined, { sensitivity: "accent" }) === 0;
 
-/** The words that are marked: the topic's own and those the judge types; each can be taken off. */
+/** The words that are marked: the topic's own and those the judge types, which are saved; each can be taken off. */
 export function keepWords(link, marks, onChange) {
-  const list = document.getElementById("marked");
-  const field = document.getElementById("mark");
-  const toggle = document.getElementById("marking-on");
-  const switchedOff = `marks-off:${batch.urls.topics}`;
   const saving = new Saving({
     link,
     url: batch.urls.marks,
@@ -42,7 +38,16 @@ export function keepWords(link, marks, onChange) {
     body: (words) => ({ words }),
     onState: () => {},
   });
-  let added = saving.left() ?? batch.marks;
+  listenToWords(marks, onChange, { added: saving.left() ?? batch.marks, onAdded: (words) => saving.change(words) });
+  saving.send();
+}
+
+/** The same for words that `onAdded` gets; a function that begins with another topic and the words added to it. */
+export function listenToWords(marks, onChange, { added, onAdded }) {
+  const list = document.getElementById("marked");
+  const field = document.getElementById("mark");
+  const toggle = document.getElementById("marking-on");
+  const switchedOff = `marks-off:${batch.urls.topics}`;
   const isOff = ({ text }) => added.includes(OFF + text);
   const isRemoval = (word) => batch.topic.words.some(({ text }) => word === OFF + text);
 
@@ -88,7 +93,7 @@ export function keepWords(link, marks, onChange) {
 
   function change(words) {
     added = words;
-    saving.change(words);
+    onAdded(words);
     choose();
   }
 
@@ -115,7 +120,10 @@ export function keepWords(link, marks, onChange) {
     choose();
   });
   choose();
-  saving.send();
+  return (words) => {
+    added = words;
+    choose();
+  };
 }
 
 /** How often each word stands in the document, beside it; of a document that is not loaded whole at least so often. */

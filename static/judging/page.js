@@ -13,16 +13,23 @@ const element = (id) => document.getElementById(id);
 const topic = element("topic");
 const TOPIC_SHOWN = "annotator:topic-shown"; // on narrow screens of this browser: "yes" or "no"
 
-/** What belongs to the document on the screen: its marks, its evidence and that of the judges, its further parts. */
-export function pageOf(link) {
+const assignmentPart = (assignment, part) => `${batch.urls.assignments}${assignment}/parts/${part}`;
+
+/**
+ * What belongs to the document on the screen: its marks, its evidence and that of the judges, its further parts.
+ * `addressOf(assignment, part)` is where a part comes from.
+ */
+export function pageOf(link, addressOf = assignmentPart) {
   const body = element("body");
   const roots = [element("document-title"), body];
   const marks = new Marks([]);
   const evidence = new Evidence(body, element("evidence"), show);
   const notes = new JudgesNotes(body);
   const partOf = (assignment, part, { rendering, find }) => {
-    const asked = new URLSearchParams({ ...(rendering && { as: rendering }), ...(find && { find }) });
-    return link.get(`${batch.urls.assignments}${assignment}/parts/${part}${asked.size > 0 ? `?${asked}` : ""}`);
+    const address = new URL(addressOf(assignment, part), location);
+    if (rendering) address.searchParams.set("as", rendering);
+    if (find) address.searchParams.set("find", find);
+    return link.get(address);
   };
   const fetchPart = async (assignment, part, rendering) => {
     const { data } = await partOf(assignment, part, { rendering });

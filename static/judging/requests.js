@@ -46,6 +46,11 @@ export class Link {
     return { data: answer.data, trouble: troubleOf(answer) };
   }
 
+  /** Send a form, which has its token: { status, data } of the answer. */
+  postForm(url, body) {
+    return ask(url, { method: "POST", body });
+  }
+
   get(url) {
     return ask(url);
   }

@@ -18,6 +18,15 @@ export function paintDocument(one, { isLookingBack, note }) {
   element("over").hidden = element("over-links").hidden = true;
   withdrawNextTopic();
   grades.disabled = tools.disabled = false;
+  paintHead(one);
+  paintDecision(one, isLookingBack);
+  paintNote(note);
+  form.querySelector(".panel").open = false;
+  showBeginning();
+}
+
+/** What stands above the text of a document: its id, its title, the grades given. */
+export function paintHead(one) {
   element("docno").textContent = one.docno;
   // Without a title it is the heading itself.
   element("docno").hidden = !one.title;
@@ -28,9 +37,10 @@ export function paintDocument(one, { isLookingBack, note }) {
   element("body").lang = one.language ?? "";
   element("no-text").hidden = one.html !== "";
   paintGiven(one.given ?? []);
-  paintDecision(one, isLookingBack);
-  paintNote(note);
-  form.querySelector(".panel").open = false;
+}
+
+/** Show a document from its beginning, with the focus. */
+export function showBeginning() {
   // There the page's own header is scrolled out of the way.
   scrollTo({ top: isStacked() ? element("screen").offsetTop : 0, behavior: "instant" });
   if (!isBusyElsewhere()) article.focus({ preventScroll: true });
@@ -93,7 +103,7 @@ export function show(words) {
 
 /** The words for a decision, as they stand on its button. */
 export function decisionWords({ grade, cannot_judge: reason }) {
-  if (reason) return form.querySelector(`[name=cannot_judge][value="${reason}"] .name`)?.textContent ?? reason;
+  if (reason) return form.querySelector(`[name=cannot_judge][value="${reason}"] .name`)?.textContent ?? batch.reasons?.[reason] ?? reason;
   return batch.scale.find((one) => one.value === grade)?.name ?? String(grade);
 }
 
@@ -112,13 +122,18 @@ function paintGiven(given) {
   place.textContent = names.length === 0 ? "" : say("given", { grades: names.join(", ") });
 }
 
-function paintDecision({ decision, isPutOff }, isLookingBack) {
+/** Mark the button of a decision, or none. */
+export function paintChosen(decision) {
   for (const button of form.querySelectorAll("[name=grade], [name=cannot_judge]")) {
     const isChosen = decision !== null && String(decision[button.name] ?? "") === button.value;
     button.classList.toggle("chosen", isChosen);
     if (isChosen) button.setAttribute("aria-current", "true");
     else button.removeAttribute("aria-current");
   }
+}
+
+function paintDecision({ decision, isPutOff }, isLookingBack) {
+  paintChosen(decision);
   const looking = element("looking");
   looking.hidden = !isLookingBack;
   element("go-on").hidden = element("look-forward").hidden = !isLookingBack;
@@ -131,7 +146,7 @@ function paintDecision({ decision, isPutOff }, isLookingBack) {
   else looking.textContent = say("was_judged", { grade: decisionWords(decision) });
 }
 
-function paintNote(note) {
+export function paintNote(note) {
   const field = element("note");
   field.value = note;
   field.closest("details").open = note !== "";

@@ -71,6 +71,8 @@ ORGANISERS_PAGES = (
     "/adjudication",
     "/disagreements",
     "/disagreements?topic=1&judge=generous&other=strict&undecided=1",
+    "/review/disagreements?undecided=1",
+    "/review/judge?judge=generous&grade=1",
     "/judges",
     "/judges/judge?name=generous",
     "/agreement/effect",
@@ -134,7 +136,10 @@ OBSERVERS_PAGES = (
     *("", "/leaderboard?m=AP&letters=y", "/agreement", "/quality", "/quality/leave-out", "/significance", "/report"),
     *("/correlation", "/costs", "/leaderboard/run?tag=alpha", "/leaderboard/topics", "/leaderboard/topic?number=1"),
 )
-ADJUDICATORS_PAGES = ("", "/adjudicate", "/adjudicate/topics/1", "/judge/judged", "/judge/put-off", "/judge/questions")
+ADJUDICATORS_PAGES = (
+    *("", "/adjudicate", "/adjudicate/topics/1", "/adjudicate/review?topic=1", "/judge/judged", "/judge/put-off"),
+    "/judge/questions",
+)
 
 
 def cat_collection(database: Database) -> None:

@@ -49,7 +49,7 @@ def audit(page: Page, server: str, path: str) -> list[str]:
     page.set_viewport_size(DESK)
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
     if (
-        "/judge" in path or "/adjudicate" in path
+        "/judge" in path or "/adjudicate" in path or "/review" in path
     ):  # the judging screen looks at the width when it opens, every other page leaves it to its style
         page.reload()
         page.evaluate(AXE)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple, cast
 
-from sqlalchemy import ColumnElement, Exists, Select, Subquery, and_, case, exists, func, select, true
+from sqlalchemy import ColumnElement, Exists, Select, Subquery, and_, case, exists, func, or_, select, true
 from sqlalchemy.orm import Session, aliased
 
 from annotator.storage.judging.drawing import Queue
@@ -122,6 +122,15 @@ class DecidedGrade(NamedTuple):
     decided: int
 
 
+class DisputedItem(NamedTuple):
+    """An item that an adjudicator may decide or has decided; without grades when its judges agree by now."""
+
+    id: int
+    topic: str
+    low: int | None
+    high: int | None
+
+
 def draw_disputed(
     session: Session, collection: Collection, topic: Topic, judge_id: int, count: int, now: datetime
 ) -> bool:
@@ -147,6 +156,23 @@ def draw_disputed(
                 lend(session, drawn, judge_id, now, dict.fromkeys(drawn, Purpose.ADJUDICATION))
                 return True
     return False
+
+
+def disputed_items(session: Session, collection_id: int, judge_id: int) -> list[DisputedItem]:
+    """The items that are in dispute for an adjudicator or that they decided, in the order of judging."""
+    disputed = _disputed(collection_id, None)
+    open_ = _undecided(disputed).where(_may_decide(judge_id))
+    own = select(Assignment.pool_item_id).where(
+        DECIDES, Assignment.judge_id == judge_id, Assignment.state == AssignmentState.DONE
+    )
+    rows = session.execute(
+        select(PoolItem.id, Topic.number, disputed.c.low, disputed.c.high)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .outerjoin(disputed, disputed.c.id == PoolItem.id)
+        .where(Topic.collection_id == collection_id, ACCEPTED, or_(PoolItem.id.in_(open_), PoolItem.id.in_(own)))
+        .order_by(PoolItem.priority, PoolItem.id)
+    )
+    return [DisputedItem._make(row) for row in rows]
 
 
 def take_disputed(session: Session, pool_item_id: int, judge_id: int, now: datetime) -> int | None:

@@ -1,6 +1,6 @@
 """Pages of agreement."""
 
-from annotator.web.agreement import adjudicating, agreement, disagreements, judges
+from annotator.web.agreement import adjudicating, agreement, disagreements, judges, review
 
 BLUEPRINTS = (
     adjudicating.blueprint,
@@ -8,4 +8,5 @@ BLUEPRINTS = (
     agreement.blueprint,
     disagreements.blueprint,
     judges.blueprint,
+    review.blueprint,
 )

@@ -46,7 +46,7 @@ def show(slug: str) -> ResponseReturnValue:
 
 
 def _page(slug: str, form: DecisionForm | None = None) -> ResponseReturnValue:
-    wanted, refused = _wanted(), None
+    wanted, refused = disagreements_wanted(), None
     with database().reading() as session:
         try:
             found = disagreements.page_of_disagreements(session, slug, wanted, number_or("page", 1, digits=DIGITS))
@@ -57,7 +57,7 @@ def _page(slug: str, form: DecisionForm | None = None) -> ResponseReturnValue:
         "agreement/disagreements.html",
         found=found,
         wanted=wanted,
-        address=_address(wanted),
+        address=disagreements_address(wanted),
         refused=refused,
         decision_refused=form.refusal if form is not None else None,
         new_id=lambda: uuid4().hex,
@@ -88,10 +88,10 @@ def decide(slug: str) -> ResponseReturnValue:
     if form.refused:
         return _page(slug, form)
     flash(gettext("Decided: %(docno)s is %(grade)s.", docno=form.docno.data, grade=form.grade.data))
-    wanted = _wanted()
+    wanted = disagreements_wanted()
     # Among the undecided ones, the next document takes the place of this one.
     place = number_or("place", 1, digits=DIGITS) + (not wanted.only_undecided)
-    address = {**_address(wanted), "page": number_or("page", 1, digits=DIGITS)}
+    address = {**disagreements_address(wanted), "page": number_or("page", 1, digits=DIGITS)}
     return redirect(url_for(".show", slug=slug, **address, _anchor=f"card-{place}"), 303)
 
 
@@ -99,7 +99,7 @@ def decide(slug: str) -> ResponseReturnValue:
 @collection_page(Role.ORGANISER)
 def as_csv(slug: str) -> ResponseReturnValue:
     """The same documents as CSV, one line per document and person."""
-    rows = database().read(disagreements.list_disagreements, slug, _wanted())
+    rows = database().read(disagreements.list_disagreements, slug, disagreements_wanted())
     return download(disagreements.disagreements_csv(rows), f"{slug}-disagreements.csv", CSV)
 
 
@@ -107,11 +107,11 @@ def as_csv(slug: str) -> ResponseReturnValue:
 @collection_page(Role.ORGANISER)
 def as_json(slug: str) -> ResponseReturnValue:
     """The same documents as JSON, one object per document."""
-    rows = database().read(disagreements.list_disagreements, slug, _wanted())
+    rows = database().read(disagreements.list_disagreements, slug, disagreements_wanted())
     return download(disagreements.disagreements_json(rows), f"{slug}-disagreements.json", JSON)
 
 
-def _wanted() -> DisagreementFilter:
+def disagreements_wanted() -> DisagreementFilter:
     """The filter in the query string; a judge given twice counts once, and malformed numbers are ignored."""
     judges = dict.fromkeys(request.args.get(name, "") for name in ("judge", "other"))
     return DisagreementFilter(
@@ -123,7 +123,7 @@ def _wanted() -> DisagreementFilter:
     )
 
 
-def _address(wanted: DisagreementFilter) -> dict[str, Any]:
+def disagreements_address(wanted: DisagreementFilter) -> dict[str, Any]:
     """The filter as query string arguments, without defaults."""
     asked = {
         "topic": wanted.topics or None,

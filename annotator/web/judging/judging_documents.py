@@ -1,11 +1,13 @@
 """Documents and topics as JSON for the judging screen; no runs, sampling reasons or other judges."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from flask import url_for
 from flask_wtf.csrf import generate_csrf
 from markupsafe import Markup
 
+from annotator.evaluation.search.search_snippets import Mark
 from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.judge_history import JudgeNote, OwnJudgement, RecentJudgement, ShownDocument
 from annotator.web.documents.document_parts import Parts
@@ -97,7 +99,7 @@ def topic_json(task: JudgingTask | TrainingTask, beside: Beside) -> dict[str, An
         "description": task.topic_description,
         "narrative": task.topic_narrative,
         "language": task.topic_language,
-        "words": [{"text": mark.text, "kind": mark.kind.value} for mark in beside.words],
+        "words": words_json(beside.words),
     }
 
 
@@ -107,6 +109,11 @@ def scale_json() -> list[dict[str, Any]]:
         {"value": grade.value, "name": grade.name, "description": grade.description}
         for grade in the_place().collection.scale
     ]
+
+
+def words_json(words: Sequence[Mark]) -> list[dict[str, str]]:
+    """The words of a topic that are marked in its documents."""
+    return [{"text": mark.text, "kind": mark.kind.value} for mark in words]
 
 
 def _urls(slug: str, number: str, back: str | None, queue: Queue) -> dict[str, str | None]:

@@ -146,7 +146,7 @@ ENTRIES: tuple[Entry, ...] = (
         lazy_gettext("Judge"),
         (
             _tab("judging.topics", lazy_gettext("Judge"), _plain_judges, JUDGING_PAGES),
-            _tab("adjudicating.topics", lazy_gettext("Adjudicate"), _plain_adjudicators),
+            _tab("adjudicating.topics", lazy_gettext("Adjudicate"), _plain_adjudicators, ("review.show_disputes",)),
             _tab("guidelines.show", lazy_gettext("Guidelines"), _plain_graders),
             _tab("training.show", lazy_gettext("Training"), _trained_judges),
             _tab("search.show", lazy_gettext("Search"), _searching_judges, ("search.document",)),
@@ -258,7 +258,7 @@ ENTRIES: tuple[Entry, ...] = (
         lazy_gettext("Agreement"),
         (
             _tab("agreement.show", lazy_gettext("Summary"), _readers, ("agreement.pair", "agreement.documents")),
-            _tab("disagreements.show", lazy_gettext("Disagreements")),
+            _tab("disagreements.show", lazy_gettext("Disagreements"), also=("review.show",)),
             _tab("disagreements.show_adjudication", lazy_gettext("Adjudication")),
             Tab(
                 lazy_gettext("Judges and hours"),

@@ -166,6 +166,13 @@ def page_of_disagreements(session: Session, slug: str, wanted: DisagreementFilte
     return DisagreementsPage(_survey(compared), tuple(cards), len(items), page, pages)
 
 
+def disagreement_items(session: Session, slug: str, wanted: DisagreementFilter) -> tuple[int, ...]:
+    """The ids of all matching pool items, worst first; raises as `page_of_disagreements`."""
+    collection = find_collection(session, slug)
+    compared = _compared(session, collection)
+    return tuple(item.id for item in _wanted(session, collection.id, compared, wanted))
+
+
 def list_disagreements(session: Session, slug: str, wanted: DisagreementFilter) -> list[Disagreement]:
     """All matching disagreements; raises as `page_of_disagreements`."""
     collection = find_collection(session, slug)

@@ -354,6 +354,11 @@ class Answers:
     judges: tuple[JudgeAnswers, ...]
     questions: tuple[QuestionAnswers, ...]
 
+    @property
+    def missed(self) -> int:
+        """How many questions somebody graded wrongly or could not judge."""
+        return sum(one.right < one.answered or one.could_not > 0 for one in self.questions)
+
 
 def show_answers(session: Session, slug: str) -> Answers:
     """The current answers, without judgements of documents that were shown again."""
