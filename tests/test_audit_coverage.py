@@ -28,6 +28,7 @@ PAGES_WITHOUT: Mapping[str, str] = {
     "language.choose": "a cookie",
     "adjudicating.record": JUDGING,
     "disagreements.decide": JUDGING,
+    "review.decide": JUDGING,
     "adjudicating_protocol.acts": JUDGING,
     "judging.record": JUDGING,
     "judging_protocol.acts": JUDGING,
