@@ -6,6 +6,7 @@ import { offerCommands } from "./commands.js";
 import { listen } from "./keys.js";
 import { listenToWords } from "./notes.js";
 import { keepTopicFolded, listenToMarks, onClicks, pageOf } from "./page.js";
+import { listenToPanels } from "./panels.js";
 import { keepSettings } from "./reading.js";
 import { Link } from "./requests.js";
 import { paintChosen, paintHead, paintNote, show, showBeginning, tell } from "./screen.js";
@@ -156,11 +157,13 @@ function lineOf(name, text) {
   return [term, words];
 }
 
-/** The address of a neighbour, for who opens it in another tab. */
+/** The address of a neighbour, for who opens it in another tab; none at an end of the list, where the key says so. */
 function paintWay(id, key, at) {
   const link = element(id);
-  link.hidden = key === null;
-  if (key === null) return;
+  if (key === null) {
+    link.removeAttribute("href");
+    return;
+  }
   const address = new URL(location);
   for (const [name, value] of new URLSearchParams(`${key}&at=${at}`)) address.searchParams.set(name, value);
   address.searchParams.delete("part");
@@ -190,6 +193,7 @@ function begin() {
   onClicks("look-back", () => review.step(-1));
   onClicks("look-forward", () => review.step(1));
   listenToMarks(page);
+  listenToPanels();
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (event.submitter?.name === "grade") review.decide(event.submitter);

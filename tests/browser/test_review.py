@@ -3,7 +3,7 @@
 from browser.judging_screen import listening, press, title
 from browser.pages import eventually, sign_in
 from browser.test_adjudicating import decided, show_grades
-from build import SLUG
+from build import SLUG, labels
 from playwright.sync_api import Page, Request, expect
 
 from annotator.storage import Database
@@ -59,9 +59,17 @@ def test_an_organiser_steps_through_disagreements_by_the_arrows_and_fetches_only
     assert decided(served) == []
 
 
-def test_the_topic_and_its_marked_words_follow_the_document(page: Page, server: str) -> None:
-    open_as(page, server, "ola", "review/judge?judge=jo")
+def test_the_topic_and_its_marked_words_follow_the_document(page: Page, server: str, served: Database) -> None:
+    with served.transaction() as session:
+        labels(session, "strict", "2 0 d10 1\n", name="more.txt")
+    open_as(page, server, "ola", "review/judge?judge=strict")
     expect(page.locator("#topic-label")).to_have_text("Topic 2")
+    expect(page.locator("#marked li")).to_contain_text(["dog"])
+    press(page, "ArrowRight")
+    expect(page.locator("#topic-label")).to_have_text("Topic 1")
+    expect(page.locator("#topic-title")).to_have_text("cats")
+    expect(page.locator("#topic-text")).to_contain_text("Which documents tell of cats?")
+    expect(page.locator("#marked li")).to_contain_text(["cat"])
 
 
 def test_an_adjudicator_decides_by_digits_and_goes_on(page: Page, server: str, served: Database) -> None:

@@ -13,12 +13,13 @@ from pathlib import Path
 import pytest
 from access_matrix import MATRIX, N
 from build import NOW, SLUG, document_file, labels, member, news, pool, run, topic_file, user
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 from visiting import Visitor, shared_application, with_database
 from werkzeug.test import TestResponse
 
 from annotator.settings import sqlite_url
-from annotator.storage import Database, Role
+from annotator.storage import Database, Evidence, Judgement, Role
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange
 
@@ -58,6 +59,10 @@ def fill(session: Session, site: str) -> None:
         grades = SAID[site] if judge == "nellie" else SAID[site][::-1]
         text = "".join(f"1 0 {docno} {grade}\n" for docno, grade in zip(DOCNOS, grades, strict=False))
         labels(session, judge, text, name=name)
+    # What the others wrote reaches adjudicators, and no judge.
+    for one in session.scalars(select(Judgement)):
+        one.note = f"{SECRETS[-1]} found {one.grade} on {site}"
+        session.add(Evidence(judgement_id=one.id, start=0, end=4, text=site))
     collection.change_collection(session, SLUG, CollectionChange(judges_search=True))
     collection.set_guidelines(session, SLUG, "# Rules\n\nBe fair.", made_by_id=None, made_at=NOW)
     id_ = member(session, "jo", Role.JUDGE)
