@@ -37,7 +37,7 @@ def open_as(page: Page, server: str, path: str = TOPIC) -> None:
 def test_the_worst_come_first_and_each_key_decides(page: Page, server: str, served: Database) -> None:
     show_grades(served)
     sign_in(page, server, "eve", ADJUDICATE)
-    page.get_by_role("link", name="Go on with topic 1: cats").press("Enter")
+    page.get_by_role("link", name="Begin with topic 1: cats").press("Enter")
     listening(page)
     assert title(page) == WORST
     expect(page.locator("#position")).to_have_text("1 of 4")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, select, update
+from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.orm import Session, aliased
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
@@ -13,8 +13,16 @@ from annotator.evaluation.formats.identifiers import check_free_text
 from annotator.storage import Assignment, Document, PoolItem, Question, Topic, TopicState, User
 from annotator.storage.collections.collection import find_collection, find_topic, refuse_closed_judging
 from annotator.storage.judging.judge_desk import unread_answers
+from annotator.storage.tables.judging import HAS_IT, JUDGES
 
 LONGEST_TEXT = 10_000
+# Of whoever asked, as a judge of the document.
+OWN_ASSIGNMENT = (
+    select(func.max(Assignment.id))
+    .where(Assignment.pool_item_id == Question.pool_item_id, Assignment.judge_id == Question.asked_by_id)
+    .where(HAS_IT, JUDGES)
+    .scalar_subquery()
+)
 CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -35,6 +43,8 @@ class QuestionRow:
     answered_by: str | None
     answered_at: datetime | None
     read_at: datetime | None
+    # Of the document, to whoever asked as its judge; None when they do not have it any more.
+    assignment_id: int | None
 
     @property
     def is_open(self) -> bool:
@@ -213,6 +223,7 @@ def _rows(session: Session, *conditions: ColumnElement[bool]) -> list[QuestionRo
             Document.title.label("document_title"),
             User.name,
             answering.name.label("answered_by"),
+            OWN_ASSIGNMENT.label("assignment_id"),
         )
         .join(User, User.id == Question.asked_by_id)
         .outerjoin(Topic, Topic.id == Question.topic_id)
@@ -237,6 +248,7 @@ def _rows(session: Session, *conditions: ColumnElement[bool]) -> list[QuestionRo
             answered_by=row.answered_by,
             answered_at=row.Question.answered_at,
             read_at=row.Question.read_at,
+            assignment_id=row.assignment_id,
         )
         for row in rows
     ]

@@ -57,6 +57,7 @@ def test_a_question_about_a_document_is_about_its_topic_too_and_only_about_ones_
     ask(session, jo, "Is this one broken?", "q1", assignment_id=assignment, topic="1")
     [row] = questions.own_questions(session, SLUG, jo)
     assert (row.topic, row.docno, row.document_title) == ("2", "e", "Title of e")
+    assert row.assignment_id == assignment
     with pytest.raises(NotFoundError, match="no such assignment"):
         ask(session, kim, "And this?", "q2", assignment_id=assignment)
     assert questions.ask_about(session, SLUG, jo, None, assignment).docno == "e"
