@@ -38,6 +38,8 @@ KEYWORDS: dict[str, Any] = dict.fromkeys(
         "NotFoundError",
     )
 ) | {"add": (3,)}
+# The doors of programs and commands.
+IN_ENGLISH = ("api", "cli", "client", "clicks/api", "clicks/cli", "library")
 HELP_TAKES = ["JudgedRankings", "Setting"]  # the types of a measure's arguments
 HEADER = "# The sentences of annotator. Fill in each msgstr, then run `make translations`."
 # A fixed date, since the real one would change the file at every run.
@@ -49,9 +51,7 @@ def collect() -> Catalog:
     catalogue = _empty(None)
     root = PACKAGE.parent
     templates = asset_folder("templates")
-    in_english = {
-        path for door in ("api", "cli", "clicks/api", "clicks/cli") for path in (PACKAGE / door).rglob("*.py")
-    }
+    in_english = {path for door in IN_ENGLISH for path in (PACKAGE / door).rglob("*.py")}
     for path in sorted(set(PACKAGE.rglob("*.py")) - in_english):
         _add(catalogue, root, path, extract_python_and_help if "metrics" in path.parts else "python")
     for strategy in list_strategies().values():
