@@ -44,6 +44,7 @@ PAGES_WITHOUT: Mapping[str, str] = {
     "judge_desk.save_marks": OWN_DESK,
     "questions.send": OWN_DESK,
     "questions.read": OWN_DESK,
+    "clarifications.seen": OWN_DESK,
     "topic.look": "quick looks at drafts count in nothing",
     "files.score": NOTHING_CHANGES,
     "runs.check": NOTHING_CHANGES,

@@ -68,6 +68,9 @@ NOUNS: Mapping[str, Noun] = {
     "questions": Noun(
         "annotator.cli.judging.judgements", "Questions of the judges, and the answers.", "questions_group"
     ),
+    "clarifications": Noun(
+        "annotator.cli.judging.judgements", "Clarifications for all judges of a topic.", "clarifications_group"
+    ),
     "agreement": Noun("annotator.cli.agreement.agreement", "Agreement of the judges beyond chance."),
     "disagreements": Noun("annotator.cli.agreement.disagreements", "Documents on which judges differ, worst first."),
     "judges": Noun("annotator.cli.agreement.judge_quality", "Judges' work: pace, leniency, answers, drift, hours."),

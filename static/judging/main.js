@@ -2,6 +2,7 @@
 
 import { beginBeside } from "./beside.js";
 import { ignoreBounces } from "./bounces.js";
+import { Clarifications } from "./clarifications.js";
 import { offerCommands } from "./commands.js";
 import { dropOldDrafts } from "./drafts.js";
 import { listen } from "./keys.js";
@@ -67,6 +68,7 @@ async function begin() {
   const page = pageOf(link);
   const work = new Work({ outbox, link, page });
   page.questions = new Questions(link, () => work.desk.current?.assignment);
+  page.clarifications = new Clarifications(link);
   keepSettings();
   keepTopicNote(link);
   keepWords(link, page.marks, () => page.mark());

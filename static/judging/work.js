@@ -423,6 +423,7 @@ export class Work {
       this.stopped = answer.stopped;
       document.getElementById("restored").hidden = !answer.epoch || answer.epoch === batch.epoch;
       this.page.questions.count(answer.answers);
+      this.page.clarifications.hear(answer.clarifications);
       document.getElementById("guidelines-changed").hidden = answer.guidelines === batch.guidelines;
       if (answer.guidelines !== batch.guidelines) showChangedGuidelines(answer.guidelines);
       paintHalt(answer, drew);

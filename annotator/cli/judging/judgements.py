@@ -1,4 +1,4 @@
-"""`annotator judgements` and `annotator questions`: judgements by judge, and judges' questions to organisers."""
+"""`annotator judgements`, `questions` and `clarifications`: judgements by judge, and what organisers tell judges."""
 
 from datetime import UTC, datetime
 
@@ -10,7 +10,7 @@ from annotator.cli.site.files import FILE, read_file, write_or_print
 from annotator.cli.site.installation import Installation, note, note_export, on_installation
 from annotator.cli.site.options import dry_run_option, show_outcome
 from annotator.cli.site.tables import format_option, show_rows
-from annotator.workflows.judging import judgement_export, judgement_import, questions
+from annotator.workflows.judging import clarifications, judgement_export, judgement_import, questions
 
 FORMATS = {"csv": judgement_export.judgements_csv, "jsonl": judgement_export.judgements_jsonl}
 
@@ -113,9 +113,9 @@ def list_questions(installation: Installation, slug: str, format_: str, *, only_
         rows = questions.list_questions(session, slug)
     show_rows(
         format_,
-        ["NUMBER", "JUDGE", "TOPIC", "DOCUMENT", "ASKED", "QUESTION", "ANSWER"],
+        ["NUMBER", "JUDGE", "TOPIC", "DOCUMENT", "ASKED", "QUESTION", "ANSWER", "PUBLIC"],
         [
-            [row.id, row.judge, row.topic, row.docno, row.asked_at, row.text, row.answer or None]
+            [row.id, row.judge, row.topic, row.docno, row.asked_at, row.text, row.answer or None, row.is_public]
             for row in rows
             if row.is_open or not only_open
         ],
@@ -126,10 +126,63 @@ def list_questions(installation: Installation, slug: str, format_: str, *, only_
 @click.argument("slug")
 @click.argument("number", type=click.IntRange(1, 999_999_999))
 @click.argument("text")
+@click.option(
+    "--public/--private",
+    default=None,
+    help="Whether all judges of the topic see question and answer, but not who asked. New answers are private.",
+)
 @on_installation
-def answer_question(installation: Installation, slug: str, number: int, text: str) -> None:
+def answer_question(installation: Installation, slug: str, number: int, text: str, *, public: bool | None) -> None:
     """Answer the question NUMBER, or change its answer; the judge sees it."""
     with installation.database.transaction() as session:
-        questions.answer(session, slug, number, text, answered_by_id=None, answered_at=datetime.now(UTC))
-        note(session, "questions.answer", slug, subject=number)
+        questions.answer(session, slug, number, text, answered_by_id=None, answered_at=datetime.now(UTC), public=public)
+        details = {} if public is None else {"public": public}
+        note(session, "questions.answer", slug, subject=number, details=details)
     click.echo(f"Question {number} is answered.", err=True)
+
+
+@click.group
+def clarifications_group() -> None:
+    """Clarifications by the organisers, for all judges of a topic; each judge is shown each once."""
+
+
+@clarifications_group.command("list")
+@click.argument("slug")
+@format_option()
+@on_installation
+def list_clarifications(installation: Installation, slug: str, format_: str) -> None:
+    """List clarifications and public answers, the newest first; SEEN counts the judges who have seen one."""
+    with installation.database.reading() as session:
+        rows = clarifications.list_clarifications(session, slug)
+    show_rows(
+        format_,
+        ["NUMBER", "TOPIC", "QUESTION", "TEXT", "PUBLISHED", "SEEN"],
+        [[row.id, row.topic, row.question_id, row.text, row.published_at, row.seen] for row in rows],
+    )
+
+
+@clarifications_group.command("add")
+@click.argument("slug")
+@click.argument("topic")
+@click.argument("text")
+@on_installation
+def add_clarification(installation: Installation, slug: str, topic: str, text: str) -> None:
+    """Add a clarification for all judges of TOPIC, who see it beside the topic."""
+    with installation.database.transaction() as session:
+        number = clarifications.clarify(
+            session, slug, topic, text, published_by_id=None, published_at=datetime.now(UTC)
+        )
+        note(session, "clarifications.add", slug, subject=topic)
+    click.echo(f"Clarification {number} is added: every judge of topic {topic} will see it.", err=True)
+
+
+@clarifications_group.command("remove")
+@click.argument("slug")
+@click.argument("number", type=click.IntRange(1, 999_999_999))
+@on_installation
+def remove_clarification(installation: Installation, slug: str, number: int) -> None:
+    """Remove the clarification NUMBER; a public answer becomes private again."""
+    with installation.database.transaction() as session:
+        clarifications.remove(session, slug, number)
+        note(session, "clarifications.remove", slug, subject=number)
+    click.echo(f"Clarification {number} is removed.", err=True)

@@ -59,6 +59,8 @@ _ADDED_QUESTIONS = _numbers("added", "changed", "known", "pooled")
 _ROLE = {"role": Kind.CODE, "team": Kind.CODE}
 
 ACTIONS: Mapping[str, Action] = {
+    "clarifications.add": Action(Subject.THING),
+    "clarifications.remove": Action(Subject.THING),
     "clicks.add": Action(Subject.FREE, {"sha256": Kind.CODE}),
     "clicks.export": Action(Subject.FREE, {"table": Kind.CODE}),
     "clicks.link": Action(Subject.FREE, {"runs": Kind.RUNS}),
@@ -120,7 +122,7 @@ ACTIONS: Mapping[str, Action] = {
     "pool.export": Action(),
     "qrels.export": Action(Subject.THING),
     "qrels.keep": Action(Subject.THING),
-    "questions.answer": Action(Subject.THING),
+    "questions.answer": Action(Subject.THING, {"public": Kind.FLAG}),
     "rounds.close": Action(Subject.THING, _numbers("qrels")),
     "rounds.open": Action(Subject.THING),
     "runs.edit": Action(

@@ -184,7 +184,7 @@ CLIENT_ID = "client_id"
 # Not in archives, but deleted when a collection is permanently removed; referring tables come first.
 OF_SITE = ("api_token", "document_words", "invitation", "job_part", "job")
 
-PLURALS = {"evidence": "evidence", "stratum": "strata", "user": "people"}
+PLURALS = {"clarification_seen": "clarifications_seen", "evidence": "evidence", "stratum": "strata", "user": "people"}
 
 Ids = dict[str, dict[int, int]]  # table → {id in the archive: id on this site}
 

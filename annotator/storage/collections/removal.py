@@ -16,7 +16,7 @@ from annotator.storage.tables.columns import Base
 ROWS_AT_ONCE = 1_000
 
 # Nullable columns whose rows are deleted together with the row that they refer to.
-BELONGING = {"question.topic_id", "question.pool_item_id"}
+BELONGING = {"question.topic_id", "question.pool_item_id", "clarification.question_id"}
 
 Conditions = Mapping[Table, ColumnElement[bool]]
 

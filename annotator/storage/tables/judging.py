@@ -219,6 +219,34 @@ class Question(Base):
     read_at: Mapped[datetime | None]
 
 
+class Clarification(Base):
+    """A clarification for all judges of a topic: a text of the organisers, or a question with its answer."""
+
+    __tablename__ = "clarification"
+    # A later clarification has a greater number, by which browsers notice it.
+    __table_args__ = (NEVER_REUSED,)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"), index=True)
+    topic_id: Mapped[int] = mapped_column(ForeignKey("topic.id"), index=True)
+    # The question that is answered publicly; its text and answer are shown then.
+    question_id: Mapped[int | None] = mapped_column(ForeignKey("question.id"), unique=True)
+    # Empty for a public answer.
+    text: Mapped[str] = mapped_column(default="")
+    published_by_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
+    published_at: Mapped[datetime]
+
+
+class ClarificationSeen(Base):
+    """A judge has seen a clarification, which is then not announced to them again."""
+
+    __tablename__ = "clarification_seen"
+
+    clarification_id: Mapped[int] = mapped_column(ForeignKey("clarification.id"), primary_key=True)
+    judge_id: Mapped[int] = mapped_column(ForeignKey("user.id"), primary_key=True)
+    seen_at: Mapped[datetime]
+
+
 class QualifyingItem(Base):
     """A training document with its correct grade and explanation. Answers to it never enter the qrels."""
 

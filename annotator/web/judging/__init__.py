@@ -2,6 +2,7 @@
 
 from annotator.web.judging import (
     beside,
+    clarifications,
     gold_questions,
     judge_desk,
     judge_history,
@@ -17,6 +18,7 @@ from annotator.web.judging import (
 
 BLUEPRINTS = (
     beside.blueprint,
+    clarifications.blueprint,
     gold_questions.blueprint,
     judge_desk.blueprint,
     judge_history.blueprint,

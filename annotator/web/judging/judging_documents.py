@@ -13,6 +13,7 @@ from annotator.storage.judging.judge_history import JudgeNote, OwnJudgement, Rec
 from annotator.web.documents.document_parts import Parts
 from annotator.web.site.context import the_person, the_place
 from annotator.web.site.safe_html import Rendering
+from annotator.workflows.judging.clarifications import TopicClarification
 from annotator.workflows.judging.judge_desk import Beside
 from annotator.workflows.judging.judging import JudgingTask
 from annotator.workflows.judging.taking_along import Kept
@@ -87,6 +88,7 @@ def batch_json(
         "note": beside.note,
         "marks": list(beside.marks),
         "answers": beside.answers,
+        "clarifications": _clarifications_json(beside),
         "along": {"documents": kept.documents, "until": kept.until.isoformat()} if kept and kept.until else None,
     }
 
@@ -116,6 +118,16 @@ def words_json(words: Sequence[Mark]) -> list[dict[str, str]]:
     return [{"text": mark.text, "kind": mark.kind.value} for mark in words]
 
 
+def _clarifications_json(beside: Beside) -> dict[str, Any]:
+    rows = [clarification_json(row) for row in beside.clarifications]
+    return {"newest": beside.newest_clarification, "rows": rows}
+
+
+def clarification_json(row: TopicClarification) -> dict[str, Any]:
+    """A clarification, which does not say who asked or of which document."""
+    return {"id": row.id, "question": row.question, "text": row.text, "new": row.is_new}
+
+
 def _urls(slug: str, number: str, back: str | None, queue: Queue) -> dict[str, str | None]:
     """The addresses for the script; `assignments` is extended by a number and `.json` or `/parts/2`."""
     pages, protocol = ENDPOINTS[queue]
@@ -139,6 +151,8 @@ def _urls(slug: str, number: str, back: str | None, queue: Queue) -> dict[str, s
         "marks": url_for("judge_desk.save_marks", slug=slug, number=number),
         "questions": url_for("questions.own", slug=slug),
         "read": url_for("questions.read", slug=slug),
+        "clarifications": url_for("clarifications.of_topic", slug=slug, number=number),
+        "seen": url_for("clarifications.seen", slug=slug, number=number),
     }
 
 

@@ -175,6 +175,7 @@ def answer(
         "counts": vars(counted.counts if counted else NOTHING),
         "guidelines": judge.guidelines,
         "answers": judge.answers,
+        "clarifications": judge.clarifications,
         "stopped": stopped,
     }
     return as_json(answered, _status(stored, refused))

@@ -4,19 +4,20 @@ from uuid import uuid4
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import HiddenField, IntegerField, TextAreaField
+from wtforms import BooleanField, HiddenField, IntegerField, StringField, TextAreaField
 from wtforms.validators import InputRequired, NumberRange, Optional
 
 from annotator.errors import InvalidValueError, NotFoundError
-from annotator.storage import Role
+from annotator.storage import Role, TopicState
 from annotator.web.site import json_answers
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person
 from annotator.web.site.forms import Form, unix_lines
 from annotator.web.site.language import gettext, lazy_gettext
-from annotator.workflows.judging import questions
+from annotator.workflows.judging import clarifications, questions
 from annotator.workflows.judging.questions import About, QuestionRow
+from annotator.workflows.topics import topics
 
 blueprint = Blueprint("questions", __name__)
 json_answers.install(blueprint, pages=("ask", "show"))
@@ -37,7 +38,15 @@ class AnswerForm(Form):
     """An answer to a question."""
 
     question = IntegerField(validators=[InputRequired(), NumberRange(0, MOST_ROWS)])
+    public = BooleanField(lazy_gettext("Show question and answer to all judges of the topic"))
     answer = TextAreaField(lazy_gettext("Answer"), [InputRequired()], filters=[unix_lines], render_kw={"rows": 3})
+
+
+class ClarificationForm(Form):
+    """A clarification for all judges of a topic."""
+
+    topic = StringField(lazy_gettext("Topic"), [InputRequired()])
+    text = TextAreaField(lazy_gettext("Clarification"), [InputRequired()], filters=[unix_lines], render_kw={"rows": 4})
 
 
 @blueprint.get("/collections/<slug>/judge/questions")
@@ -100,7 +109,7 @@ def read(slug: str) -> ResponseReturnValue:
 @collection_page(Role.ORGANISER)
 def show(slug: str) -> ResponseReturnValue:
     """The judges' questions, unanswered ones first."""
-    return _organisers_page(slug, AnswerForm(formdata=None))
+    return organisers_page(slug)
 
 
 @blueprint.post("/collections/<slug>/questions")
@@ -117,11 +126,16 @@ def answer(slug: str) -> ResponseReturnValue:
                 form.answer.data,
                 answered_by_id=the_person().id,
                 answered_at=now(),
+                public=form.public.data,
             )
-            note(session, "questions.answer", slug, subject=form.question.data)
+            details = {"public": form.public.data}
+            note(session, "questions.answer", slug, subject=form.question.data, details=details)
     if form.refused:
-        return _organisers_page(slug, form), form.status
-    flash(gettext("Answer saved. The judge will see it."))
+        return organisers_page(slug, form), form.status
+    if form.public.data:
+        flash(gettext("Answer saved. All judges of the topic will see it, but not who asked."))
+    else:
+        flash(gettext("Answer saved. The judge will see it."))
     return redirect(url_for(".show", slug=slug), 303)
 
 
@@ -182,7 +196,17 @@ def _about(slug: str, form: QuestionForm) -> About:
         return questions.ask_about(session, slug, the_person().id, form.topic.data or None, form.assignment.data)
 
 
-def _organisers_page(slug: str, form: AnswerForm) -> str:
+def organisers_page(slug: str, form: AnswerForm | None = None, clarification: ClarificationForm | None = None) -> str:
+    """The questions and clarifications of a collection, with a form that was refused."""
     with database().reading() as session:
         rows = questions.list_questions(session, slug)
-    return render_template("judging/questions/list.html", rows=rows, form=form)
+        told = clarifications.list_clarifications(session, slug)
+        offered = [row for row in topics.list_topics(session, slug) if row.state != TopicState.DRAFT]
+    return render_template(
+        "judging/questions/list.html",
+        rows=rows,
+        clarifications=told,
+        topics=offered,
+        form=form or AnswerForm(formdata=None),
+        clarification=clarification or ClarificationForm(formdata=None),
+    )

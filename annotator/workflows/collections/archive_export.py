@@ -33,6 +33,7 @@ from annotator.storage.site.schema import newest_version
 RUN_FILES = "run_file"
 # Columns of free text by organisers, judges and participants, and the names of their files.
 WRITTEN_BY_PEOPLE: Mapping[str, tuple[str, ...]] = {
+    "clarification": ("text",),
     "click_log": ("name",),
     "collection": ("title", "terms"),
     "contribution": ("imported_from", "query"),
@@ -69,6 +70,8 @@ pools.jsonl         the versions of the pool, with strategy, parameters and seed
                     contributions.jsonl why; strata.jsonl are the samples, selection_events.jsonl adaptive choices
 assignments.jsonl   who was given what; judgements.jsonl what they said, with everything that was replaced later
                     (a grade, or why there is none; current says what counts); evidence.jsonl the words it was said for
+questions.jsonl     what judges asked, and the answers; clarifications.jsonl what all judges of a topic are told:
+                    a text, or the question that is answered publicly; clarifications_seen.jsonl who has seen which
 qrels_versions.jsonl, qrels_grades.jsonl  the qrels that were kept, with their manifests; qrels.txt those of the day of
                     the archive, as trec_eval reads them
 click_logs.jsonl    what was found in the click logs, never the logs; click_variants.jsonl which runs their variants

@@ -10,6 +10,7 @@ from annotator.errors import NotAllowedError, NotFoundError
 from annotator.evaluation.pooling.pool_choice import ADAPTIVE
 from annotator.storage import (
     Assignment,
+    Clarification,
     Collection,
     EndedSession,
     GuidelineVersion,
@@ -28,7 +29,8 @@ from annotator.storage import (
 class JudgeHere:
     """A user who may judge, or adjudicate, in a collection, with the figures their page shows.
 
-    `guidelines` is the current version number, 0 before the first; `answers` counts unread answers to their questions.
+    `guidelines` is the current version number, 0 before the first; `answers` counts unread answers to their questions;
+    `clarifications` is the number of the newest clarification of the collection, 0 before the first.
     `is_adaptive`: an adaptive strategy may still choose documents.
     """
 
@@ -36,6 +38,7 @@ class JudgeHere:
     name: str
     guidelines: int
     answers: int
+    clarifications: int
     is_adaptive: bool
 
 
@@ -53,7 +56,9 @@ def find_judge(
         return None
     if row.judges is None:
         _refuse(session, slug, row.collection_id, user_id, role)
-    return JudgeHere(user_id, row.name, row.guidelines or 0, row.answers, bool(row.is_adaptive))
+    return JudgeHere(
+        user_id, row.name, row.guidelines or 0, row.answers, row.clarifications or 0, bool(row.is_adaptive)
+    )
 
 
 # Built once and on the tables instead of the mapped classes, which takes a fraction of the time.
@@ -62,6 +67,7 @@ COLLECTIONS = cast("Table", Collection.__table__).c
 MEMBERSHIPS = cast("Table", Membership.__table__).c
 GUIDELINES = cast("Table", GuidelineVersion.__table__).c
 QUESTIONS = cast("Table", Question.__table__).c
+CLARIFICATIONS = cast("Table", Clarification.__table__).c
 POOLS = cast("Table", Pool.__table__).c
 ENDED = cast("Table", EndedSession.__table__).c
 _IN_FORCE = select(func.max(GUIDELINES.number)).where(GUIDELINES.collection_id == COLLECTIONS.id)
@@ -71,6 +77,7 @@ _UNREAD = select(func.count(QUESTIONS.id)).where(
     QUESTIONS.answered_at.is_not(None),
     QUESTIONS.read_at.is_(None),
 )
+_NEWEST = select(func.max(CLARIFICATIONS.id)).where(CLARIFICATIONS.collection_id == COLLECTIONS.id)
 _CHOOSING = exists().where(POOLS.collection_id == COLLECTIONS.id, POOLS.strategy.in_(ADAPTIVE))
 _STATEMENT = (
     select(
@@ -80,6 +87,7 @@ _STATEMENT = (
         MEMBERSHIPS.id.label("judges"),
         _IN_FORCE.scalar_subquery().label("guidelines"),
         _UNREAD.scalar_subquery().label("answers"),
+        _NEWEST.scalar_subquery().label("clarifications"),
         _CHOOSING.label("is_adaptive"),
         exists().where(ENDED.key == bindparam("key")).label("has_ended"),
     )

@@ -19,6 +19,11 @@ from annotator.storage.collections.collection import (
 )
 from annotator.storage.judging.judge_desk import NoteRow, marks_of, note_of, topic_notes, unread_answers
 from annotator.storage.site.epoch import current_epoch
+from annotator.workflows.judging.clarifications import (
+    TopicClarification,
+    clarifications_of,
+    newest_clarification,
+)
 
 LONGEST_NOTE = 10_000
 MOST_MARKS = 50
@@ -146,6 +151,8 @@ class Beside:
     marks: tuple[str, ...]
     answers: int
     epoch: str
+    clarifications: tuple[TopicClarification, ...]
+    newest_clarification: int
 
 
 def database_epoch(session: Session) -> str:
@@ -165,4 +172,6 @@ def show_beside(session: Session, slug: str, topic_number: str, judge_id: int) -
         tuple(marks_of(session, topic.id, judge_id)),
         unread_answers(session, collection.id, judge_id),
         current_epoch(session),
+        tuple(clarifications_of(session, topic.id, judge_id)),
+        newest_clarification(session, collection.id),
     )

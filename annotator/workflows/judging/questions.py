@@ -4,16 +4,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy import ColumnElement, Row, func, select, update
 from sqlalchemy.orm import Session, aliased
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.evaluation.formats.identifiers import check_free_text
-from annotator.storage import Assignment, Document, PoolItem, Question, Topic, TopicState, User
+from annotator.storage import Assignment, Clarification, Document, PoolItem, Question, Topic, TopicState, User
 from annotator.storage.collections.collection import find_collection, find_topic, refuse_closed_judging
 from annotator.storage.judging.judge_desk import unread_answers
 from annotator.storage.tables.judging import HAS_IT, JUDGES
+from annotator.workflows.judging import clarifications
 
 LONGEST_TEXT = 10_000
 # Of whoever asked, as a judge of the document.
@@ -45,6 +47,7 @@ class QuestionRow:
     read_at: datetime | None
     # Of the document, to whoever asked as its judge; None when they do not have it any more.
     assignment_id: int | None
+    is_public: bool
 
     @property
     def is_open(self) -> bool:
@@ -142,12 +145,20 @@ def count_new_answers(session: Session, slug: str, judge_id: int) -> int:
 
 
 def answer(
-    session: Session, slug: str, question_id: int, text: str, *, answered_by_id: int | None, answered_at: datetime
+    session: Session,
+    slug: str,
+    question_id: int,
+    text: str,
+    *,
+    answered_by_id: int | None,
+    answered_at: datetime,
+    public: bool | None = None,
 ) -> None:
     """Answer a question, or change its answer, which is then unread again; an unchanged text is ignored.
 
-    Allowed after judging has ended, too. Raises `NotFoundError` and, for a text that is empty or too long,
-    `InvalidValueError`.
+    `public`: whether all judges of the topic see question and answer, None for no change. Allowed after judging has
+    ended, too. Raises `NotFoundError` and, for a text that is empty or too long and for a public answer to a question
+    about no topic, `InvalidValueError`.
     """
     if not text.strip():
         raise InvalidValueError("An answer cannot be empty.")
@@ -159,10 +170,15 @@ def answer(
     )
     if question is None:
         raise NotFoundError("There is no question %(number)d in this collection.", number=question_id)
-    if question.answer == text.strip():
-        return
-    question.answer = text.strip()
-    question.answered_by_id, question.answered_at, question.read_at = answered_by_id, answered_at, None
+    was_public = clarifications.is_public(session, question)
+    is_changed = question.answer != text.strip()
+    if is_changed:
+        question.answer = text.strip()
+        question.answered_by_id, question.answered_at, question.read_at = answered_by_id, answered_at, None
+    if public is False:
+        clarifications.withdraw_answer(session, question)
+    elif (was_public and is_changed) or (public and not was_public):
+        clarifications.publish_answer(session, question, published_by_id=answered_by_id, published_at=answered_at)
 
 
 def read_answers(
@@ -224,31 +240,36 @@ def _rows(session: Session, *conditions: ColumnElement[bool]) -> list[QuestionRo
             User.name,
             answering.name.label("answered_by"),
             OWN_ASSIGNMENT.label("assignment_id"),
+            Clarification.id.label("public"),
         )
         .join(User, User.id == Question.asked_by_id)
         .outerjoin(Topic, Topic.id == Question.topic_id)
         .outerjoin(PoolItem, PoolItem.id == Question.pool_item_id)
         .outerjoin(Document, Document.id == PoolItem.document_id)
+        .outerjoin(Clarification, Clarification.question_id == Question.id)
         .outerjoin(answering, answering.id == Question.answered_by_id)
         .where(*conditions)
         .order_by(Question.id.desc())
     )
-    return [
-        QuestionRow(
-            id=row.Question.id,
-            client_id=row.Question.client_id,
-            topic=row.number,
-            topic_title=row.topic_title,
-            docno=row.docno,
-            document_title=row.document_title,
-            judge=row.name,
-            text=row.Question.text,
-            asked_at=row.Question.asked_at,
-            answer=row.Question.answer,
-            answered_by=row.answered_by,
-            answered_at=row.Question.answered_at,
-            read_at=row.Question.read_at,
-            assignment_id=row.assignment_id,
-        )
-        for row in rows
-    ]
+    return [_row(row) for row in rows]
+
+
+def _row(row: Row[*tuple[Any, ...]]) -> QuestionRow:
+    asked: Question = row.Question
+    return QuestionRow(
+        id=asked.id,
+        client_id=asked.client_id,
+        topic=row.number,
+        topic_title=row.topic_title,
+        docno=row.docno,
+        document_title=row.document_title,
+        judge=row.name,
+        text=asked.text,
+        asked_at=asked.asked_at,
+        answer=asked.answer,
+        answered_by=row.answered_by,
+        answered_at=asked.answered_at,
+        read_at=asked.read_at,
+        assignment_id=row.assignment_id,
+        is_public=row.public is not None,
+    )

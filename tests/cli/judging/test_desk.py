@@ -1,5 +1,6 @@
 """`annotator training` and `annotator questions`: what organisers do at the judge's desk."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -90,11 +91,29 @@ def test_questions_are_listed_open_ones_first_and_answered(news: CommandLine, sq
             questions.ask(session, SLUG, jo, f"How {number}?", client_id=f"q{number}", asked_at=NOW, topic=topic)
     assert news.talk("questions", "answer", "news", "1", "So.") == "Question 1 is answered.\n"
     assert news.table("questions", "list", "news") == [
-        ["2", "jo", "-", "-", "2026-03-01T09:00Z", "How", "2?", "-"],
-        ["1", "jo", "1", "-", "2026-03-01T09:00Z", "How", "1?", "So."],
+        ["2", "jo", "-", "-", "2026-03-01T09:00Z", "How", "2?", "-", "no"],
+        ["1", "jo", "1", "-", "2026-03-01T09:00Z", "How", "1?", "So.", "no"],
+    ]
+    news.talk("questions", "answer", "news", "1", "So.", "--public")
+    assert [row[-1] for row in news.table("questions", "list", "news")] == ["no", "yes"]
+    assert news.refused("questions", "answer", "news", "2", "So.", "--public") == [
+        "Only the answer to a question about a topic can be shown to all judges of the topic."
     ]
     assert [row[0] for row in news.table("questions", "list", "news", "--open")] == ["2"]
     assert news.refused("questions", "answer", "news", "9", "So.") == ["There is no question 9 in this collection."]
+
+
+def test_clarifications_are_added_listed_and_removed(news: CommandLine) -> None:
+    added = news.talk("clarifications", "add", "news", "1", "Kittens count.")
+    assert added == "Clarification 1 is added: every judge of topic 1 will see it.\n"
+    [row] = json.loads(news.done("clarifications", "list", "news", "--format", "json"))
+    assert (row["number"], row["topic"], row["question"], row["text"], row["seen"]) == (
+        *(1, "1", None),
+        *("Kittens count.", 0),
+    )
+    assert news.refused("clarifications", "add", "news", "9", "x") == ["There is no topic “9” in this collection."]
+    assert news.talk("clarifications", "remove", "news", "1") == "Clarification 1 is removed.\n"
+    assert news.refused("clarifications", "remove", "news", "1") == ["There is no clarification 1 in this collection."]
 
 
 def test_it_is_listed_who_has_accepted_the_guidelines(news: CommandLine, sqlite_database: Database) -> None:

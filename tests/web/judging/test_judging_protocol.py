@@ -102,6 +102,8 @@ def test_a_page_brings_all_that_its_script_needs(visit: Visit, news: str) -> Non
         "marks": f"{news}{TOPIC}/marks",
         "questions": f"{news}/judge/questions",
         "read": f"{news}/judge/questions/read",
+        "clarifications": f"{news}{TOPIC}/clarifications.json",
+        "seen": f"{news}{TOPIC}/clarifications",
     }
     assert found == {
         "person": 1,
@@ -159,6 +161,7 @@ def test_an_act_is_stored_and_the_answer_says_how_far_the_judge_is(visit: Visit,
         "counts": {"judged": 1, "total": 4, "put_off": 0},
         "guidelines": 0,
         "answers": 0,
+        "clarifications": 0,
         "stopped": None,
     }
     with database.reading() as session:

@@ -55,6 +55,7 @@ from annotator.workflows.collections.archive_import import ImportedCollection, i
 from annotator.workflows.collections.collection import CollectionChange, change_collection, show_collection
 from annotator.workflows.collections.next_collection import copy_collection
 from annotator.workflows.documents import search
+from annotator.workflows.judging import questions
 from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.qrels import qrels, qrels_versions
 from annotator.workflows.runs import submissions
@@ -152,6 +153,7 @@ def fill(session: Session) -> None:
         ]
     )  # fmt: skip
     session.flush()
+    questions.answer(session, SLUG, one(session, Question.id), "!", answered_by_id=ola, answered_at=NOW, public=True)
     session.add(QualifyingAnswer(qualifying_item_id=qualifying.id, judge_id=jo, attempt=1, grade=1, answered_at=NOW))
     # Of two documents with the same text the first refers to the second, which is stored after it.
     items = session.scalars(select(PoolItem).order_by(PoolItem.id)).all()
