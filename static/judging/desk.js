@@ -34,6 +34,11 @@ export class Desk {
     return this.queue.find(isOf(assignment)) ?? this.trail.find(isOf(assignment));
   }
 
+  /** A document at hand by its name; undefined when it is not. */
+  named(docno) {
+    return [...this.queue, ...this.trail].find((one) => one.docno === docno);
+  }
+
   /** Add documents that came, but for those that are here or judged already; whether there were any. */
   take(documents) {
     const known = new Set(this.holds());

@@ -14,6 +14,7 @@ import { leave, listenToEvidence, listenToPanels } from "./panels.js";
 import { keepSettings } from "./reading.js";
 import { listenToRecent } from "./recent.js";
 import { Link } from "./requests.js";
+import { offerSearch } from "./searching.js";
 import { beginTaken } from "./taken.js";
 import { offerToTake } from "./taking.js";
 import { Work } from "./work.js";
@@ -77,6 +78,7 @@ async function begin() {
   listenToButtons(work, page);
   offerCommands();
   offerToTake(link);
+  offerSearch(link, work);
   beginBeside({ link, current: () => work.desk.current });
   showActiveTime(work);
   setInterval(() => showActiveTime(work), SECONDS_BETWEEN_LOOKS * 1000);

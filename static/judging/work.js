@@ -28,6 +28,8 @@ export class Work {
     Object.assign(this, { outbox, link, page, desk: new Desk(batch.recent), counts: batch.counts });
     this.tab = freshId();
     this.sequence = 0;
+    // Hits of the search judged on this page, those of them that the counts include, and the total shown since then.
+    this.found = { judged: 0, counted: 0, total: null };
     // The address to go to when everything is saved.
     this.leavesFor = null;
     // Whether the server answered that nothing is left, and why.
@@ -178,6 +180,7 @@ export class Work {
     if (!entry) return show(say("nothing_to_undo"));
     const { address, act } = entry;
     if (act.kind === "later") return this.undoLater(entry);
+    if (act.query !== undefined) return show(this.withdrawFound(entry).sentence);
     const topic = act.topic ?? batch.topic.number;
     const about = { address, topic, undoes: act.id };
     if (address !== batch.urls.acts) return this.undoElsewhere(entry, about);
@@ -197,6 +200,67 @@ export class Work {
     this.desk.takeBack(one);
     this.paint();
     return show(say("undone_later", { title: nameOf(one) }));
+  }
+
+  /** Judge a document that the search of this topic found; its decision, or nothing while judging is blocked. */
+  judgeFound({ docno, title, decision }, grade, query) {
+    if (this.isBlocked) return null;
+    const known = this.desk.named(docno);
+    const one = { assignment: known?.assignment ?? 0, docno, title, decision };
+    if (known) this.onOtherTab({ judged: [known.assignment] });
+    const content = { kind: "grade", grade, cannot_judge: null, note: decision?.note ?? "", evidence: [], seconds: this.lapOfHit(), query };
+    const { id } = this.put(one, content, { address: batch.urls.found_acts });
+    this.actedOnHit(decision ? 0 : 1);
+    return decisionOf({ ...content, id });
+  }
+
+  /** Take back the last act when it was on a hit of this topic: the document, its decision then, and a sentence. */
+  undoFound() {
+    const entry = this.stacks.undo.at(-1);
+    const isOfHit = entry && entry.address === batch.urls.found_acts;
+    return isOfHit && !this.isBlocked ? this.withdrawFound(entry) : { sentence: say("nothing_to_undo") };
+  }
+
+  withdrawFound({ act, address, before, title }) {
+    const { topic, query, docno, assignment } = act;
+    const one = { assignment, docno, title, decision: decisionOf(act) };
+    const content = before ? { ...before, kind: kindOf(before), seconds: 0 } : { kind: "withdraw", judgement: act.id };
+    this.put(one, { ...content, id: freshId(), query }, { address, topic, undoes: act.id });
+    if (assignment) this.desk.release([assignment]);
+    this.actedOnHit(before ? 0 : -1);
+    const sentence = say(before ? "undone_to" : "undone", { title, grade: before && decisionWords(before) });
+    return { docno, decision: before, sentence };
+  }
+
+  // The document on the screen stays, and so does the counter: it would say which hits were waiting for the judge.
+  actedOnHit(more) {
+    this.found.judged += more;
+    this.found.total ??= this.counts.total;
+    this.isOver = false;
+    this.status.show();
+    this.paintCounts();
+    this.sender.start();
+  }
+
+  /** The decision on a document of this topic that is still on its way: undefined without one, null when withdrawn. */
+  unsentDecision(docno) {
+    const isOf = ({ act, refused }) => act.docno === docno && act.topic === batch.topic.number && !refused;
+    const act = this.outbox.entries.findLast(isOf)?.act;
+    if (!act || act.kind === "later") return undefined;
+    return act.kind === "withdraw" ? null : decisionOf(act);
+  }
+
+  /** The seconds since the clock was looked at last, which belong to a hit of the search. */
+  lapOfHit() {
+    const seconds = this.clock.lap(performance.now());
+    this.today.add(seconds);
+    return Math.round(seconds * 10) / 10;
+  }
+
+  /** The first judgements of hits on this page that the server has. */
+  get foundSaved() {
+    const isUnsent = ({ address, isFirst, refused }) => address === batch.urls.found_acts && isFirst && !refused;
+    return Math.max(this.found.judged - this.outbox.entries.filter(isUnsent).length, 0);
   }
 
   /** The last judgement was in another topic: withdraw it, and go there when that is saved. */
@@ -377,7 +441,8 @@ export class Work {
   paintCounts() {
     const unsent = this.outbox.entries.filter((entry) => !entry.refused && entry.address === batch.urls.acts);
     const more = unsent.filter((entry) => entry.isFirst).length - unsent.filter(({ act }) => act.kind === "withdraw").length;
-    const counts = { ...this.counts, judged: Math.max(this.counts.judged + more, 0) };
+    const judged = Math.max(this.counts.judged + more - this.found.counted, 0);
+    const counts = { ...this.counts, judged, total: this.found.total ?? this.counts.total };
     return paintCounts(counts, this.desk.isLookingBack || !this.desk.current);
   }
 
@@ -419,6 +484,7 @@ export class Work {
     this.channel.postMessage({ acknowledged: answer.acknowledged, refused });
     if (isOwn) {
       this.counts = answer.counts;
+      this.found.counted = this.foundSaved;
       noteCounts(answer.counts);
       this.stopped = answer.stopped;
       document.getElementById("restored").hidden = !answer.epoch || answer.epoch === batch.epoch;

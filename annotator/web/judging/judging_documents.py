@@ -132,6 +132,13 @@ def _urls(slug: str, number: str, back: str | None, queue: Queue) -> dict[str, s
     """The addresses for the script; `assignments` is extended by a number and `.json` or `/parts/2`."""
     pages, protocol = ENDPOINTS[queue]
     offline = {}
+    searching = {}
+    if queue == Queue.JUDGING and the_place().collection.judges_search:
+        searching = {
+            "search": url_for("searching.hits", slug=slug, number=number),
+            "found": url_for("searching.document", slug=slug, number=number),
+            "found_acts": url_for("searching.acts", slug=slug, number=number),
+        }
     if queue == Queue.JUDGING:
         offline = {
             "worker": url_for("taking_along.worker", slug=slug),
@@ -140,6 +147,7 @@ def _urls(slug: str, number: str, back: str | None, queue: Queue) -> dict[str, s
         }
     return {
         **offline,
+        **searching,
         "acts": url_for(f"{protocol}.acts", slug=slug, number=number),
         "session": url_for(f"{protocol}.session_now", slug=slug),
         "assignments": url_for(f"{pages}.show", slug=slug, assignment_id=0).removesuffix("0"),

@@ -167,9 +167,9 @@ def answer(
     refused = [*sent.refused, *((one.id, one.error) for one in stored.refused)]
     answered = {
         "person": judge.id,
-        "epoch": _epoch(),
+        "epoch": database_epoch(),
         "acknowledged": stored.acknowledged,
-        "refused": [_refused(id_, error) for id_, error in refused],
+        "refused": [refused_json(id_, error) for id_, error in refused],
         "judged": list(turn.judged),
         "documents": [document_json(document) for document in documents],
         "counts": vars(counted.counts if counted else NOTHING),
@@ -241,7 +241,8 @@ def _count(judge: JudgeHere, slug: str, number: str, at: datetime) -> Counted:
         return judging_turn.count_topic(session, slug, number, judge.id, to_come=to_come, now=at)
 
 
-def _epoch() -> str:
+def database_epoch() -> str:
+    """The epoch of the database, which browsers compare with that of their page."""
     if database() not in EPOCHS:
         with database().reading() as session:
             EPOCHS[database()] = judge_desk.database_epoch(session)
@@ -258,7 +259,8 @@ def as_json(value: object, status: int = 200) -> Response:
     return Response(text, status, mimetype="application/json")
 
 
-def _refused(id_: str, error: AnnotatorError) -> dict[str, object]:
+def refused_json(id_: str, error: AnnotatorError) -> dict[str, object]:
+    """A refused act, with the reason in the reader's language."""
     return {"id": id_, "status": error_pages.status_of(error), "sentence": say(error.sentence)}
 
 

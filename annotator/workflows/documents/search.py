@@ -128,6 +128,11 @@ def find_to_judge(
     return JudgesSearchPage(found.total, hits)
 
 
+def judges_may_search(session: Session, slug: str) -> bool:
+    """Whether the organiser lets judges search the corpus."""
+    return find_collection(session, slug).judges_search
+
+
 def open_document(session: Session, slug: str, docno: str) -> OpenedDocument:
     """One document with a text; raises `NotFoundError`."""
     document = session.scalar(

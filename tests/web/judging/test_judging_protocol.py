@@ -126,6 +126,7 @@ def test_a_page_brings_all_that_its_script_needs(visit: Visit, news: str) -> Non
         "note": "",
         "marks": [],
         "answers": 0,
+        "clarifications": {"newest": 0, "rows": []},
         "along": None,
     }
     first = documents[0]
