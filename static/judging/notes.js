@@ -45,6 +45,8 @@ export function keepWords(link, marks, onChange) {
 /** The same for words that `onAdded` gets; a function that begins with another topic and the words added to it. */
 export function listenToWords(marks, onChange, { added, onAdded }) {
   const list = document.getElementById("marked");
+  // The organisers may have switched highlighting off.
+  if (!list) return () => {};
   const field = document.getElementById("mark");
   const toggle = document.getElementById("marking-on");
   const switchedOff = `marks-off:${batch.urls.topics}`;

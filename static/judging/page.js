@@ -94,6 +94,8 @@ async function step(page, direction) {
 
 /** The buttons that go from one marked word to the next, and to the field for another. */
 export function listenToMarks(page) {
+  // The organisers may have switched highlighting off.
+  if (!element("to-mark")) return;
   onClicks("next-mark", () => step(page, 1));
   onClicks("previous-mark", () => step(page, -1));
   onClicks("to-mark", () => {

@@ -10,6 +10,7 @@ from sqlalchemy import select
 
 from annotator.files import InputFile
 from annotator.storage import Database, Evidence, TopicMark
+from annotator.workflows.collections.collection import CollectionChange, change_collection
 from annotator.workflows.documents import documents
 
 TOPIC = f"{JUDGE}/topics/2"
@@ -160,3 +161,16 @@ def test_escape_leaves_the_note_of_the_topic_where_no_document_is_left(page: Pag
     press(page, "Escape")
     expect(page.locator("#topic-note")).not_to_be_focused()
     expect(page.locator("#topic-note")).to_have_value("abc")
+
+
+def test_the_screen_judges_without_highlighting_where_the_organisers_switched_it_off(
+    page: Page, server: str, served: Database
+) -> None:
+    with served.transaction() as session:
+        change_collection(session, SLUG, CollectionChange(judges_highlight=False))
+    open_screen(page, server)
+    expect(page.locator("#marking-on")).to_have_count(0)
+    assert page.evaluate("[...CSS.highlights.keys()].filter((name) => name.startsWith('mark'))") == []
+    press(page, "/", "]", "1")
+    saved(page)
+    expect(page.locator("#recent > li")).to_have_count(1)

@@ -142,6 +142,7 @@ def show_one(installation: Installation, slug: str, format_: str) -> None:
             "judges search": row.judges_search,
             "pay per hour": None if row.pay_per_hour is None else f"{row.pay_per_hour:g} {row.pay_currency}",
             "judges compare": row.judges_compare,
+            "words highlighted": row.judges_highlight,
             "mode": row.judging_mode.value,
             "overlap percent": row.overlap_share,
             "re-shown percent": row.reshow_share,
@@ -176,6 +177,11 @@ def show_one(installation: Installation, slug: str, format_: str) -> None:
     default=None,
     help="Whether judges can open their own judgements of similar documents beside a document.",
 )
+@click.option(
+    "--judges-highlight/--no-judges-highlight",
+    default=None,
+    help="Whether words of the topic, and those that a judge chooses, are highlighted in documents.",
+)
 @describes_queue
 @click.option("--submissions-until", "until", metavar="WHEN", help=until_help)
 @click.option(
@@ -204,6 +210,7 @@ def change(
     judges_search: bool | None,
     pay: str | None,
     judges_compare: bool | None,
+    judges_highlight: bool | None,
     queue: QueueChange,
     until: str | None,
     terms: str | None,
@@ -223,9 +230,9 @@ def change(
         judges_search=judges_search,
         **({} if pay is None else collection.read_pay(pay)),
         judges_compare=judges_compare,
+        judges_highlight=judges_highlight,
     )
-    deadline = None if until is None else submissions.read_deadline(until)
-    rules = SubmissionChange(deadline, None if terms is None else read_text(terms), most_documents)
+    rules = _read_rules(until, terms, most_documents)
     if (wanted, queue, rules) == (CollectionChange(), QueueChange(), SubmissionChange()):
         raise click.UsageError("Give at least one option: `annotator collections set --help` lists them.")
     with installation.database.transaction() as session:
@@ -233,6 +240,12 @@ def change(
         details = vars(wanted) | {"consensus_policy": policy} | vars(queue) | rules.details()
         note(session, "collections.set", slug, details=details)
     click.echo(f"Changed the collection {slug}.", err=True)
+
+
+def _read_rules(until: str | None, terms: str | None, most_documents: int | None) -> SubmissionChange:
+    """The rules for submissions of these options."""
+    deadline = None if until is None else submissions.read_deadline(until)
+    return SubmissionChange(deadline, None if terms is None else read_text(terms), most_documents)
 
 
 @command.command("close")

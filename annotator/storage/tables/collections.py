@@ -90,6 +90,8 @@ class Collection(Base):
     judges_search: Mapped[bool] = mapped_column(default=False)
     # Whether judges may open their own judgements of similar documents beside the one that they judge.
     judges_compare: Mapped[bool] = mapped_column(default=True)
+    # Whether words of the topic, and those that judges choose, are highlighted in documents.
+    judges_highlight: Mapped[bool] = mapped_column(default=True)
     judging_mode: Mapped[str] = mapped_column(default=JudgingMode.SHARED)
     # Percentages of each topic: items with a second judge, and items shown again to their judge after a day.
     overlap_share: Mapped[int] = mapped_column(default=0)

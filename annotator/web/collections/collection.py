@@ -164,6 +164,13 @@ class SettingsForm(CollectionFields):
             "called relevant in the topic, never those of others."
         ),
     )
+    judges_highlight = BooleanField(
+        lazy_gettext("Words are highlighted"),
+        description=lazy_gettext(
+            "Words of the topic, and words that a judge chooses, are highlighted in documents. Switch it off when the "
+            "guidelines ask judges to read without such help."
+        ),
+    )
 
 
 class CollectionForm(CollectionFields):
@@ -398,6 +405,7 @@ def _filled_form() -> SettingsForm:
         pay_per_hour=shown.pay_per_hour,
         pay_currency=shown.pay_currency,
         judges_compare=shown.judges_compare,
+        judges_highlight=shown.judges_highlight,
     )
 
 
@@ -417,6 +425,7 @@ def _change(present: CollectionView, form: SettingsForm) -> CollectionChange:
         consensus_policy=policy if policy != present.consensus_policy else None,
         judges_search=form.judges_search.data,
         judges_compare=form.judges_compare.data,
+        judges_highlight=form.judges_highlight.data,
         counts_machines=form.counts_machines.data,
         shows_grades=form.shows_grades.data,
         leaves_out_disputed=form.leaves_out_disputed.data,

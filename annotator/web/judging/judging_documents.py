@@ -114,7 +114,9 @@ def scale_json() -> list[dict[str, Any]]:
 
 
 def words_json(words: Sequence[Mark]) -> list[dict[str, str]]:
-    """The words of a topic that are marked in its documents."""
+    """The words of a topic that are marked in its documents, none where the organisers switched that off."""
+    if not the_place().collection.judges_highlight:
+        return []
     return [{"text": mark.text, "kind": mark.kind.value} for mark in words]
 
 

@@ -60,6 +60,14 @@ from annotator.workflows.people.members import add_member
 
 MOST_JUDGEMENTS_WANTED = 100
 LONGEST_TITLE = 200
+FLAGS = (
+    "judges_search",
+    "judges_compare",
+    "judges_highlight",
+    "counts_machines",
+    "shows_grades",
+    "leaves_out_disputed",
+)
 MOST_PAY_PER_HOUR = 1_000_000
 A_CURRENCY = re.compile(r"[A-Z]{3}", re.ASCII)
 LONGEST_MADE_SLUG = 40
@@ -87,6 +95,7 @@ class CollectionView:
     most_documents: int
     judges_search: bool
     judges_compare: bool
+    judges_highlight: bool
     has_training: bool
     judging_mode: JudgingMode
     overlap_share: int
@@ -132,6 +141,7 @@ class CollectionChange:
     consensus_policy: str | None = None
     judges_search: bool | None = None
     judges_compare: bool | None = None
+    judges_highlight: bool | None = None
     counts_machines: bool | None = None
     shows_grades: bool | None = None
     leaves_out_disputed: bool | None = None
@@ -158,10 +168,9 @@ def read_kind(text: str) -> CollectionKind:
     try:
         return CollectionKind(text)
     except ValueError:
+        choices = ", ".join(CollectionKind)
         raise InvalidValueError(
-            "“%(type)s” is no type of collection; there are %(choices)s.",
-            type=text,
-            choices=", ".join(CollectionKind),
+            "“%(type)s” is no type of collection; there are %(choices)s.", type=text, choices=choices
         ) from None
 
 
@@ -328,17 +337,15 @@ def _apply(collection: Collection, change: CollectionChange, present: list[Grade
         check_free_text(change.title, LONGEST_TITLE)
         collection.title = change.title.strip()
     if change.judgements_wanted is not None:
-        if not 1 <= change.judgements_wanted <= MOST_JUDGEMENTS_WANTED:
+        most, given = MOST_JUDGEMENTS_WANTED, change.judgements_wanted
+        if not 1 <= given <= most:
             raise InvalidValueError(
-                "A document needs between 1 and %(most)d judgements, not %(given)d.",
-                most=MOST_JUDGEMENTS_WANTED,
-                given=change.judgements_wanted,
+                "A document needs between 1 and %(most)d judgements, not %(given)d.", most=most, given=given
             )
-        collection.judgements_wanted = change.judgements_wanted
-    plain = ("kind", "consensus_policy", "relevant_from", "judges_search", "counts_machines", "shows_grades")
-    for name in (*plain, "judges_compare", "leaves_out_disputed"):
-        if getattr(change, name) is not None:
-            setattr(collection, name, getattr(change, name))
+        collection.judgements_wanted = given
+    for name in ("kind", "consensus_policy", "relevant_from", *FLAGS):
+        if (value := getattr(change, name)) is not None:
+            setattr(collection, name, value)
     check_relevant_from(collection.relevant_from, change.scale or present)
     if change.pay_per_hour is not None:
         _apply_pay(collection, change.pay_per_hour, change.pay_currency or "")
@@ -346,9 +353,8 @@ def _apply(collection: Collection, change: CollectionChange, present: list[Grade
 
 def _apply_pay(collection: Collection, pay: float, currency: str) -> None:
     if not 0 <= pay <= MOST_PAY_PER_HOUR:  # also refuses what is not a number
-        raise InvalidValueError(
-            "The pay per hour is a number from 0 to %(most)d, not %(given)s.", most=MOST_PAY_PER_HOUR, given=pay
-        )
+        most = MOST_PAY_PER_HOUR
+        raise InvalidValueError("The pay per hour is a number from 0 to %(most)d, not %(given)s.", most=most, given=pay)
     if pay and not A_CURRENCY.fullmatch(currency):
         raise InvalidValueError("A pay needs its currency as three letters, such as EUR.")
     collection.pay_per_hour = pay or None
@@ -403,6 +409,7 @@ def _view(session: Session, collection: Collection, scale: Sequence[Grade], *, h
         most_documents=collection.most_documents,
         judges_search=collection.judges_search,
         judges_compare=collection.judges_compare,
+        judges_highlight=collection.judges_highlight,
         has_training=has_training,
         judging_mode=JudgingMode(collection.judging_mode),
         overlap_share=collection.overlap_share,

@@ -32,6 +32,7 @@ KEPT = (
     "most_documents",
     "judges_search",
     "judges_compare",
+    "judges_highlight",
     "judging_mode",
     "overlap_share",
     "reshow_share",
