@@ -12,7 +12,8 @@ from annotator.evaluation.formats.table_lines import counted_fields
 SEPARATORS = ",;\t"
 LONGEST_HEADING = 1_000
 
-Columns = Mapping[str, AbstractSet[str]]  # our name of a column → the names that files give it
+# Our name of a column → the names that files give it; in a sequence the first of those that a heading has counts.
+Columns = Mapping[str, AbstractSet[str] | Sequence[str]]
 
 
 def is_table(text: bytes, columns: Columns, *, required: Sequence[str], separators: str = SEPARATORS) -> bool:
@@ -69,7 +70,8 @@ def _places(heading: Sequence[str], columns: Columns) -> dict[str, int]:
     names = [field.strip().casefold().replace("-", "_").replace(" ", "_") for field in heading]
     places: dict[str, int] = {}
     for ours, theirs in columns.items():
-        at = next((at for at, name in enumerate(names) if name in theirs and at not in places.values()), None)
+        fitting = [at for at, name in enumerate(names) if name in theirs and at not in places.values()]
+        at = min(fitting, key=lambda at: theirs.index(names[at]) if isinstance(theirs, Sequence) else at, default=None)
         if at is not None:
             places[ours] = at
     return places

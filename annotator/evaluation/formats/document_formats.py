@@ -1,14 +1,18 @@
-"""Documents as files: JSON Lines, TREC's SGML and tab-separated lines, recognised by their content."""
+"""Documents as files: JSON, TREC's SGML, tables and tab-separated lines, recognised by their content."""
 
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
+from typing import cast
 
 from annotator.errors import InvalidValueError, Problems
+from annotator.evaluation.formats.csv_tables import is_table, table_rows
 from annotator.evaluation.formats.file_kinds import DOCUMENT_COLUMNS, is_heading, note_heading, note_separator
 from annotator.evaluation.formats.identifiers import check_docno
+from annotator.evaluation.formats.input_formats import Format, Holds, always, choose, never
 from annotator.evaluation.formats.table_lines import counted_columns, identifier_of, json_objects, plain_line, text_of
 
 
@@ -84,13 +88,15 @@ def _elements(tag: re.Pattern[str], content: str) -> Iterator[str]:
 
 
 Keys = Mapping[str, Sequence[str]]
+Documents = Iterator[ParsedDocument]
 
 NO_FIELDS: Mapping[str, str] = MappingProxyType({})
 KEYS: Keys = MappingProxyType(
     {
-        "docno": ("docno", "id", "docid", "doc_id", "_id"),
+        # MS MARCO's passages have the id of their document as well.
+        "docno": ("docno", "pid", "id", "docid", "doc_id", "_id"),
         "title": ("title",),
-        "body": ("body", "text", "contents"),
+        "body": ("body", "text", "contents", "segment", "passage"),
         "url": ("url",),
         "language": ("language", "lang"),
     }
@@ -98,23 +104,30 @@ KEYS: Keys = MappingProxyType(
 
 
 def parse_documents(
-    name: str, text: bytes, problems: Problems, *, fields: Mapping[str, str] = NO_FIELDS
+    name: str,
+    text: bytes,
+    problems: Problems,
+    *,
+    fields: Mapping[str, str] = NO_FIELDS,
+    input_format: str | None = None,
 ) -> Iterator[ParsedDocument] | None:
     """Read documents, or return None and note every problem of the file with its line.
 
     A document with neither title nor body is accepted: real collections have some, and a judge can say so. `text` is
     `unpack` returns. `fields` maps our names (`KEYS`) to the keys of a JSON Lines file. The file is
     read twice: completely before this returns, for the problems, and again by the iterator, so that a
-    corpus is never in memory as a whole. Raises `InvalidValueError` when `fields` has an unknown name.
+    corpus is never in memory as a whole. The format is detected, or named by `input_format`. Raises `InvalidValueError`
+    when `fields` or `input_format` has an unknown name.
     """
     keys = _keys(fields)
+    read = _reader(text, keys, input_format)
     before = problems.total
     first_lines: dict[str, int] = {}
-    for document in _read(name, text, problems, keys):
+    for document in read(name, text, problems):
         _check(name, document, first_lines, problems)
     if not first_lines and problems.total == before:
         problems.add(name, None, "The file has no document.")
-    return None if problems.total > before else _read(name, text, problems, keys)
+    return None if problems.total > before else read(name, text, problems)
 
 
 def _keys(fields: Mapping[str, str]) -> Keys:
@@ -126,13 +139,11 @@ def _keys(fields: Mapping[str, str]) -> Keys:
     return {**KEYS, **{ours: (theirs,) for ours, theirs in fields.items()}}
 
 
-def _read(name: str, text: bytes, problems: Problems, keys: Keys) -> Iterator[ParsedDocument]:
-    beginning = text[:1024].lstrip()
-    if beginning.startswith(b"<"):
-        return sgml_documents(name, text, problems)
-    if beginning.startswith((b"{", b"[")):
-        return _json_documents(name, text, problems, keys)
-    return _tab_separated_documents(name, text, problems)
+def _reader(text: bytes, keys: Keys, input_format: str | None) -> Callable[[str, bytes, Problems], Documents]:
+    format_ = choose(DOCUMENT_FORMATS, text, input_format)
+    if format_.name in JSON_NAMES:
+        return partial(_json_documents, keys=keys)
+    return cast("Callable[[str, bytes, Problems], Documents]", format_.read)
 
 
 def _check(name: str, document: ParsedDocument, first_lines: dict[str, int], problems: Problems) -> None:
@@ -149,7 +160,7 @@ def _check(name: str, document: ParsedDocument, first_lines: dict[str, int], pro
         )
 
 
-def _json_documents(name: str, text: bytes, problems: Problems, keys: Keys) -> Iterator[ParsedDocument]:
+def _json_documents(name: str, text: bytes, problems: Problems, keys: Keys = KEYS) -> Iterator[ParsedDocument]:
     for line, record in json_objects(name, text, problems):
         before = problems.total
         docno = identifier_of(name, line, record, keys["docno"], problems)
@@ -162,7 +173,10 @@ def _json_documents(name: str, text: bytes, problems: Problems, keys: Keys) -> I
 
 
 def _tab_separated_documents(name: str, text: bytes, problems: Problems) -> Iterator[ParsedDocument]:
-    """Take two columns for docno and body, three for docno, title and body; the first line says which."""
+    """Two columns are docno and body, three docno, title and body, four docno, URL, title and body.
+
+    The first line says which of these a file has.
+    """
     if note_separator(name, text, problems):
         return
     expected, seen = 0, False
@@ -173,11 +187,12 @@ def _tab_separated_documents(name: str, text: bytes, problems: Problems) -> Iter
         is_first, seen = not seen, True
         if is_first and is_heading(columns, DOCUMENT_COLUMNS):
             note_heading(problems, name, line, columns)
-        elif len(columns) not in {2, 3}:
+        elif len(columns) not in {2, 3, 4}:
             problems.add(
                 name,
                 line,
-                "The line has %(columns)s; documents have two (id, body) or three (id, title, body).",
+                "The line has %(columns)s; documents have two (id, body), three (id, title, body) or four "
+                "(id, URL, title, body).",
                 columns=counted_columns(len(columns)),
             )
         elif len(columns) != (expected := expected or len(columns)):
@@ -189,5 +204,82 @@ def _tab_separated_documents(name: str, text: bytes, problems: Problems) -> Iter
                 expected=expected,
             )
         else:
-            docno, *title, body = columns
-            yield ParsedDocument(docno.strip(), "".join(title).strip(), body.strip(), None, None, line)
+            docno, *between, body = (column.strip() for column in columns)
+            title = between.pop() if between else ""
+            yield ParsedDocument(docno, title, body, "".join(between) or None, None, line)
+
+
+TABLE = {
+    "docno": ("docno", "docid", "doc_id", "_id", "id", "pid", "document_id", "corpus_id", "passage_id"),
+    "title": ("title",),
+    "body": ("body", "text", "contents", "content", "passage", "document"),
+    "url": ("url",),
+    "language": ("language", "lang"),
+}
+
+
+def _is_table(head: bytes) -> bool:
+    return is_table(head, TABLE, required=("docno", "body"))
+
+
+def _table_documents(name: str, text: bytes, problems: Problems) -> Iterator[ParsedDocument]:
+    for line, row in table_rows(name, text, TABLE, problems):
+        yield ParsedDocument(row["docno"], row["title"], row["body"], row["url"] or None, row["language"] or None, line)
+
+
+JSON_NAMES = {"jsonl", "parquet"}
+DOCUMENTS_TEST = "tests/evaluation/formats/test_document_formats.py"
+DOCUMENT_FORMATS = (
+    Format(
+        "trec-sgml",
+        Holds.DOCUMENTS,
+        "TREC documents",
+        "TREC's SGML: Disks 4 and 5, AQUAINT, and what Anserini and Terrier index.",
+        "<DOC>\n<DOCNO>d7</DOCNO>\n<TITLE>Black dress</TITLE>\n<TEXT>\nA dress.\n</TEXT>\n</DOC>\n",
+        lambda head: head.lstrip().startswith(b"<"),
+        sgml_documents,
+        DOCUMENTS_TEST,
+    ),
+    Format(
+        "jsonl",
+        Holds.DOCUMENTS,
+        "JSON records",
+        "JSON Lines or one list: BEIR (`corpus.jsonl`), ir_datasets, Pyserini, TIRA, MS MARCO v2 and v2.1 with "
+        "documents, passages and segments. `--field OURS=THEIRS` names other keys.",
+        '{"_id": "d7", "title": "Black dress", "text": "A dress."}\n',
+        lambda head: head.lstrip().startswith((b"{", b"[")),
+        _json_documents,
+        DOCUMENTS_TEST,
+    ),
+    Format(
+        "csv",
+        Holds.DOCUMENTS,
+        "table of documents",
+        "Tables with a heading, separated by commas, semicolons or tabs.",
+        "docno,title,text\nd7,Black dress,A dress.\n",
+        _is_table,
+        _table_documents,
+        DOCUMENTS_TEST,
+    ),
+    Format(
+        "parquet",
+        Holds.DOCUMENTS,
+        "Parquet",
+        "Columns named as the keys of JSON records; also Arrow files, as of a data set saved by Hugging Face's "
+        "`datasets`. Needs the extra `parquet`.",
+        "",
+        never,
+        _json_documents,
+        "tests/evaluation/formats/test_columnar_files.py",
+    ),
+    Format(
+        "tsv",
+        Holds.DOCUMENTS,
+        "tab-separated documents",
+        "MS MARCO's passages (id, body) and documents (id, URL, title, body); also id, title, body.",
+        "d7\thttps://example.org/7\tBlack dress\tA dress.\n",
+        always,
+        _tab_separated_documents,
+        DOCUMENTS_TEST,
+    ),
+)

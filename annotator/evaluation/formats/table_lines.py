@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from annotator.errors import Problems, Sentence
 from annotator.evaluation.formats.identifiers import MAX_IDENTIFIER_BYTES, is_one_word
+from annotator.evaluation.formats.json_values import list_objects
 
 MAX_LINE_BYTES = 1 << 16
 SHOWN_BYTES = 60
@@ -83,13 +84,10 @@ UNSTORABLE_CHARACTER = re.compile("[\x00\ud800-\udfff]")
 
 
 def json_objects(name: str, text: bytes, problems: Problems) -> Iterator[tuple[int, Mapping[str, object]]]:
-    """Yield number (from 1) and object of each line that is not blank."""
+    """Yield number (from 1) and object of each line that is not blank, or of each entry of a file that is one list."""
     beginning = first_line_of(text)
-    if LIST_BEGINNING.match(beginning):
-        problems.add(name, None, "The file is one JSON list. Write each object on a line of its own, without the list.")
-        return
-    if beginning == b"{":
-        problems.add(name, None, "The file is JSON over several lines. Write each object on one line of its own.")
+    if LIST_BEGINNING.match(beginning) or beginning == b"{":
+        yield from list_objects(name, text, problems)
         return
     for line, content in enumerate(io.BytesIO(text), start=1):
         if not content.strip():

@@ -1,207 +1,41 @@
-"""Topics as files: TREC's SGML, XML, tab-separated lines, CSV and JSON Lines, detected by their content."""
+"""Topics as files: TREC's SGML, XML, JSON, tables and tab-separated lines, detected by their content."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from types import MappingProxyType
-from xml.parsers import expat
+from typing import cast
 
 from annotator.errors import Problems
 from annotator.evaluation.formats.csv_tables import is_table, table_rows
 from annotator.evaluation.formats.file_kinds import TOPIC_COLUMNS, is_heading, note_heading, note_separator
 from annotator.evaluation.formats.identifiers import check_topic_number
+from annotator.evaluation.formats.input_formats import Format, Holds, always, choose, never
+from annotator.evaluation.formats.json_values import JsonCursor, noting_broken_json
+from annotator.evaluation.formats.record_layouts import records
 from annotator.evaluation.formats.table_lines import (
     counted_fields,
     identifier_of,
-    json_objects,
-    paragraphs,
-    resolve_references,
     text_of,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class ParsedTopic:
-    """One topic; missing texts are empty, `line` (from 1) is its first line in the file."""
-
-    number: str
-    title: str
-    description: str
-    narrative: str
-    language: str | None
-    line: int
-
-
-TOPIC = re.compile(r"<top\b([^<>]*)>(.*?)(?=<top\b[^<>]*>|</top\s*>|\Z)", re.IGNORECASE | re.DOTALL)
-# The tags of TREC's ad hoc topics end a field anywhere, others only at the beginning of a line,
-# for a narrative may have markup of its own.
-FIELD_TAG = re.compile(
-    r"</?(num|title|desc|narr|dom|head|smry|con|fac|def|nat)\b[^<>]*>|^[ \t]*</?([A-Za-z][\w-]*)(?:[ \t][^<>\n]*)?/?>",
-    re.IGNORECASE | re.MULTILINE,
-)
-LANGUAGE = re.compile(r"""\blang\s*=\s*["']?([\w-]+)""", re.IGNORECASE)
-NUMBER = re.compile(r"""\b(?:number|num|id|qid)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'/]+))""", re.IGNORECASE)
-LABELS = {
-    "num": re.compile(r"\s*(?:Number|Topic)\s*:", re.IGNORECASE),
-    "title": re.compile(r"\s*(?:Topic|Title)\s*:", re.IGNORECASE),
-    "desc": re.compile(r"\s*Description\s*:?", re.IGNORECASE),
-    "narr": re.compile(r"\s*Narrative\s*:?", re.IGNORECASE),
-}
-
-
-def sgml_topics(text: str) -> Iterator[ParsedTopic]:
-    """Yield the topics unvalidated: `parse_topics` validates them."""
-    line, counted = 1, 0
-    for topic in TOPIC.finditer(text):
-        line += text.count("\n", counted, topic.start())
-        counted = topic.start()
-        fields = _fields(topic[2])
-        language = LANGUAGE.search(topic[1])
-        yield ParsedTopic(
-            number=fields.get("num", "").strip() or _number_attribute(topic[1]),
-            title=" ".join(fields.get("title", "").split()),
-            description=paragraphs(fields.get("desc", "")),
-            narrative=paragraphs(fields.get("narr", "")),
-            language=language[1] if language else None,
-            line=line,
-        )
-
-
-def _number_attribute(attributes: str) -> str:
-    """Return the number of a topic from the attribute of `<top id="1">`; empty when there is none."""
-    number = NUMBER.search(attributes)
-    return resolve_references(number[number.lastindex or 0]).strip() if number else ""
-
-
-def _fields(content: str) -> dict[str, str]:
-    """Map each tag of `LABELS` to the text after it, without its label; the first of each tag counts."""
-    tags = list(FIELD_TAG.finditer(content))
-    ends = [*(tag.start() for tag in tags[1:]), len(content)] if tags else []
-    fields: dict[str, str] = {}
-    for tag, end in zip(tags, ends, strict=True):
-        kind = (tag[1] or tag[2]).lower()
-        if kind in LABELS and "</" not in tag[0]:
-            fields.setdefault(kind, resolve_references(_without_label(kind, content[tag.end() : end])))
-    return fields
-
-
-def _without_label(kind: str, content: str) -> str:
-    """Remove `Number:` or `Description:` from the beginning of the text."""
-    label = LABELS[kind].match(content)
-    return content[label.end() :] if label else content
-
-
-NUMBER_NAMES = ("number", "num", "id", "qid", "identifier")
-LANGUAGE_NAMES = ("lang", "xml:lang", "language")
-FIELD_NAMES = {
-    *NUMBER_NAMES,
-    *("title", "query", "question"),
-    *("description", "desc"),
-    *("narrative", "narr"),
-}
-
-
-class DocumentTypeError(Exception):
-    """The file declares a document type."""
-
-    def __init__(self, line: int) -> None:
-        super().__init__(line)
-        self.line = line
-
-
-@dataclass
-class _Reading:
-    """The parser's state; `field_depth` counts the open elements from the field inwards."""
-
-    parser: expat.XMLParserType
-    topics: list[ParsedTopic] = field(default_factory=list)
-    language: str | None = None
-    topic: dict[str, str] | None = None
-    topic_line: int = 0
-    field_name: str = ""
-    field_depth: int = 0
-    pieces: list[str] = field(default_factory=list)
-
-    def start(self, element: str, attributes: dict[str, str]) -> None:
-        if self.field_depth:
-            self.field_depth += 1
-        elif self.topic is not None:
-            if element.lower() in FIELD_NAMES:
-                self.field_name, self.field_depth, self.pieces = element.lower(), 1, []
-        elif element.lower() == "topic":
-            self.topic = {key.lower(): value for key, value in attributes.items()}
-            self.topic_line = self.parser.CurrentLineNumber
-        else:
-            named = {key.lower(): value for key, value in attributes.items()}
-            self.language = _first(named, *LANGUAGE_NAMES) or self.language
-
-    def text(self, piece: str) -> None:
-        if self.field_depth:
-            self.pieces.append(piece)
-
-    def end(self, element: str) -> None:
-        if self.field_depth:
-            self.field_depth -= 1
-            if not self.field_depth and self.topic is not None:
-                self.topic.setdefault(self.field_name, "".join(self.pieces))
-        elif self.topic is not None and element.lower() == "topic":
-            self.topics.append(_topic(self.topic, self.language, self.topic_line))
-            self.topic = None
-
-    def refuse_document_type(self, *_: object) -> None:
-        """Stop at a document type declaration: without it there are no entities, so no expansion or file access."""
-        raise DocumentTypeError(self.parser.CurrentLineNumber)
-
-
-def xml_topics(name: str, text: bytes, problems: Problems) -> list[ParsedTopic]:
-    """Return the topics unvalidated, up to the first error in the XML (noted, as is a document type)."""
-    parser = expat.ParserCreate("utf-8")  # overrides the declared encoding: the file was checked to be UTF-8
-    reading = _Reading(parser)
-    parser.buffer_text = True
-    parser.StartElementHandler = reading.start
-    parser.CharacterDataHandler = reading.text
-    parser.EndElementHandler = reading.end
-    parser.StartDoctypeDeclHandler = reading.refuse_document_type
-    try:
-        parser.Parse(text, True)  # noqa: FBT003 -- expat takes "this is all" by position only
-    except expat.ExpatError as error:
-        problems.add(
-            name,
-            error.lineno,
-            "The XML is broken at column %(column)d: %(reason)s.",
-            column=error.offset + 1,
-            reason=expat.ErrorString(error.code),
-        )
-    except DocumentTypeError as error:
-        problems.add(name, error.line, "The XML declares a document type (DOCTYPE). Take the declaration out.")
-    return reading.topics
-
-
-def _topic(fields: dict[str, str], inherited_language: str | None, line: int) -> ParsedTopic:
-    """Map TREC-COVID's query to the title and its question to the description; a lone question is the title."""
-    title = _first(fields, "title", "query", "question")
-    question = fields.get("question", "") if _first(fields, "title", "query") else ""
-    return ParsedTopic(
-        number=_first(fields, *NUMBER_NAMES).strip(),
-        title=" ".join(title.split()),
-        description=paragraphs(_first(fields, "description", "desc") or question),
-        narrative=paragraphs(_first(fields, "narrative", "narr")),
-        language=_first(fields, *LANGUAGE_NAMES) or inherited_language,
-        line=line,
-    )
-
-
-def _first(fields: dict[str, str], *names: str) -> str:
-    return next((fields[name] for name in names if fields.get(name, "").strip()), "")
-
+from annotator.evaluation.formats.topic_markup import ParsedTopic as ParsedTopic
+from annotator.evaluation.formats.topic_markup import sgml_topics, xml_topics
 
 MAX_FIELDS = 4
 SGML_TOPIC = re.compile(rb"<top\b[^<>]*>", re.IGNORECASE)
 SGML_TOPIC_END = re.compile(rb"</top\s*>", re.IGNORECASE)
-NUMBER_KEYS = ("number", "id", "qid", "query_id", "topic")
-TITLE_KEYS = ("title", "query", "text")
+NUMBER_KEYS = ("number", "id", "qid", "query_id", "query-id", "topic_id", "_id", "topic", "narrative_id")
+TITLE_KEYS = ("title", "topic_title", "query", "text", "question")
 LANGUAGE_KEYS = ("language", "lang")
+ENGLISH = "eng"
+REWRITTEN_KEYS = ("manual_rewritten_utterance", "resolved_utterance", "automatic_rewritten_utterance")
+UTTERED_KEYS = ("raw_utterance", "utterance")
+RECORD_KEYS = {
+    *(*NUMBER_KEYS, *TITLE_KEYS, *LANGUAGE_KEYS, "description", "narrative", "desc", "narr", "metadata", "url"),
+    *("languages_with_qrels", "topics", "narratives", "turn", "turns", "topic_number", "ptkb"),
+}
+FIRST_KEY = re.compile(rb'\s*\{\s*"((?:[^"\\]|\\.)*)"\s*:\s*["{]')
+TopicReader = Callable[[str, bytes, Problems], Iterable["ParsedTopic"]]
 WHOLE_NUMBER = re.compile(r"[0-9]{1,9}")
 NO_TOPICS: Mapping[str, str] = MappingProxyType({})
 CSV_COLUMNS = {
@@ -213,30 +47,26 @@ CSV_COLUMNS = {
 }
 
 
-def parse_topics(name: str, text: bytes, problems: Problems) -> list[ParsedTopic] | None:
+def parse_topics(
+    name: str, text: bytes, problems: Problems, input_format: str | None = None
+) -> list[ParsedTopic] | None:
     """Read topics in the file's order, or return None and note every problem of the file with its line.
 
-    `text` is what `unpack` returns. Titles come out on one line, the other texts with their paragraphs.
+    `text` is what `unpack` returns. Titles come out on one line, the other texts with their paragraphs. The format is
+    detected, or named by `input_format`; raises `InvalidValueError` when there is no such format.
     """
     before = problems.total
-    topics = _check(name, _read(name, text, problems), problems)
+    read = cast("TopicReader", choose(TOPIC_FORMATS, text, input_format).read)
+    topics = _check(name, read(name, text, problems), problems)
     if not topics and problems.total == before:
         problems.add(name, None, "The file has no topic.")
     return None if problems.total > before else topics
 
 
-def _read(name: str, text: bytes, problems: Problems) -> Iterable[ParsedTopic]:
-    beginning = text[:1024].lstrip()
-    if beginning.startswith(b"<"):
-        if not SGML_TOPIC.search(text):
-            return xml_topics(name, text, problems)
+def _sgml_topics(name: str, text: bytes, problems: Problems) -> Iterable[ParsedTopic]:
+    if SGML_TOPIC.search(text):
         _note_cut_off(name, text, problems)
-        return sgml_topics(text.decode())
-    if beginning.startswith((b"{", b"[")):
-        return _json_topics(name, text, problems)
-    if is_topic_table(text):
-        return _csv_topics(name, text, problems)
-    return _tab_separated_topics(name, text, problems)
+    return sgml_topics(text.decode())
 
 
 def _note_cut_off(name: str, text: bytes, problems: Problems) -> None:
@@ -331,19 +161,161 @@ def numbered_queries(text: str, known: Mapping[str, str] = NO_TOPICS) -> str:
 
 
 def _json_topics(name: str, text: bytes, problems: Problems) -> Iterator[ParsedTopic]:
-    for line, record in json_objects(name, text, problems):
+    for line, record in records(name, text, problems):
+        if isinstance(record.get("topics"), list):
+            yield from _in_first_language(name, line, record, problems)
+        elif isinstance(turns := record.get("turn", record.get("turns")), list):
+            yield from _turns(name, line, record, turns, problems)
+        else:
+            yield from _topic_of(name, line, record, problems)
+
+
+def _topic_of(name: str, line: int, record: Mapping[str, object], problems: Problems) -> Iterator[ParsedTopic]:
+    """The topic of a record; a narrative alone, as of TREC RAG 2025, is the title."""
+    before = problems.total
+    number = identifier_of(name, line, record, NUMBER_KEYS, problems)
+    title = text_of(name, line, record, TITLE_KEYS, problems)
+    description = text_of(name, line, record, ("description", "topic_description"), problems)
+    narrative = text_of(name, line, record, ("narrative", "topic_narrative"), problems)
+    language = text_of(name, line, record, LANGUAGE_KEYS, problems)
+    if problems.total == before:
+        if not title:
+            title, narrative = narrative, None
+        yield ParsedTopic(
+            number=number or "",
+            title=" ".join((title or "").split()),
+            description=(description or "").strip(),
+            narrative=(narrative or "").strip(),
+            language=language or None,
+            line=line,
+        )
+
+
+def _in_first_language(name: str, line: int, record: Mapping[str, object], problems: Problems) -> Iterator[ParsedTopic]:
+    """The topic of a record of NeuCLIR and HC4 in several languages: the English original, or the first."""
+    languages = [one for one in _listed(record["topics"]) if isinstance(one, Mapping)]
+    chosen = next((one for one in languages if one.get("lang") == ENGLISH), next(iter(languages), {}))
+    texts = {key: value for key, value in record.items() if key not in {"topics", "narratives"}}
+    yield from _topic_of(name, line, {**texts, **chosen}, problems)
+
+
+def _listed(value: object) -> Sequence[object]:
+    return value if isinstance(value, list) else ()
+
+
+def _turns(
+    name: str, line: int, record: Mapping[str, object], turns: Sequence[object], problems: Problems
+) -> Iterator[ParsedTopic]:
+    """A topic for each turn of a conversation of TREC CAsT or iKAT; the rewritten utterance is the title.
+
+    Numbers are those of the qrels: conversation, an underscore, turn.
+    """
+    conversation = identifier_of(name, line, record, ("number", "topic_number"), problems) or ""
+    about = text_of(name, line, record, ("title",), problems) or ""
+    for turn in turns:
+        if not isinstance(turn, Mapping):
+            problems.add(name, line, "A turn of the conversation %(number)s is no JSON object.", number=conversation)
+            continue
         before = problems.total
-        number = identifier_of(name, line, record, NUMBER_KEYS, problems)
-        title = text_of(name, line, record, TITLE_KEYS, problems)
-        description = text_of(name, line, record, ("description",), problems)
-        narrative = text_of(name, line, record, ("narrative",), problems)
-        language = text_of(name, line, record, LANGUAGE_KEYS, problems)
+        number = identifier_of(name, line, turn, ("number", "turn_id"), problems) or ""
+        rewritten = text_of(name, line, turn, REWRITTEN_KEYS, problems) or ""
+        uttered = text_of(name, line, turn, UTTERED_KEYS, problems) or ""
         if problems.total == before:
-            yield ParsedTopic(
-                number=number or "",
-                title=" ".join((title or "").split()),
-                description=(description or "").strip(),
-                narrative=(narrative or "").strip(),
-                language=language or None,
-                line=line,
-            )
+            title = " ".join((rewritten or uttered).split())
+            description = uttered.strip() if rewritten else ""
+            yield ParsedTopic(f"{conversation}_{number}", title, description, about.strip(), None, line)
+
+
+def _dictionary_topics(name: str, text: bytes, problems: Problems) -> Iterator[ParsedTopic]:
+    """Topics of a JSON dictionary: texts, or records, by number."""
+    decoded = text.decode()
+    with noting_broken_json(name, decoded, problems):
+        cursor = JsonCursor(decoded)
+        for number in cursor.members():
+            line, value = cursor.line, cursor.value()
+            record = {"title": value, **(value if isinstance(value, Mapping) else {})} | {"number": number}
+            yield from _topic_of(name, line, record, problems)
+        cursor.end()
+
+
+def _is_dictionary(head: bytes) -> bool:
+    """Whether it is JSON whose first key is none that topics have, but a number of a topic."""
+    found = FIRST_KEY.match(head)
+    return found is not None and found[1].decode(errors="replace") not in RECORD_KEYS
+
+
+TOPICS_TEST = "tests/evaluation/formats/test_topic_formats.py"
+TOPIC_FORMATS = (
+    Format(
+        "trec-sgml",
+        Holds.TOPICS,
+        "TREC topics",
+        "TREC's topics with `<top>`; the tags need not be closed.",
+        "<top>\n<num> Number: 1\n<title> black dress\n<desc> Description:\nDresses.\n</top>\n",
+        lambda head: head.lstrip().startswith(b"<") and SGML_TOPIC.search(head) is not None,
+        _sgml_topics,
+        TOPICS_TEST,
+    ),
+    Format(
+        "xml",
+        Holds.TOPICS,
+        "XML topics",
+        "TREC Web, TREC-COVID, CLEF: an element `topic` for each.",
+        '<topics><topic number="1"><query>black dress</query></topic></topics>\n',
+        lambda head: head.lstrip().startswith(b"<"),
+        xml_topics,
+        TOPICS_TEST,
+    ),
+    Format(
+        "json",
+        Holds.TOPICS,
+        "JSON dictionary",
+        "Pyserini and plain programs: the text of each topic, or a record, by its number.",
+        '{"1": "black dress", "2": "red shoes"}\n',
+        _is_dictionary,
+        _dictionary_topics,
+        TOPICS_TEST,
+    ),
+    Format(
+        "jsonl",
+        Holds.TOPICS,
+        "JSON records",
+        "JSON Lines or one list: BEIR (`queries.jsonl`), ir_datasets, TIRA, TREC RAG, NeuCLIR and HC4 (the original in "
+        "English), TREC CAsT and iKAT (a topic for each turn).",
+        '{"_id": "1", "text": "black dress"}\n',
+        lambda head: head.lstrip().startswith((b"{", b"[")),
+        _json_topics,
+        TOPICS_TEST,
+    ),
+    Format(
+        "csv",
+        Holds.TOPICS,
+        "table of topics",
+        "PyTerrier and pandas (`qid`, `query`), spreadsheets: separated by commas, semicolons or tabs. Without a "
+        "column of numbers they are numbered from 1.",
+        "qid,query\n1,black dress\n",
+        lambda head: is_topic_table(head) or is_table(head, CSV_COLUMNS, required=("number", "title")),
+        _csv_topics,
+        TOPICS_TEST,
+    ),
+    Format(
+        "parquet",
+        Holds.TOPICS,
+        "Parquet",
+        "Columns named as the keys of JSON records; also Arrow files. Needs the extra `parquet`.",
+        "",
+        never,
+        _json_topics,
+        "tests/evaluation/formats/test_columnar_files.py",
+    ),
+    Format(
+        "tsv",
+        Holds.TOPICS,
+        "tab-separated topics",
+        "MS MARCO and TREC Deep Learning: number and title; a description and a narrative may follow.",
+        "1\tblack dress\n",
+        always,
+        _tab_separated_topics,
+        TOPICS_TEST,
+    ),
+)

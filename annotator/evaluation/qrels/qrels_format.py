@@ -1,9 +1,9 @@
 """Qrels files in TREC's format, samples, gold question files, and the problems for which labels are refused."""
 
 import re
-from collections.abc import Callable, Collection, Container, Iterable
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from annotator.errors import Problems, Sentence
 from annotator.evaluation.formats.file_kinds import (
@@ -14,7 +14,9 @@ from annotator.evaluation.formats.file_kinds import (
     lines_below_heading,
     note_no_qrels,
 )
+from annotator.evaluation.formats.foreign_rows import NO_TITLES
 from annotator.evaluation.formats.table_lines import check_words, counted_columns, data_lines, shown
+from annotator.evaluation.qrels.foreign_qrels import as_trec_qrels
 from annotator.evaluation.qrels.scale import note_outside_scale
 
 UNJUDGED = -1  # pooled but unjudged, or sampled out; nothing else
@@ -203,16 +205,20 @@ def readable_rows(
     topics: Collection[str] | None = None,
     grades: Collection[int] | None = None,
     takes_labels: bool = False,
+    input_format: str | None = None,
+    titles: Mapping[str, str] = NO_TITLES,
 ) -> list[QrelsRow]:
     """Read the rows that can be read and note every problem, so that more can be checked of the others at once.
 
     `text` is what `unpack` returns. Columns are separated by blanks or tabs; blank lines, lines that begin with `#` and
     the second column are ignored. With `topics` or `grades` (the scale), others are a problem; -1 never is, because it
     means pooled and unjudged. With `takes_labels`, any one word may replace the grade: a word that is not a grade gets
-    the grade `NO_GRADE` and is kept as the label, truncated if long. A file that is a run, or whose columns are
-    separated by commas, is one problem.
+    the grade `NO_GRADE` and is kept as the label, truncated if long. A file that is a run is one
+    problem. Other formats (`row_formats`) are detected, or named by `input_format`; `titles` maps the queries of topics
+    to their numbers, for files that have these.
     """
-    return _rows(_Reading(name, problems, None if topics is None else frozenset(topics), grades, takes_labels), text)
+    known = None if topics is None else frozenset(topics)
+    return _rows(_Reading(name, problems, known, grades, takes_labels), text, input_format, titles)
 
 
 def parse_sampled_qrels(
@@ -235,7 +241,26 @@ def parse_sampled_qrels(
     return None if problems.total > before else ParsedQrels(rows)
 
 
-def _rows(reading: _Reading, text: bytes) -> list[QrelsRow]:
+def _rows(
+    reading: _Reading, text: bytes, input_format: str | None = None, titles: Mapping[str, str] = NO_TITLES
+) -> list[QrelsRow]:
+    """Read qrels in any format; the rows of another one than TREC's have the lines of the file."""
+    problems = reading.problems
+    before = problems.total
+    converted = None
+    if reading.grade_reader is WHOLE_GRADES or input_format is not None:  # others may take any word for a grade
+        converted = as_trec_qrels(reading.name, text, problems, input_format=input_format, titles=titles)
+    if converted is None:
+        return _trec_rows(reading, text)
+    if not converted.lines and problems.total > before:
+        return []
+    reading.problems = Problems()
+    rows = [replace(row, line=converted.lines[row.line - 1]) for row in _trec_rows(reading, converted.text)]
+    converted.add_problems(reading.problems, problems)
+    return rows
+
+
+def _trec_rows(reading: _Reading, text: bytes) -> list[QrelsRow]:
     if note_no_qrels(reading.name, text, reading.problems):
         return []
     before = reading.problems.total

@@ -21,6 +21,7 @@ from annotator.evaluation.formats.file_kinds import (
     note_no_run,
 )
 from annotator.evaluation.formats.table_lines import check_words, counted_columns, first_data_line, shown
+from annotator.evaluation.runs.foreign_runs import as_trec_run
 from annotator.evaluation.runs.parsed_runs import Origin
 from annotator.evaluation.runs.parsed_runs import ParsedList as ParsedList
 from annotator.evaluation.runs.parsed_runs import ParsedRun as ParsedRun
@@ -175,16 +176,32 @@ TAG = 5  # which column it is, from 0
 
 
 def parse_run(
-    name: str, text: bytes, problems: Problems, *, topics: Collection[str] | None = None, tag: str | None = None
+    name: str,
+    text: bytes,
+    problems: Problems,
+    *,
+    topics: Collection[str] | None = None,
+    tag: str | None = None,
+    input_format: str | None = None,
 ) -> ParsedRun | None:
     """Read a run, or return None and note every problem of the file with its line.
 
     `text` is what `unpack` returns. Columns are separated by blanks or tabs; blank lines and lines that begin with
     `#` are ignored, and so is the rank column, as in trec_eval. With `topics`, others are refused;
-    `tag` overrides the tags in the file.
+    `tag` overrides the tags in the file. Other formats (`row_formats`) are detected, or named by `input_format`; their
+    lists have no `origin`.
     """
     known = None if topics is None else frozenset(topics)
-    return read_columns(text, known, tag) or read_carefully(name, text, problems, known, tag)
+    before = problems.total
+    converted = as_trec_run(name, text, problems, input_format=input_format)
+    if converted is None:
+        return read_columns(text, known, tag) or read_carefully(name, text, problems, known, tag)
+    if not converted.lines and problems.total > before:
+        return None
+    found = Problems()
+    run = read_columns(converted.text, known, tag) or read_carefully(name, converted.text, found, known, tag)
+    converted.add_problems(found, problems)
+    return run if problems.total == before else None
 
 
 def read_carefully(

@@ -1,9 +1,10 @@
 """Reads the files of a submission one after another: content, problems and warnings."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from annotator.errors import Problems, Sentence
 from annotator.evaluation.formats.unpacking import unpack_into
 from annotator.evaluation.runs.docno_numbers import DocnoNumbers, Numbers
+from annotator.evaluation.runs.foreign_runs import as_trec_run
 from annotator.evaluation.runs.numbered_runs import read_numbered_run
 from annotator.evaluation.runs.parsed_runs import NumberedRun
 from annotator.evaluation.runs.rankings import encode_documents, encode_scores
@@ -36,6 +38,10 @@ class RunRules:
     unpacked_limit: int
     tag_from_file: bool = False
     unknown_topic: Sentence = UNKNOWN_TOPIC
+    titles: Mapping[str, str] = field(
+        default_factory=dict
+    )  # numbers of topics by their queries, as `query_key` writes them
+    input_format: str | None = None  # of all files; detected without it
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,13 +70,37 @@ class RunIntake:
         text = unpack_into(self.problems, name, content, self.rules.unpacked_limit)
         if text is None:
             return None
+        before = self.problems.total
+        converted = as_trec_run(
+            name, text, self.problems, input_format=self.rules.input_format, titles=self.rules.titles
+        )
+        if converted is None:
+            return self._read(name, content, text, self.problems, tag=tag, tags=tags)
+        if not converted.lines and self.problems.total > before:
+            return None  # beside what is wrong with all of its rows, that there is no line says nothing
+        found = Problems()
+        run = self._read(name, content, converted.text, found, tag=tag, tags=tags, lines=converted.lines)
+        converted.add_problems(found, self.problems)
+        return run if self.problems.total == before else None
+
+    def _read(
+        self,
+        name: str,
+        content: bytes,
+        text: bytes,
+        problems: Problems,
+        *,
+        tag: str | None,
+        tags: SortedTags,
+        lines: "array[int] | None" = None,
+    ) -> ReadRun | None:
         given = tag or (tag_of(name) if self.rules.tag_from_file else None)
         line, first_tag = first_tag_of(text)
-        is_free = self._tag_is_free(name, content, line, given or first_tag, tags)
+        is_free = self._tag_is_free(name, content, line, given or first_tag, tags, problems)
         run = read_numbered_run(
             name,
             text,
-            self.problems,
+            problems,
             self.documents,
             topics=self.rules.topics,
             tag=given,
@@ -78,12 +108,16 @@ class RunIntake:
         )
         if run is None or not is_free:
             return None
+        if lines is not None:
+            run = replace(run, origin=replace(run.origin, lines=np.array(lines, np.int32)[run.origin.lines - 1]))
         warnings = warnings_of(run, topics=self.rules.wanted_topics, most_documents=self.rules.most_documents)
         return ReadRun(name, run, tuple(warnings))
 
-    def _tag_is_free(self, name: str, content: bytes, line: int, tag: str, tags: SortedTags) -> bool:
+    def _tag_is_free(
+        self, name: str, content: bytes, line: int, tag: str, tags: SortedTags, problems: Problems
+    ) -> bool:
         """Note a tag that the run cannot have, or that another of these files has; True if it is free."""
-        before = self.problems.total
+        before = problems.total
         if not tag:
             return True  # a line too short to have a tag, which the parser notes
         refusal = _refusal(content, tag, tags)
@@ -94,9 +128,9 @@ class RunIntake:
         elif refusal is None and tag in self._files:
             refusal = Sentence("The tag %(tag)s is also the tag of %(other)s.", {"tag": tag, "other": self._files[tag]})
         if refusal is not None:
-            self.problems.add(name, line, refusal.template, **refusal.values)
+            problems.add(name, line, refusal.template, **refusal.values)
         self._files.setdefault(tag, name)
-        return self.problems.total == before
+        return problems.total == before
 
 
 class DocumentIds:

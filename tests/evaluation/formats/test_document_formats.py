@@ -111,10 +111,16 @@ def test_tab_separated_lines(text: str, documents: list[tuple[str, str, str, int
         ('{"id": 1.5, "text": "b"}', ["d:1: The value of id is not text."]),
         ('{"id": "a" "text": "b"}\n', ["d:1: The line is not valid JSON: look at column 12."]),
         (
-            "a\tb\tc\td\nb\tc\nc\n",
+            "a\tb\tc\td\te\nb\tc\nc\n",
             [
-                "d:1: The line has 4 columns; documents have two (id, body) or three (id, title, body).",
-                "d:3: The line has one column; documents have two (id, body) or three (id, title, body).",
+                (
+                    "d:1: The line has 5 columns; documents have two (id, body), three (id, title, body) or four (id, URL, "
+                    "title, body)."
+                ),
+                (
+                    "d:3: The line has one column; documents have two (id, body), three (id, title, body) or four (id, URL, "
+                    "title, body)."
+                ),
             ],
         ),
         ("a\tb\nc\td\te\n", ["d:2: The line has 3 columns, those before it have 2."]),
