@@ -191,8 +191,7 @@ def _tab_separated_documents(name: str, text: bytes, problems: Problems) -> Iter
             problems.add(
                 name,
                 line,
-                "The line has %(columns)s; documents have two (id, body), three (id, title, body) or four "
-                "(id, URL, title, body).",
+                "The line has %(columns)s; documents have two to four: id, URL, title, body.",
                 columns=counted_columns(len(columns)),
             )
         elif len(columns) != (expected := expected or len(columns)):

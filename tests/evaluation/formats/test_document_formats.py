@@ -113,14 +113,8 @@ def test_tab_separated_lines(text: str, documents: list[tuple[str, str, str, int
         (
             "a\tb\tc\td\te\nb\tc\nc\n",
             [
-                (
-                    "d:1: The line has 5 columns; documents have two (id, body), three (id, title, body) or four (id, URL, "
-                    "title, body)."
-                ),
-                (
-                    "d:3: The line has one column; documents have two (id, body), three (id, title, body) or four (id, URL, "
-                    "title, body)."
-                ),
+                "d:1: The line has 5 columns; documents have two to four: id, URL, title, body.",
+                "d:3: The line has one column; documents have two to four: id, URL, title, body.",
             ],
         ),
         ("a\tb\nc\td\te\n", ["d:2: The line has 3 columns, those before it have 2."]),
