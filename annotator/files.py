@@ -19,10 +19,14 @@ OWNER_ONLY = 0o600
 
 @dataclass(frozen=True)
 class InputFile:
-    """The bytes of a file, possibly gzipped, and the name under which it was sent."""
+    """The bytes of a file, possibly compressed, and the name under which it was sent.
+
+    `input_format` names its format (`formats.registry`), which is detected without it.
+    """
 
     name: str
     content: bytes
+    input_format: str | None = None
 
 
 def gunzipped(packed: Iterable[bytes], most: int = PIECE_BYTES) -> Iterator[bytes]:

@@ -6,11 +6,13 @@ from datetime import UTC, datetime
 import click
 
 from annotator.cli.collections import deletions
-from annotator.cli.site.files import FILE, read_files
+from annotator.cli.site.files import FILE
+from annotator.cli.site.input_files import from_option, given_files, input_format_option
 from annotator.cli.site.installation import Installation, note, on_installation
 from annotator.cli.site.options import dry_run_option, show_outcome
 from annotator.cli.site.progress import steps_shown, watched
 from annotator.cli.site.tables import Cell, format_option, show_rows
+from annotator.evaluation.formats.input_formats import Holds
 from annotator.workflows.documents import documents, search, search_adding
 from annotator.workflows.documents.search import FoundDocument
 
@@ -24,25 +26,37 @@ def command() -> None:
 
 @command.command("import")
 @click.argument("slug")
-@click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
+@click.argument("files", nargs=-1, type=FILE, metavar="[FILE...]")
 @click.option(
     "--field", "fields", multiple=True, metavar="OURS=THEIRS", help="A key of the JSONL, such as body=text; repeatable."
 )
+@input_format_option(Holds.DOCUMENTS)
+@from_option
 @dry_run_option
 @on_installation
 def import_files(
-    installation: Installation, slug: str, files: Sequence[str], fields: Sequence[str], *, dry_run: bool
+    installation: Installation,
+    slug: str,
+    files: Sequence[str],
+    fields: Sequence[str],
+    input_format: str | None,
+    sources: Sequence[str],
+    *,
+    dry_run: bool,
 ) -> None:
-    """Import documents: JSONL, TREC SGML or DOCNO<TAB>TITLE<TAB>BODY, plain or gzip.
+    """Import documents: JSON, TREC SGML, DOCNO<TAB>TITLE<TAB>BODY, CSV with a heading or Parquet, also compressed.
 
+    A folder is one of BEIR or of Hugging Face's datasets.
     An existing document takes the new text.
     """
     mapping = documents.parse_fields(fields)
-    with watched(read_files(files)) as given:
-        parsed = documents.read_documents(given, fields=mapping, unpacked_limit=installation.settings.unpacked_limit)
+    limit = installation.settings.unpacked_limit
+    read = given_files(files, Holds.DOCUMENTS, input_format=input_format, sources=sources, unpacked_limit=limit)
+    with watched(read) as given:
+        parsed = documents.read_documents(given, fields=mapping, unpacked_limit=limit)
     with installation.database.transaction(keep=not dry_run) as session:
         done = documents.import_documents(session, slug, parsed, at=datetime.now(UTC), index_at_once=False)
-        note(session, "documents.import", slug, subject=", ".join(files), details=vars(done))
+        note(session, "documents.import", slug, subject=", ".join((*files, *sources)), details=vars(done))
     counts = (
         f"Documents: {done.added} added, {done.filled} given their text, {done.changed} changed, "
         f"{done.unchanged} unchanged."

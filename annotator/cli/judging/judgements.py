@@ -1,15 +1,18 @@
 """`annotator judgements`, `questions` and `clarifications`: judgements by judge, and what organisers tell judges."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import click
 
 from annotator.cli.collections import deletions
 from annotator.cli.people.options import machine_facts, machine_options
-from annotator.cli.site.files import FILE, read_file, write_or_print
+from annotator.cli.site.files import FILE, write_or_print
+from annotator.cli.site.input_files import from_option, given_files, input_format_option
 from annotator.cli.site.installation import Installation, note, note_export, on_installation
 from annotator.cli.site.options import dry_run_option, show_outcome
 from annotator.cli.site.tables import format_option, show_rows
+from annotator.evaluation.formats.input_formats import Holds
 from annotator.workflows.judging import clarifications, judgement_export, judgement_import, questions
 
 FORMATS = {"csv": judgement_export.judgements_csv, "jsonl": judgement_export.judgements_jsonl}
@@ -22,7 +25,7 @@ def command() -> None:
 
 @command.command("import")
 @click.argument("slug")
-@click.argument("file", type=FILE)
+@click.argument("file", type=FILE, required=False)
 @click.option("--judge", required=True, metavar="NAME", help="The judge; the account is created if it is new.")
 @click.option(
     "--add-to-pool", is_flag=True, help="Add documents outside the pool to it; without this option they are refused."
@@ -31,30 +34,39 @@ def command() -> None:
     "--machine", "by_machine", is_flag=True, help="The judge is a machine, described by --model, --prompt and --date."
 )
 @machine_options
+@input_format_option(Holds.LABELS)
+@from_option
 @dry_run_option
 @on_installation
 def import_file(
     installation: Installation,
     slug: str,
-    file: str,
+    file: str | None,
     judge: str,
     model: str,
     prompt_file: str | None,
     labelled_on: datetime | None,
+    input_format: str | None,
+    sources: Sequence[str],
     *,
     add_to_pool: bool,
     by_machine: bool,
     dry_run: bool,
 ) -> None:
-    """Import a qrels file as the grades of one judge; -1 means unjudged.
+    """Import qrels or labels as the grades of one judge; -1 means unjudged.
 
+    FILE has TREC's columns, BEIR's, a heading (CSV), or is JSON or Parquet; topics may be given by their queries.
     Labels of a machine are kept apart from people's; values that are not on the scale are listed and not counted.
     """
     machine = machine_facts(model, prompt_file, labelled_on) if by_machine else None
     if not by_machine and (model or prompt_file or labelled_on):
         raise click.UsageError("--model, --prompt and --date are of a machine: say --machine, too.")
-    given = read_file(file)
     limit = installation.settings.unpacked_limit
+    paths = [file] if file else []
+    read = given_files(paths, Holds.LABELS, input_format=input_format, sources=sources, unpacked_limit=limit)
+    if len(read) > 1:
+        raise click.UsageError("These are several files; import one at a time.")
+    given = read[0]
     with installation.database.reading() as session:
         checked = judgement_import.check_judgements(
             session, slug, given, add_to_pool=add_to_pool, by_machine=by_machine, unpacked_limit=limit

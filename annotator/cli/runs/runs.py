@@ -6,12 +6,14 @@ from datetime import UTC, datetime
 import click
 
 from annotator.cli.runs.run_comparison import compare
-from annotator.cli.site.files import FILE, STANDARD_INPUT, read_file, read_files, write_or_print
+from annotator.cli.site.files import FILE, STANDARD_INPUT, read_file, write_or_print
+from annotator.cli.site.input_files import given_files, input_format_option
 from annotator.cli.site.installation import Installation, actor, note, note_export, on_installation
 from annotator.cli.site.options import confirm, dry_run_option, is_asked, show_outcome, yes_at_terminal
 from annotator.cli.site.progress import watched
 from annotator.cli.site.tables import JSON, TABLE, Row, Table, format_option, show_rows, show_tables, show_values
 from annotator.errors import Problems
+from annotator.evaluation.formats.input_formats import Holds
 from annotator.evaluation.runs.run_intake import ReadRun
 from annotator.evaluation.runs.run_tags import Sender
 from annotator.settings import Settings
@@ -49,7 +51,7 @@ round_option = click.option(
 
 @click.group
 def command() -> None:
-    """Runs in TREC's six columns, plain or gzip."""
+    """Runs: check, submit, list and download them, in TREC's six columns or in other formats."""
 
 
 command.add_command(compare)
@@ -59,15 +61,27 @@ command.add_command(compare)
 @click.argument("slug")
 @run_files
 @tag_option
+@input_format_option(Holds.RUNS)
 @format_option()
 @on_installation
-def check(installation: Installation, slug: str, files: Sequence[str], format_: str, *, tag_from_file: bool) -> None:
+def check(
+    installation: Installation,
+    slug: str,
+    files: Sequence[str],
+    input_format: str | None,
+    format_: str,
+    *,
+    tag_from_file: bool,
+) -> None:
     """List all errors and warnings about run files, and store nothing.
 
     `annotator check` does this without a collection, with a file of topics.
     """
     sender = Sender(None, organises=True, replaces=True)
-    with watched(read_files(files)) as given, installation.database.reading() as session:
+    with (
+        watched(given_files(files, Holds.RUNS, input_format=input_format)) as given,
+        installation.database.reading() as session,
+    ):
         checked = run_upload.check_each_run(
             session,
             slug,
@@ -83,6 +97,7 @@ def check(installation: Installation, slug: str, files: Sequence[str], format_: 
 @click.argument("slug")
 @run_files
 @tag_option
+@input_format_option(Holds.RUNS)
 @click.option("--team", metavar="TEAM", help="The team of the runs; created if it is new.")
 @description_option
 @type_option
@@ -97,6 +112,7 @@ def import_files(
     files: Sequence[str],
     *,
     tag_from_file: bool,
+    input_format: str | None,
     team: str | None,
     description: str | None,
     run_type: RunType | None,
@@ -115,7 +131,7 @@ def import_files(
         RunDetails(team, description, run_type, priority, round_number),
         tag_from_file=tag_from_file,
     )
-    with watched(read_files(files)) as given:
+    with watched(given_files(files, Holds.RUNS, input_format=input_format)) as given:
         now = datetime.now(UTC)
         done = run_upload.upload(
             installation.database,
@@ -297,16 +313,24 @@ def export(installation: Installation, slug: str, tag: str, version: int | None,
     help="The maximum of documents per topic; a run with more gets a warning.",
 )
 @tag_option
+@input_format_option(Holds.RUNS)
 @format_option()
 @click.pass_obj
 def check_files(
-    settings: Settings, topics: str, files: Sequence[str], most_documents: int, format_: str, *, tag_from_file: bool
+    settings: Settings,
+    topics: str,
+    files: Sequence[str],
+    most_documents: int,
+    input_format: str | None,
+    format_: str,
+    *,
+    tag_from_file: bool,
 ) -> None:
     """List all errors and warnings about run files, by a file of topics; no database is needed."""
     if STANDARD_INPUT in files and topics == STANDARD_INPUT:
         raise click.UsageError("Standard input (-) can be given once.")
     topic_file = read_file(topics)
-    with watched(read_files(files)) as given:
+    with watched(given_files(files, Holds.RUNS, input_format=input_format)) as given:
         checked = check_run_files(
             given,
             topic_file,

@@ -19,8 +19,8 @@ FILE = click.Path(readable=False)
 STANDARD_INPUT = STANDARD_OUTPUT = "-"
 
 
-def read_files(paths: Sequence[str]) -> list[InputFile]:
-    """Read whole files; `FileRefusedError` names every one that cannot be read."""
+def read_files(paths: Sequence[str], input_format: str | None = None) -> list[InputFile]:
+    """Read whole files, all of one format if that is given; `FileRefusedError` names every one that cannot be read."""
     if list(paths).count(STANDARD_INPUT) > 1:
         raise click.UsageError("Standard input (-) can be given once.")
     problems = Problems()
@@ -29,16 +29,16 @@ def read_files(paths: Sequence[str]) -> list[InputFile]:
         # A path need not be valid text, but the name that is stored and shown is.
         name = click.format_filename(path)
         try:
-            files.append(InputFile(name, _content(path)))
+            files.append(InputFile(name, _content(path), input_format))
         except OSError as error:
             problems.add(name, None, "The file cannot be read: %(reason)s.", reason=error.strerror)
     problems.refuse_if_any()
     return files
 
 
-def read_file(path: str) -> InputFile:
+def read_file(path: str, input_format: str | None = None) -> InputFile:
     """Read one file; `FileRefusedError` when that fails."""
-    return read_files([path])[0]
+    return read_files([path], input_format)[0]
 
 
 def read_text(path: str) -> str:

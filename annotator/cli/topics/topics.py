@@ -5,12 +5,14 @@ from collections.abc import Sequence
 import click
 
 from annotator.cli.collections import deletions
-from annotator.cli.site.files import FILE, read_files, write_or_print
+from annotator.cli.site.files import FILE, write_or_print
+from annotator.cli.site.input_files import from_option, given_files, input_format_option
 from annotator.cli.site.installation import Installation, note, on_installation
 from annotator.cli.site.options import dry_run_option, show_outcome
 from annotator.cli.site.progress import watched
 from annotator.cli.site.tables import Row, Table, by_measures, format_option, say_by_measure, show_rows, show_tables
 from annotator.errors import ConflictError
+from annotator.evaluation.formats.input_formats import Holds
 from annotator.evaluation.leaderboard.leaderboard_making import DroppingEffect
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.evaluation.qrels.topic_flags import TopicFlag
@@ -30,26 +32,40 @@ def command() -> None:
 
 @command.command("import")
 @click.argument("slug")
-@click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
+@click.argument("files", nargs=-1, type=FILE, metavar="[FILE...]")
 @click.option(
     "--draft",
     is_flag=True,
     help="Import new topics as drafts, which are neither shown nor pooled before they are accepted.",
 )
+@input_format_option(Holds.TOPICS)
+@from_option
 @dry_run_option
 @on_installation
-def import_files(installation: Installation, slug: str, files: Sequence[str], *, draft: bool, dry_run: bool) -> None:
-    """Import topics: TREC SGML, TREC XML, NUMBER<TAB>TITLE, CSV with a heading or JSONL, plain or gzip.
+def import_files(
+    installation: Installation,
+    slug: str,
+    files: Sequence[str],
+    input_format: str | None,
+    sources: Sequence[str],
+    *,
+    draft: bool,
+    dry_run: bool,
+) -> None:
+    """Import topics: TREC SGML or XML, NUMBER<TAB>TITLE, CSV with a heading, JSON or Parquet, also compressed.
 
+    A folder is one of BEIR or of Hugging Face's datasets.
     A topic with an existing number takes the new text, unless documents were judged by the present one.
     """
-    with watched(read_files(files)) as given:
-        parsed = topics.read_topics(given, unpacked_limit=installation.settings.unpacked_limit)
+    limit = installation.settings.unpacked_limit
+    read = given_files(files, Holds.TOPICS, input_format=input_format, sources=sources, unpacked_limit=limit)
+    with watched(read) as given:
+        parsed = topics.read_topics(given, unpacked_limit=limit)
     state = TopicState.DRAFT if draft else TopicState.ACCEPTED
     with installation.database.transaction(keep=not dry_run) as session:
         most = installation.settings.topic_limit
         done = topics.import_topics(session, slug, parsed, state=state, most=most)
-        note(session, "topics.import", slug, subject=", ".join(files), details=vars(done))
+        note(session, "topics.import", slug, subject=", ".join((*files, *sources)), details=vars(done))
     counts = f"Topics: {done.added} added, {done.changed} changed, {done.unchanged} unchanged."
     show_outcome(counts, dry_run=dry_run)
 

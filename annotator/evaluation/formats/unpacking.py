@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from annotator.errors import Problems, Sentence
+from annotator.evaluation.formats.columnar import RowsTooLargeError, as_json_lines, is_columnar
 from annotator.files import PIECE_BYTES
 from annotator.packing import LONGEST_MAGIC, CutOffError, DamagedError, packing_of, unpacked
 
@@ -121,6 +122,8 @@ class TooLargeError(Exception):
 def unpack(name: str, data: bytes, limit: int = UNPACKED_LIMIT) -> bytes:
     """Return the file's text in UTF-8 without byte order mark, decompressed when it is gzip, bzip2, xz or Zstandard.
 
+    Parquet and Arrow files are returned as JSON lines.
+
     Raises `FileRefusedError` when it is truncated, not text, empty, or longer than `limit` bytes.
     """
     problems = Problems()
@@ -155,7 +158,11 @@ def unpack_into(problems: Problems, name: str, data: bytes, limit: int = UNPACKE
     """Do as `unpack`, but note the problem and return None instead of raising."""
     before, text = problems.total, b""
     with noting_damage(problems, name, limit):
-        text = _unpack(data, limit).removeprefix(UTF8_MARK)
+        text = _unpack(data, limit)
+        if is_columnar(text):
+            text = as_json_lines(problems, name, text, limit) or b""
+            return None if problems.total > before else text
+        text = text.removeprefix(UTF8_MARK)
         _check_text(problems, name, text)
     return None if problems.total > before else text
 
@@ -183,7 +190,7 @@ def noting_damage(problems: Problems, name: str, limit: int = UNPACKED_LIMIT) ->
         yield
     except OSError as error:
         problems.add(name, None, "The file cannot be read: %(reason)s.", reason=error.strerror)
-    except TooLargeError:
+    except (TooLargeError, RowsTooLargeError):
         problems.add(name, None, "The unpacked file is larger than %(limit)d bytes. Split it.", limit=limit)
     except CutOffError as error:
         problems.add(

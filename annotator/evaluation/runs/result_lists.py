@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from annotator.errors import Problems
 from annotator.evaluation.formats.csv_tables import LONGEST_HEADING, is_table, table_rows
+from annotator.evaluation.formats.foreign_rows import query_key
 from annotator.evaluation.formats.identifiers import is_one_word
 from annotator.evaluation.formats.unpacking import unpack_into
 from annotator.evaluation.runs.run_intake import tag_of
@@ -23,11 +24,6 @@ NOT_IN_A_TAG = re.compile(r"\s+")
 def is_result_list(text: bytes) -> bool:
     """Whether a file is such a table; `text` is what `unpack` returns."""
     return is_table(text, COLUMNS, required=(TOPIC, DOCUMENT))
-
-
-def query_key(query: str) -> str:
-    """What two spellings of a query have in common: case and blanks do not matter."""
-    return " ".join(query.casefold().split())
 
 
 def as_run_files(

@@ -41,7 +41,6 @@ class RunRules:
     titles: Mapping[str, str] = field(
         default_factory=dict
     )  # numbers of topics by their queries, as `query_key` writes them
-    input_format: str | None = None  # of all files; detected without it
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,18 +61,25 @@ class RunIntake:
         self.documents = DocnoNumbers()
         self._files: dict[str, str] = {}  # by tag
 
-    def read(self, name: str, content: bytes, *, tag: str | None = None, tags: SortedTags = NO_TAGS) -> ReadRun | None:
+    def read(
+        self,
+        name: str,
+        content: bytes,
+        *,
+        tag: str | None = None,
+        tags: SortedTags = NO_TAGS,
+        input_format: str | None = None,
+    ) -> ReadRun | None:
         """Read one file; None with its problems noted.
 
         `tag` is used in place of that in the file; `tags` are those in use, sorted for the sender of this file.
+        Without `input_format` the format is detected.
         """
         text = unpack_into(self.problems, name, content, self.rules.unpacked_limit)
         if text is None:
             return None
         before = self.problems.total
-        converted = as_trec_run(
-            name, text, self.problems, input_format=self.rules.input_format, titles=self.rules.titles
-        )
+        converted = as_trec_run(name, text, self.problems, input_format=input_format, titles=self.rules.titles)
         if converted is None:
             return self._read(name, content, text, self.problems, tag=tag, tags=tags)
         if not converted.lines and self.problems.total > before:

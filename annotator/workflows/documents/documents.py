@@ -91,7 +91,8 @@ def read_documents(
         text = unpack_into(problems, file.name, file.content, unpacked_limit)
         if text is None:
             continue
-        for document in parse_documents(file.name, text, problems, fields=fields) or ():
+        parsed = parse_documents(file.name, text, problems, fields=fields, input_format=file.input_format)
+        for document in parsed or ():
             if documents.setdefault(document.docno, document) is not document:
                 problems.add(file.name, document.line, "Document %(docno)s is given twice.", docno=document.docno)
     problems.refuse_if_any()

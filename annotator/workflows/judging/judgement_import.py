@@ -53,6 +53,7 @@ from annotator.storage.pools.pool_items import add_pool_items, insert_imported
 from annotator.storage.pools.pools import next_pool, next_seed, pool_item_ids
 from annotator.storage.tables.judging import OF_A_FILE
 from annotator.storage.tables.pools import Besides
+from annotator.workflows.topics.topics import numbers_by_query
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ def check_judgements(
     by_machine: bool = False,
     unpacked_limit: int,
 ) -> CheckedJudgements:
-    """Read and validate a qrels file; stores nothing.
+    """Read and validate a file of qrels or labels in any format; stores nothing.
 
     Raises `FileRefusedError` with every problem: the format, its topics, grades outside the scale, and documents
     outside the pool, unless they are to be added; those of a dropped topic never are. A machine's labels outside the
@@ -118,7 +119,16 @@ def check_judgements(
     text = unpack_into(problems, file.name, file.content, unpacked_limit)
     rows = []
     if text is not None:
-        rows = readable_rows(file.name, text, problems, topics=topics, grades=grades, takes_labels=by_machine)
+        rows = readable_rows(
+            file.name,
+            text,
+            problems,
+            topics=topics,
+            grades=grades,
+            takes_labels=by_machine,
+            input_format=file.input_format,
+            titles=numbers_by_query(session, collection.id),
+        )
     note_drafts(file.name, rows, topic_ids(session, collection.id, Topic.state == TopicState.DRAFT), problems)
     dropped = topic_ids(session, collection.id, DROPPED)
     accepted = {} if add_to_pool else topic_ids(session, collection.id, ACCEPTED)

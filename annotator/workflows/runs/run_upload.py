@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import Problems, Sentence
 from annotator.evaluation.costs.statements import Statement
+from annotator.evaluation.formats.foreign_rows import query_key
 from annotator.evaluation.formats.topic_formats import parse_topics
 from annotator.evaluation.formats.unpacking import unpack_into
 from annotator.evaluation.runs.run_intake import DocumentIds, ReadRun, RunIntake, RunRules, checksum_of
@@ -31,6 +32,7 @@ from annotator.workflows.runs.run_costs import state_with_runs
 from annotator.workflows.runs.run_files import RunEntry, open_files
 from annotator.workflows.runs.runs import check_details, rankings_sent_twice
 from annotator.workflows.runs.submissions import check_may_send, foresee_sending
+from annotator.workflows.topics.topics import numbers_by_query
 
 PACKING = 1  # zlib's level: the default 6 takes four times as long for a run and saves a fourteenth
 NO_DETAILS = RunDetails()
@@ -190,6 +192,7 @@ def check_each_run(
         most_documents=collection.most_documents,
         unpacked_limit=unpacked_limit,
         tag_from_file=tag_from_file,
+        titles=numbers_by_query(session, collection.id),
     )
     intake = RunIntake(rules)
     if entries is None:
@@ -197,12 +200,16 @@ def check_each_run(
     read = [
         _Read(file, run, one, details)
         for file, entry, one, details in zip(opened.files, given, senders, merged, strict=True)
-        if entry and (run := intake.read(file.name, file.content, tag=entry.tag, tags=tags[one])) is not None
+        if entry and (run := _taken(intake, file, entry, tags[one])) is not None
     ]
     documents = DocumentIds(intake.documents, corpus_is_loaded=has_texts(session, collection.id))
     _find_documents(session, collection.id, documents)
     ready = [_checked(one, tags[one.sender].corrected.get(one.run.parsed.tag), documents) for one in read]
     return CheckedFiles(ready, intake.problems)
+
+
+def _taken(intake: RunIntake, file: InputFile, entry: RunEntry, tags: SortedTags) -> ReadRun | None:
+    return intake.read(file.name, file.content, tag=entry.tag, tags=tags, input_format=file.input_format)
 
 
 def store_runs(
@@ -403,7 +410,7 @@ def check_run_files(
     """
     problems = Problems()
     text = unpack_into(problems, topics.name, topics.content, unpacked_limit)
-    parsed = None if text is None else parse_topics(topics.name, text, problems)
+    parsed = None if text is None else parse_topics(topics.name, text, problems, topics.input_format)
     problems.report_if_any()
     numbers = frozenset(topic.number for topic in parsed or ())
     intake = RunIntake(
@@ -414,7 +421,8 @@ def check_run_files(
             unpacked_limit=unpacked_limit,
             tag_from_file=tag_from_file,
             unknown_topic=Sentence("The file of topics has no topic %(topic)s."),
+            titles={query_key(topic.title): topic.number for topic in parsed or ()},
         )
     )
-    read = [intake.read(file.name, file.content) for file in files]
+    read = [intake.read(file.name, file.content, input_format=file.input_format) for file in files]
     return ReadFiles([run for run in read if run is not None], intake.problems)

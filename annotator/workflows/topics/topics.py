@@ -9,6 +9,7 @@ from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, Problems
+from annotator.evaluation.formats.foreign_rows import query_key
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.formats.topic_formats import ParsedTopic, numbered_queries, parse_topics
 from annotator.evaluation.formats.unpacking import unpack_into
@@ -54,7 +55,7 @@ def read_topics(files: Sequence[InputFile], *, unpacked_limit: int) -> list[Pars
     topics: dict[str, tuple[str, ParsedTopic]] = {}
     for file in files:
         text = unpack_into(problems, file.name, file.content, unpacked_limit)
-        for topic in (parse_topics(file.name, text, problems) if text is not None else None) or []:
+        for topic in _topics_in(file, text, problems):
             earlier = topics.setdefault(topic.number, (file.name, topic))
             if earlier[1] is not topic:
                 problems.add(
@@ -66,6 +67,16 @@ def read_topics(files: Sequence[InputFile], *, unpacked_limit: int) -> list[Pars
                 )
     problems.refuse_if_any()
     return [topic for _, topic in topics.values()]
+
+
+def _topics_in(file: InputFile, text: bytes | None, problems: Problems) -> Sequence[ParsedTopic]:
+    return () if text is None else parse_topics(file.name, text, problems, file.input_format) or ()
+
+
+def numbers_by_query(session: Session, collection_id: int) -> dict[str, str]:
+    """The numbers of topics by their titles, as `query_key` writes them: files of other tools name topics so."""
+    rows = session.execute(select(Topic.title, Topic.number).where(Topic.collection_id == collection_id))
+    return {query_key(title): number for title, number in rows}
 
 
 def pasted_topics(session: Session, slug: str, name: str, text: str) -> InputFile:

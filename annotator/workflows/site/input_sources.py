@@ -1,0 +1,98 @@
+"""What is read in place of a file: folders of data sets, and data sets of ir_datasets."""
+
+import json
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from annotator.errors import InvalidValueError, NotFoundError
+from annotator.evaluation.formats.dataset_folders import files_in
+from annotator.evaluation.formats.input_formats import Holds
+from annotator.evaluation.formats.registry import FORMATS, names_of, read_as
+from annotator.files import InputFile
+
+IR_DATASETS = "ir_datasets:"
+# What ir_datasets calls the parts of a data set, and the format in which they are handed on.
+PARTS = {Holds.TOPICS: ("queries", "jsonl"), Holds.LABELS: ("qrels", "jsonl"), Holds.DOCUMENTS: ("docs", "jsonl")}
+TEXTS = {"text", "title", "query", "body", "contents"}
+FORMAT_NAMES = {holds: names_of(holds) for holds in FORMATS}
+
+
+def formats_read(holds: Holds, files: Iterable[InputFile]) -> Iterator[str]:
+    """What is reported about files before they are read: the format of each."""
+    for file in files:
+        yield str(read_as(holds, file))
+
+
+def in_folder(folder: Path, holds: Holds) -> list[Path]:
+    """The files of a folder that hold such things; raises `NotFoundError` when there are none."""
+    found = files_in(folder, holds)
+    if not found:
+        raise NotFoundError(
+            "The folder “%(folder)s” has no %(holds)s: neither the files of BEIR nor of a data set saved by Hugging "
+            "Face's datasets.",
+            folder=str(folder),
+            holds=holds.value,
+        )
+    return found
+
+
+def from_source(source: str, holds: Holds, *, unpacked_limit: int) -> InputFile:
+    """A part of a data set of ir_datasets as a file.
+
+    Raises `InvalidValueError` for another source, and `NotFoundError` when ir_datasets is not installed, does not know
+    the data set, cannot load it, or when it has no such part or too large a one.
+    """
+    if not source.startswith(IR_DATASETS):
+        raise InvalidValueError("“%(source)s” is no source: write ir_datasets:NAME.", source=source)
+    if holds not in PARTS:
+        raise InvalidValueError("A data set of ir_datasets has no %(holds)s.", holds=holds.value)
+    part, format_ = PARTS[holds]
+    dataset = _dataset(source.removeprefix(IR_DATASETS))
+    if not getattr(dataset, f"has_{part}")():
+        raise NotFoundError("“%(source)s” has no %(holds)s.", source=source, holds=holds.value)
+    lines, size = [], 0
+    try:
+        for record in getattr(dataset, f"{part}_iter")():
+            lines.append(_line(record))
+            size += len(lines[-1])
+            if size > unpacked_limit:
+                raise NotFoundError(
+                    "“%(source)s” has more than %(limit)d bytes of %(holds)s. Import a part of them from a file.",
+                    source=source,
+                    limit=unpacked_limit,
+                    holds=holds.value,
+                )
+    except (OSError, RuntimeError, ValueError) as error:
+        raise _unloaded(source, error) from error
+    return InputFile(source, b"".join(lines), format_)
+
+
+def _dataset(name: str) -> Any:  # noqa: ANN401 - the package ships no types
+    source = f"{IR_DATASETS}{name}"
+    try:
+        return import_module("ir_datasets").load(name)
+    except ModuleNotFoundError:
+        raise NotFoundError(
+            "“%(source)s” needs the package ir_datasets, which is not installed here: pip install ir_datasets.",
+            source=source,
+        ) from None
+    except KeyError:
+        raise NotFoundError("ir_datasets has no data set “%(name)s”.", name=name) from None
+    except (OSError, RuntimeError, ValueError) as error:
+        raise _unloaded(source, error) from error
+
+
+def _unloaded(source: str, error: Exception) -> NotFoundError:
+    return NotFoundError(
+        "“%(source)s” cannot be loaded: %(reason)s.", source=source, reason=str(error).partition("\n")[0].rstrip(".")
+    )
+
+
+def _line(record: Any) -> bytes:  # noqa: ANN401 - a named tuple of ir_datasets
+    """A record as a JSON object; its own `default_text` is the text when it has neither text nor title."""
+    values = {key: value for key, value in record._asdict().items() if isinstance(value, str | int | float)}
+    if hasattr(record, "default_text") and not TEXTS.intersection(values):
+        values["text"] = record.default_text()
+    return json.dumps(values, ensure_ascii=False).encode() + b"\n"
