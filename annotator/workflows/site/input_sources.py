@@ -9,7 +9,8 @@ from typing import Any
 from annotator.errors import InvalidValueError, NotFoundError
 from annotator.evaluation.formats.dataset_folders import files_in
 from annotator.evaluation.formats.input_formats import Holds
-from annotator.evaluation.formats.registry import FORMATS, names_of, read_as
+from annotator.evaluation.formats.registry import FORMATS, format_of, names_of, read_as
+from annotator.evaluation.formats.row_formats import TREC
 from annotator.files import InputFile
 
 IR_DATASETS = "ir_datasets:"
@@ -20,9 +21,10 @@ FORMAT_NAMES = {holds: names_of(holds) for holds in FORMATS}
 
 
 def formats_read(holds: Holds, files: Iterable[InputFile]) -> Iterator[str]:
-    """What is reported about files before they are read: the format of each."""
+    """What is reported about files before they are read: the format of each, unless it is TREC's columns."""
     for file in files:
-        yield str(read_as(holds, file))
+        if format_of(holds, file).name != TREC:
+            yield str(read_as(holds, file))
 
 
 def in_folder(folder: Path, holds: Holds) -> list[Path]:

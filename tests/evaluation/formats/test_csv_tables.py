@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotator.errors import Problems
+from annotator.evaluation.formats.foreign_rows import query_key
 from annotator.evaluation.formats.topic_formats import numbered_queries, parse_topics
-from annotator.evaluation.runs.result_lists import as_run, is_result_list, query_key
+from annotator.evaluation.runs.result_lists import as_run, is_result_list
 
 TITLES = {"1": "1", "2": "2", "red shoes": "1", "warm coat": "2"}
 
