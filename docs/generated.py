@@ -19,6 +19,8 @@ from annotator.api.site.pagination import shape_of
 from annotator.app import create_app
 from annotator.cli import main
 from annotator.cli.remote.given import NOUNS
+from annotator.evaluation.formats.registry import FORMATS
+from annotator.evaluation.formats.row_formats import TREC
 from annotator.evaluation.metrics.names import explain_all
 from annotator.evaluation.pooling.parameters import PARAMETERS
 from annotator.evaluation.pooling.strategies import STRATEGIES
@@ -127,6 +129,26 @@ def policies_page() -> str:
     rows.append(("`judge:NAME`", plain(str(parse_policy("judge:NAME").sentence))))
     about = "The values of `annotator collections set --consensus` and of `qrels export --policy`."
     return f"{NOTE}# Consensus policies\n\n{about}\n\n{table(('Policy', 'The grade of a document'), rows)}\n"
+
+
+def formats_page() -> str:
+    """Every format of input files: its name, whose files have it, an example and what writes it."""
+    sections = []
+    for holds, formats in FORMATS.items():
+        title = holds.value[0].upper() + holds.value[1:]
+        sections.append(f"## {title}\n")
+        for one in sorted(formats, key=lambda one: one.name != TREC):
+            example = f"\n\n```text\n{one.example}```" if one.example else ""
+            writer = f" Written by `annotator {one.writer}`." if one.writer else ""
+            sections.append(f"### {one.title}: `{one.name}`\n\n{one.about}{writer}{example}\n")
+    about = (
+        "The format of a file is detected from its content, in the order of this page, and reported by commands; "
+        "`--input-format NAME` names it. Every file may be compressed with gzip, bzip2, xz or Zstandard. In place of a "
+        "file, `topics import`, `documents import` and `judgements import` take a folder of BEIR or of Hugging Face's "
+        "`datasets`, and `--from ir_datasets:NAME` where the package ir_datasets is installed. A problem is reported "
+        "with its line, in Parquet with its row, and nothing of the file is stored."
+    )
+    return "\n".join([f"{NOTE}# Input formats\n\n{about}\n", *sections])
 
 
 def settings_page() -> str:
@@ -260,6 +282,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "measures.md": measures_page,
     "strategies.md": strategies_page,
     "policies.md": policies_page,
+    "formats.md": formats_page,
     "settings.md": settings_page,
     "api.md": api_page,
     "openapi.json": lambda: json.dumps(openapi(), indent=1, ensure_ascii=False) + "\n",

@@ -9,6 +9,7 @@ from zipfile import ZipFile
 
 import pytest
 
+from annotator.evaluation.formats.registry import FORMATS
 from annotator.evaluation.metrics import MEASURES
 from annotator.evaluation.pooling.strategies import STRATEGIES
 from annotator.evaluation.qrels.consensus import NAMED_POLICIES
@@ -122,9 +123,10 @@ def test_the_readme_is_short() -> None:
         ("measures.md", [f"## {name}" for name in MEASURES]),
         ("strategies.md", [f"## {name}\n" for name in STRATEGIES]),
         ("policies.md", [f"`{name}`" for name in NAMED_POLICIES]),
+        ("formats.md", [f"`{one.name}`" for formats in FORMATS.values() for one in formats]),
         ("settings.md", [f"`ANNOTATOR_{name.upper()}`" for name in KINDS]),
     ],
-    ids=["measures", "strategies", "policies", "settings"],
+    ids=["measures", "strategies", "policies", "formats", "settings"],
 )
 def test_the_reference_has_everything_that_is_there(name: str, entries: list[str]) -> None:
     page = MAKE[name]()

@@ -6,7 +6,8 @@ from annotator.api.collections.audit import note
 from annotator.api.site.access import ORGANISE, READ
 from annotator.api.site.door import Call, Gives, Takes, operation, resource_of
 from annotator.api.site.jobs_asked import MOST_AT_ONCE
-from annotator.api.site.values import Text
+from annotator.api.site.values import Text, input_format
+from annotator.evaluation.formats.input_formats import Holds
 from annotator.files import InputFile
 from annotator.web.site.background import report_reading, work
 from annotator.web.site.context import database, now, settings
@@ -44,6 +45,7 @@ class ImportQuery(Schema):
         data_key="fields",
         metadata={"description": "Other names of JSON fields: OURS=THEIRS, such as “docno=id body=text”."},
     )
+    input_format = input_format(Holds.DOCUMENTS)
     dry_run = fields.Boolean(load_default=False, metadata={"description": "Only check and count; nothing is stored."})
 
 
@@ -70,7 +72,7 @@ def import_documents(call: Call) -> object:
     Sending it again changes nothing. A file of more than 8 MiB, unpacked, is processed by a background job.
     """
     names = documents.parse_fields(call.query["fields_"].split())
-    files = report_reading([InputFile(call.query["name"], call.content)])
+    files = report_reading([InputFile(call.query["name"], call.content, call.query["input_format"])])
     most = settings().unpacked_limit if work() is not None else min(settings().unpacked_limit, MOST_UNPACKED_AT_ONCE)
     read = documents.read_documents(files, fields=names, unpacked_limit=most)
     at_once = len(read) <= search.INDEXED_AT_ONCE and work() is None

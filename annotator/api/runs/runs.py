@@ -9,7 +9,8 @@ from marshmallow import Schema, fields
 from annotator.api.collections.audit import actor, note, note_export
 from annotator.api.site.access import SEE_RUNS, SEND_RUNS, caller
 from annotator.api.site.door import Call, Gives, Takes, operation, resource_of, text
-from annotator.api.site.values import Moment, Text, counted, one_of
+from annotator.api.site.values import Moment, Text, counted, input_format, one_of
+from annotator.evaluation.formats.input_formats import Holds
 from annotator.evaluation.runs.run_tags import Sender
 from annotator.files import InputFile
 from annotator.storage import RunType
@@ -78,6 +79,7 @@ class FileQuery(Schema):
     """How a file is to be read."""
 
     name = Text(load_default="run", metadata={"description": "The file's name, used in problems and receipts."})
+    input_format = input_format(Holds.RUNS)
     tag_from_file = fields.Boolean(load_default=False, metadata={"description": "Use the file name as the tag."})
     replaces = fields.Boolean(load_default=False, metadata={"description": "Replace the run with the same tag."})
     team = Text(
@@ -213,7 +215,7 @@ def run_file(call: Call) -> Response:
 
 def _files(call: Call) -> Sequence[InputFile]:
     name = PureWindowsPath(call.query["name"]).name[:LONGEST_NAME] or "run"
-    return report_reading(only_runs([InputFile(name, call.content)]))
+    return report_reading(only_runs([InputFile(name, call.content, call.query["input_format"])]))
 
 
 def _sender(call: Call) -> Sender:

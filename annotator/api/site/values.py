@@ -7,7 +7,9 @@ from typing import Any
 from marshmallow import ValidationError, fields, validate
 
 from annotator.errors import InvalidValueError
+from annotator.evaluation.formats.input_formats import Holds
 from annotator.moments import read_moment
+from annotator.workflows.site.input_sources import FORMAT_NAMES
 
 GREATEST = 2**31 - 1
 
@@ -52,3 +54,12 @@ def whole(least: int = 0, most: int = GREATEST, **options: Any) -> fields.Intege
 def one_of(values: Iterable[str], **options: Any) -> fields.String:  # noqa: ANN401 - marshmallow's options
     """A string that must be one of these values."""
     return fields.String(validate=validate.OneOf(list(map(str, values))), **options)
+
+
+def input_format(holds: Holds) -> fields.String:
+    """The format of the file that is sent."""
+    return one_of(
+        FORMAT_NAMES[holds],
+        load_default=None,
+        metadata={"description": "The format of the file; detected from its content by default."},
+    )

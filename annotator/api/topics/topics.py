@@ -5,7 +5,8 @@ from marshmallow import Schema, fields
 from annotator.api.collections.audit import note
 from annotator.api.site.access import ORGANISE, gate_of
 from annotator.api.site.door import Call, Gives, Takes, operation, resource_of
-from annotator.api.site.values import Text
+from annotator.api.site.values import Text, input_format
+from annotator.evaluation.formats.input_formats import Holds
 from annotator.files import InputFile
 from annotator.storage import Role, TopicState
 from annotator.web.site.context import database, settings, the_place
@@ -31,6 +32,7 @@ class ImportQuery(Schema):
     """How a file of topics is to be read."""
 
     name = Text(load_default="topics", metadata={"description": "The file's name, used in the problems."})
+    input_format = input_format(Holds.TOPICS)
     draft = fields.Boolean(
         load_default=False,
         metadata={"description": "Import them as drafts, which are not pooled before they are accepted."},
@@ -64,11 +66,11 @@ def list_topics(call: Call) -> object:
     resource, "POST", "/collections/<slug>/topics", ORGANISE, Gives(TopicsImported), Takes(query=ImportQuery, file=True)
 )
 def import_topics(call: Call) -> object:
-    """Import a file of topics, completely or not at all: TSV, TREC SGML or XML, JSON lines.
+    """Import a file of topics, completely or not at all: TSV, TREC SGML or XML, CSV, JSON, Parquet.
 
     Sending it again changes nothing.
     """
-    file = InputFile(call.query["name"], call.content)
+    file = InputFile(call.query["name"], call.content, call.query["input_format"])
     read = topics.read_topics([file], unpacked_limit=settings().unpacked_limit)
     state = TopicState.DRAFT if call.query["draft"] else TopicState.ACCEPTED
     with database().transaction(keep=not call.query["dry_run"]) as session:
