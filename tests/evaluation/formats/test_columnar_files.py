@@ -21,7 +21,7 @@ ROWS = [{"qid": "1", "docno": "d7", "label": 2}, {"qid": "1", "docno": "d3", "la
 
 def parquet_of(table: pa.Table) -> bytes:
     file = BytesIO()
-    parquet.write_table(table, file)  # type: ignore[no-untyped-call] # pyarrow ships few types
+    parquet.write_table(table, file)
     return file.getvalue()
 
 
