@@ -13,6 +13,7 @@ from annotator.errors import Problems, Sentence
 from annotator.evaluation.formats.unpacking import unpack_into
 from annotator.evaluation.runs.docno_numbers import DocnoNumbers, Numbers
 from annotator.evaluation.runs.foreign_runs import as_trec_run
+from annotator.evaluation.runs.ir_metadata import BrokenMetadataError, IrMetadata, read_ir_metadata
 from annotator.evaluation.runs.numbered_runs import read_numbered_run
 from annotator.evaluation.runs.parsed_runs import NumberedRun
 from annotator.evaluation.runs.rankings import encode_documents, encode_scores
@@ -50,6 +51,7 @@ class ReadRun:
     file_name: str
     parsed: NumberedRun
     warnings: tuple[Sentence, ...]
+    metadata: IrMetadata
 
 
 class RunIntake:
@@ -117,7 +119,8 @@ class RunIntake:
         if lines is not None:
             run = replace(run, origin=replace(run.origin, lines=np.array(lines, np.int32)[run.origin.lines - 1]))
         warnings = warnings_of(run, topics=self.rules.wanted_topics, most_documents=self.rules.most_documents)
-        return ReadRun(name, run, tuple(warnings))
+        metadata, broken = _metadata_of(text)
+        return ReadRun(name, run, (*warnings, *broken), metadata)
 
     def _tag_is_free(
         self, name: str, content: bytes, line: int, tag: str, tags: SortedTags, problems: Problems
@@ -137,6 +140,15 @@ class RunIntake:
             problems.add(name, line, refusal.template, **refusal.values)
         self._files.setdefault(tag, name)
         return problems.total == before
+
+
+def _metadata_of(text: bytes) -> tuple[IrMetadata, list[Sentence]]:
+    """The metadata in the header of a run, and a warning about a header that cannot be read."""
+    try:
+        return read_ir_metadata(text) or IrMetadata(), []
+    except BrokenMetadataError as error:
+        template = "The header of ir_metadata is broken at line %(line)d and not used: %(reason)s."
+        return IrMetadata(), [Sentence(template, {"line": error.line, "reason": error.reason})]
 
 
 class DocumentIds:

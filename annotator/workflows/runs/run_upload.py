@@ -13,6 +13,7 @@ from annotator.evaluation.costs.statements import Statement
 from annotator.evaluation.formats.foreign_rows import query_key
 from annotator.evaluation.formats.topic_formats import parse_topics
 from annotator.evaluation.formats.unpacking import unpack_into
+from annotator.evaluation.runs.ir_metadata import IrMetadata
 from annotator.evaluation.runs.run_intake import DocumentIds, ReadRun, RunIntake, RunRules, checksum_of
 from annotator.evaluation.runs.run_tags import Sender, SortedTags, TagHolder, sort_tags
 from annotator.evaluation.runs.run_warnings import as_stored
@@ -330,8 +331,17 @@ def _checked(one: _Read, corrected_id: int | None, documents: DocumentIds) -> Ch
         packed=file.content if is_packed else gzip.compress(file.content, PACKING, mtime=0),
         corrected_id=corrected_id,
         documents=documents,
-        details=one.details,
+        details=_filled(one.details, run.metadata),
+        metadata=run.metadata,
     )
+
+
+def _filled(details: RunDetails, metadata: IrMetadata) -> RunDetails:
+    """The details, where nothing is given with those in the header of the file."""
+    run_type = details.run_type
+    if run_type is None and metadata.is_automatic is not None:
+        run_type = RunType.AUTOMATIC if metadata.is_automatic else RunType.MANUAL
+    return replace(details, description=details.description or metadata.description, run_type=run_type)
 
 
 def _all_added(session: Session, collection_id: int, checked: DocumentIds) -> DocumentIds:

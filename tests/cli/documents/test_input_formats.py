@@ -127,3 +127,26 @@ def test_what_ir_datasets_cannot_give_is_said(annotator: CommandLine, monkeypatc
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
     assert "which is not installed here" in annotator.refused(*load, "ir_datasets:vaswani")[0]
     assert annotator("topics", "import", "d").exit_code == 2
+
+
+def test_the_header_of_ir_metadata_is_read_kept_and_written_back(news: CommandLine) -> None:
+    header = "# ir_metadata.start\n# method:\n#   description: BM25, stemmed\n#   automatic: false\n# ir_metadata.end\n"
+    Path("a.run").write_text(f"{header}1 Q0 d1 1 2.5 bm25\n")
+    news.done("runs", "import", "news", "a.run")
+    shown = news.done("runs", "show", "news", "bm25")
+    assert "BM25, stemmed" in shown
+    assert "manual" in shown
+    assert news.done("runs", "export", "news", "bm25") == Path("a.run").read_text()
+    news.done(
+        "runs",
+        "import",
+        "news",
+        "a.run",
+        "--replace",
+        "--tag-from-file",
+        "--description",
+        "Said",
+        "--type",
+        "automatic",
+    )
+    assert "Said" in news.done("runs", "show", "news", "a.run")
