@@ -337,7 +337,7 @@ def test_qrels_and_runs_in_the_wrong_order_are_told_once(files: tuple[Path, list
 @pytest.mark.parametrize("lenient", [False, True])
 def test_columns_between_commas_are_told_once(*, lenient: bool) -> None:
     told = "The columns are separated by commas; they must be separated by blanks or tabs."
-    run = ("r.csv", b"topic,q0,docno,rank,score,tag\n1,Q0,a,1,1,t\n1,Q0,b,2,0,t\n")
+    run = ("r.csv", b"1,Q0,a,1,1,t\n1,Q0,b,2,0,t\n")
     with pytest.raises(FileRefusedError) as refusal:
         metrics.evaluate(QRELS, [run, ("s", b"1 Q0 a 1\n1,Q0,a,1,1,t\n")], "AP", lenient=lenient)
     assert [str(problem) for problem in refusal.value.problems[:1]] == [f"r.csv: {told}"]
@@ -394,3 +394,9 @@ def test_only_what_is_the_same_measure_elsewhere_is_named_so() -> None:
     accuracy, err = (" ".join(metrics.parse_measure(name).help.split()) for name in ("Accuracy(docs=9)", "ERR"))
     assert "The Accuracy of ir_measures is another measure" in accuracy
     assert "ERR(max=4)@20 is the ERR@20 of ir_measures" in err
+
+
+def test_files_in_the_layouts_of_other_tools_are_scored() -> None:
+    qrels = ("q.tsv", b"query-id\tcorpus-id\tscore\n1\ta\t1\n1\tb\t0\n")
+    runs = [("r.csv", b"qid,docno,score\n1,a,2\n1,b,1\n"), ("s.json", b'{"1": {"b": 2.5, "a": 1}}')]
+    assert [list(one) for one in metrics.evaluate(qrels, runs, "AP").values["AP"]] == [[1.0], [0.5]]
