@@ -399,4 +399,4 @@ def test_only_what_is_the_same_measure_elsewhere_is_named_so() -> None:
 def test_files_in_the_layouts_of_other_tools_are_scored() -> None:
     qrels = ("q.tsv", b"query-id\tcorpus-id\tscore\n1\ta\t1\n1\tb\t0\n")
     runs = [("r.csv", b"qid,docno,score\n1,a,2\n1,b,1\n"), ("s.json", b'{"1": {"b": 2.5, "a": 1}}')]
-    assert [list(one) for one in metrics.evaluate(qrels, runs, "AP").values["AP"]] == [[1.0], [0.5]]
+    assert metrics.evaluate(qrels, runs, "AP").scores.means.tolist() == [[1.0], [0.5]]
