@@ -266,7 +266,9 @@ export class Work {
   /** The last judgement was in another topic: withdraw it, and go there when that is saved. */
   undoElsewhere({ before, title, act }, about) {
     const one = { assignment: act.assignment, docno: act.docno, title, decision: decisionOf(act) };
-    if (before) this.put(one, { ...before, kind: kindOf(before), seconds: 0 }, about);
+    // Another judgement, with an id of its own.
+    const { id: _, ...again } = before ?? {};
+    if (before) this.put(one, { ...again, kind: kindOf(before), seconds: 0 }, about);
     else this.put(one, { kind: "withdraw", judgement: act.id }, about);
     this.leavesFor = `${batch.urls.assignments}${act.assignment}`;
     this.acted({ [before ? "judged" : "withdrawn"]: [act.assignment] });

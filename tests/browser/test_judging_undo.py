@@ -78,6 +78,21 @@ def test_undo_goes_on_after_a_reload_and_into_the_topic_before(page: Page, serve
     assert [one[0] for one in kept(served) if one[2]] == [0]
 
 
+def test_undo_of_a_changed_judgement_in_the_topic_before_gives_the_earlier_one_back(
+    page: Page, server: str, served: Database
+) -> None:
+    open_screen(page, server)
+    press(page, "2", "ArrowLeft", "0")
+    saved(page)
+    page.goto(f"{server}{JUDGE}/topics/2")
+    listening(page)
+    press(page, "u")
+    page.wait_for_url(re.compile("/assignments/"))
+    listening(page)
+    expect(page.locator("[name=grade][aria-current=true]")).to_have_text("2 Highly relevant")
+    assert [one[0] for one in kept(served) if one[2]] == [2]
+
+
 def test_no_grade_is_taken_while_an_earlier_document_is_being_fetched(
     page: Page, server: str, served: Database
 ) -> None:

@@ -2,7 +2,8 @@
 
 A folder of the address contains a hash of all modules: `./words.js`, imported by `/static/v-HASH/judging/main.js`, is
 `/static/v-HASH/judging/words.js`. `main.bundle.js` is `main.js` with all that it imports as one file: one request
-where a page would wait for thirty. Bundles and stylesheets are served without comments and blanks.
+where a page would wait for thirty; `screen.bundle.css` is `screen.css` with the stylesheets that it imports. Bundles
+and stylesheets are served without comments and blanks.
 """
 
 import hashlib
@@ -22,10 +23,11 @@ HASH_DIGITS = 12
 SECONDS_BETWEEN_LOOKS = 1
 # Libraries, which are no modules and have addresses of their own content.
 VENDOR = "vendor/"
-BUNDLE = ".bundle.js"
+BUNDLE, STYLE_BUNDLE = ".bundle.js", ".bundle.css"
 # The only forms in which our modules import and export.
 IMPORT = re.compile(r'^import (\{[^}]*\}) from "(\.{1,2}/[^"]+)";$', re.MULTILINE)
 EXPORT = re.compile(r"^export ((?:async )?function|class|const) (\w+)", re.MULTILINE)
+STYLE_IMPORT = re.compile(r'^@import "\./([^"/]+)";$', re.MULTILINE)
 OTHER_FORM = re.compile(r"^(?:import|export)\b.*|\bimport\(.*|\bimport\.meta.*", re.MULTILINE)
 
 
@@ -36,8 +38,8 @@ def install(app: Flask) -> None:
 
 
 def is_module(filename: str) -> bool:
-    """Whether a static file is a JavaScript module of ours."""
-    return filename.endswith(".js") and not filename.startswith(VENDOR)
+    """Whether a static file is a JavaScript module of ours, or a bundle of stylesheets."""
+    return filename.endswith((".js", STYLE_BUNDLE)) and not filename.startswith(VENDOR)
 
 
 def version() -> str:
@@ -53,10 +55,10 @@ def generated(filename: str) -> bytes | None:
         whole = filename.removesuffix(BUNDLE) + ".js"
         known = (name for name, _ in _changes(folder, _moment()))
         return _bundle(folder, whole, version()) if whole in known else None
-    path = safe_join(str(folder), filename)
+    path = safe_join(str(folder), filename.replace(STYLE_BUNDLE, ".css"))
     if not filename.endswith(".css") or path is None or not Path(path).is_file():
         return None
-    return _stylesheet(Path(path), Path(path).stat().st_mtime_ns)
+    return _stylesheet(Path(path), version())
 
 
 def _static_file(filename: str, version: str | None = None) -> Response:
@@ -76,9 +78,10 @@ def _moment() -> int:
 
 @lru_cache(maxsize=4)
 def _changes(folder: Path, _moment: int) -> tuple[tuple[str, int], ...]:
-    """Each module and when it was changed."""
-    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.js"))
-    return tuple((name, (folder / name).stat().st_mtime_ns) for name in names if is_module(name))
+    """Each module and stylesheet, and when it was changed."""
+    found = (path.relative_to(folder).as_posix() for kind in ("*.js", "*.css") for path in folder.rglob(kind))
+    names = sorted(name for name in found if not name.startswith(VENDOR))
+    return tuple((name, (folder / name).stat().st_mtime_ns) for name in names)
 
 
 @lru_cache(maxsize=4)
@@ -101,8 +104,13 @@ def _bundle(folder: Path, filename: str, _version: str) -> bytes:
 
 
 @lru_cache(maxsize=64)
-def _stylesheet(path: Path, _changed_at: int) -> bytes:
-    shortened: str = rcssmin.cssmin(path.read_text(encoding="utf-8"))
+def _stylesheet(path: Path, _version: str) -> bytes:
+    """A stylesheet with those that it imports in their places."""
+
+    def imported(found: re.Match[str]) -> str:
+        return (path.parent / found[1]).read_text(encoding="utf-8")
+
+    shortened: str = rcssmin.cssmin(STYLE_IMPORT.sub(imported, path.read_text(encoding="utf-8")))
     return shortened.encode()
 
 

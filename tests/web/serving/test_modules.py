@@ -78,6 +78,13 @@ def test_stylesheets_are_served_without_comments(folder: Path) -> None:
     assert modules.generated("none.css") is None
 
 
+def test_a_stylesheet_holds_those_that_it_imports(folder: Path) -> None:
+    (folder / "a.css").write_text('/* Both */\n@import "./b.css";\na { top: 0; }\n')
+    (folder / "b.css").write_text("b { top: 1px; }\n")
+    assert modules.generated("a.bundle.css") == b"b{top:1px}a{top:0}"
+    assert modules.is_module("a.bundle.css")
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
