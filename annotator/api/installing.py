@@ -10,7 +10,7 @@ from flask_wtf import CSRFProtect
 from werkzeug.exceptions import HTTPException
 
 from annotator.api.agreement import agreement
-from annotator.api.collections import audit, collection, deletions, members
+from annotator.api.collections import audit, collection, deletions, members, rounds, settings
 from annotator.api.documents import documents
 from annotator.api.judging import judging, label_imports
 from annotator.api.leaderboard import costs, scores
@@ -45,7 +45,7 @@ RESOURCES: tuple[Blueprint, ...] = (
     jobs.resource,
 )
 # Modules that add operations to these.
-FURTHER = (editing, label_imports)
+FURTHER = (editing, label_imports, rounds, settings)
 ROOT = "/api"
 ABOUT = (
     "The functions of the pages for programs, with the same permissions, checks and messages. A token "

@@ -26,7 +26,7 @@ JSON = "application/json"
 # Their examples are valid, and are not sent: they need a click log, which comes in a form.
 NEED_A_LOG = {"Clicks.link_click_log", "Together.pool_together"}
 # Who calls an operation, of those for whom it is.
-CALLERS = {"organiser": "ola", "judge": "jo", "participant": "pat"}
+CALLERS = {"organiser": "ola", "judge": "jo", "participant": "pat", "administrator": "ada"}
 
 
 @pytest.fixture

@@ -102,6 +102,21 @@ MATRIX = {
     "Deletions.restore_collection": Row(
         "POST", "/api/v1/deleted-collections/news/restore", dict.fromkeys(PEOPLE, 404), ORGANISE
     ),
+    "Collections.create_collection": Row("POST", "/api/v1/collections", {"administrator": 422}, ORGANISE, {}),
+    "Collections.copy": Row("POST", f"{NEWS}/copy", {"administrator": 422}, ORGANISE, {}),
+    "Collections.show_settings": Row("GET", f"{NEWS}/settings", ORGANISERS, READ),
+    "Collections.change_settings": Row("PATCH", f"{NEWS}/settings", ORGANISERS_FORM, ORGANISE, {}),
+    "Collections.reopen_collection": Row("POST", f"{NEWS}/reopen", ORGANISERS, ORGANISE),
+    "Collections.close_collection": Row("POST", f"{NEWS}/close", ORGANISERS, ORGANISE),
+    "Collections.list_rounds": Row("GET", f"{NEWS}/rounds", ORGANISERS, READ),
+    "Collections.open_round": Row("POST", f"{NEWS}/rounds", {"organiser": 201, "administrator": 409}, ORGANISE, {}),
+    "Collections.close_round": Row("POST", f"{NEWS}/rounds/close", {"organiser": 200, "administrator": 409}, ORGANISE),
+    "Collections.show_release": Row("GET", f"{NEWS}/release", ORGANISERS, READ),
+    # There is no deadline yet.
+    "Collections.release_scores": Row("PUT", f"{NEWS}/release", dict.fromkeys(ORGANISERS, 409), ORGANISE, {}),
+    "Collections.withhold_scores": Row("DELETE", f"{NEWS}/release", ORGANISERS, ORGANISE),
+    "Collections.set_guidelines": Row("PUT", f"{NEWS}/guidelines", ORGANISERS_FORM, ORGANISE, {}),
+    "Collections.list_acceptances": Row("GET", f"{NEWS}/guidelines/acceptances", ORGANISERS, READ),
     "Audit.list_audit_entries": Row("GET", f"{NEWS}/audit", ORGANISERS, READ),
 }
 # What needs nothing but a token.

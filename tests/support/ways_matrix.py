@@ -57,7 +57,7 @@ WAYS = {
         "collections list, collections show, site collections list",
         "Collections.list_collections Collections.show_collection",
     ),
-    "create a collection": Ways("collection.add", "collections add", no_operation=OPEN),
+    "create a collection": Ways("collection.add", "collections add", "Collections.create_collection"),
     "guide through a new collection": Ways(
         "first_steps.add_runs first_steps.add_task first_steps.add_topics first_steps.build_pool "
         "first_steps.judge_myself first_steps.link_for_judge",
@@ -65,12 +65,16 @@ WAYS = {
         no_operation=REPLACED,
     ),
     "change settings": Ways(
-        "collection.change queue_settings.change submissions.change", "collections set", no_operation=OPEN
+        "collection.change queue_settings.change submissions.change",
+        "collections set",
+        "Collections.show_settings Collections.change_settings",
     ),
     "close and reopen a collection": Ways(
-        "collection.close collection.reopen", "collections close, collections reopen", no_operation=OPEN
+        "collection.close collection.reopen",
+        "collections close, collections reopen",
+        "Collections.close_collection Collections.reopen_collection",
     ),
-    "copy a collection": Ways("archives.copy", "collections copy", no_operation=OPEN),
+    "copy a collection": Ways("archives.copy", "collections copy", "Collections.copy"),
     "archive a collection": Ways(
         "archives.export archives.import_file", "collections export, collections import", no_operation=OPEN
     ),
@@ -91,10 +95,20 @@ WAYS = {
         "guidelines show, site guidelines show, site guidelines accept",
         "Collections.show_guidelines Collections.accept_guidelines",
     ),
-    "set the guidelines": Ways("guidelines.store", "guidelines set, guidelines acceptances list", no_operation=OPEN),
-    "rounds": Ways("rounds.close rounds.open_next", "rounds close, rounds list, rounds open", no_operation=OPEN),
+    "set the guidelines": Ways(
+        "guidelines.store",
+        "guidelines set, guidelines acceptances list",
+        "Collections.set_guidelines Collections.list_acceptances",
+    ),
+    "rounds": Ways(
+        "rounds.close rounds.open_next",
+        "rounds close, rounds list, rounds open",
+        "Collections.list_rounds Collections.open_round Collections.close_round",
+    ),
     "release scores": Ways(
-        "releases.release releases.take_back", "collections release, collections withhold", no_operation=OPEN
+        "releases.release releases.take_back",
+        "collections release, collections withhold",
+        "Collections.show_release Collections.release_scores Collections.withhold_scores",
     ),
     # Members
     "add members": Ways("members.add", "members add, members list", "Members.add_member Members.list_members"),

@@ -25,11 +25,13 @@ KIND = "bearer"
 class Gate:
     """A caller needs one of these scopes and one of these roles.
 
-    With no roles any member may call; `roles` is None for operations outside a collection.
+    With no roles any member may call; `roles` is None for operations outside a collection. `administrator` restricts
+    it to administrators, with a token that is valid for every collection.
     """
 
     scopes: frozenset[Scope]
     roles: frozenset[Role] | None
+    administrator: bool = False
 
 
 def gate_of(scopes: Collection[Scope] = (), roles: Collection[Role] | None = None) -> Gate:
@@ -42,6 +44,7 @@ READ = gate_of([Scope.READ], [Role.ORGANISER])
 OBSERVE = gate_of([Scope.READ], [Role.ORGANISER, Role.OBSERVER])
 SEE_SCORES = gate_of([Scope.READ], [Role.ORGANISER, Role.OBSERVER, Role.PARTICIPANT])
 ORGANISE = gate_of([Scope.ORGANISE], [Role.ORGANISER])
+ADMINISTER = Gate(frozenset([Scope.ORGANISE]), None, administrator=True)
 JUDGE = gate_of([Scope.JUDGE], [Role.JUDGE])
 SEE_RUNS = gate_of([Scope.READ, Scope.RUNS], [Role.ORGANISER, Role.PARTICIPANT])
 SEND_RUNS = gate_of([Scope.RUNS], [Role.ORGANISER, Role.PARTICIPANT])
@@ -70,6 +73,8 @@ def let_in(gate: Gate, slug: str | None) -> Response | None:
         )
     if slug is not None:
         g.place = _place(slug, owner, gate.roles or ())
+    if gate.administrator and not (owner.person.administrator and owner.collection_id is None):
+        return problem(FORBIDDEN, "This is for administrators, with a token that is valid for every collection.")
     return None
 
 

@@ -40,6 +40,10 @@ JOB_TOLD = {
     ),
     "headers": {"Location": {"description": "The job's own address.", "schema": {"type": "string"}}},
 }
+LONG_JOB_TOLD = {
+    **JOB_TOLD,
+    "description": "A background job does it: poll the job at its Location until it has finished.",
+}
 BINARY = {"type": "string", "format": "binary"}
 FILE_AS_BODY = {
     "description": "The file itself, byte for byte, plain or gzipped.",
@@ -86,6 +90,7 @@ class Takes:
     file: bool = False  # answered by the worker when it is large
     parts: Sequence[str] = ()  # the part names of a form, which may also be answered by the worker
     most_bytes: int = 1 << 18  # of a JSON body
+    long: bool = False  # the view may leave it to the worker
     pages: bool = False
 
 
@@ -194,8 +199,10 @@ def _described(blueprint: Blueprint, takes: Takes, gives: Gives, view: Decorated
     for media in gives.media:
         of_text = {"schema": {"type": "string"}, "content_type": media}
         described = blueprint.alt_response(gives.status, **of_text, success=True)(described)
+    if takes.file or takes.parts or takes.long:
+        told = LONG_JOB_TOLD if takes.long else JOB_TOLD
+        described = blueprint.alt_response(ACCEPTED, schema=JobStatus, success=True, **told)(described)
     if takes.file or takes.parts:
-        described = blueprint.alt_response(ACCEPTED, schema=JobStatus, success=True, **JOB_TOLD)(described)
         described = blueprint.doc(requestBody=FILE_AS_BODY if takes.file else _form_of(takes.parts))(described)
     if takes.body is not None:
         described = blueprint.arguments(takes.body, location="json")(described)
@@ -270,6 +277,8 @@ def _wrong_body(takes: Takes) -> Response | None:
 def _gate_extensions(gate: Gate) -> dict[str, object]:
     """The scopes and roles of a gate as OpenAPI extensions."""
     extensions: dict[str, object] = {"x-scopes": sorted(gate.scopes)}
-    if gate.roles is not None:
+    if gate.administrator:
+        extensions["x-roles"] = ["administrator"]
+    elif gate.roles is not None:
         extensions["x-roles"] = sorted(gate.roles) or ["any member"]
     return extensions

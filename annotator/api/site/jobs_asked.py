@@ -59,8 +59,11 @@ def left_to_worker(slug: str, content: bytes, files: Sequence[bytes] = ()) -> Re
     The upload is one file, or a form with `files`.
     """
     files = files or [content]
-    if work() is not None or not _are_large(files):
-        return None
+    return None if work() is not None or not _are_large(files) else given_to_worker(slug, content, files)
+
+
+def given_to_worker(slug: str, content: bytes, files: Sequence[bytes] = ()) -> Response:
+    """Answer 202 with a new job, which calls the operation again with this body."""
     by = caller()
     id_ = ask_call(slug, content, files, by=by, token_id=token_in_use().token_id)
     job = database().read(jobs.show_job, slug, id_, by_id=by.id)
