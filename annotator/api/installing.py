@@ -10,13 +10,13 @@ from flask_wtf import CSRFProtect
 from werkzeug.exceptions import HTTPException
 
 from annotator.api.agreement import agreement
-from annotator.api.collections import audit, collection, deletions, members, rounds, settings
+from annotator.api.collections import audit, collection, deletions, invitations, members, rounds, settings
 from annotator.api.documents import documents
 from annotator.api.judging import judging, label_imports
 from annotator.api.leaderboard import costs, scores
 from annotator.api.pools import pool
 from annotator.api.qrels import qrels
-from annotator.api.runs import runs
+from annotator.api.runs import changes, runs
 from annotator.api.site import jobs, pagination
 from annotator.api.site.door import PREFIX
 from annotator.api.site.openapi_document import completed
@@ -45,7 +45,7 @@ RESOURCES: tuple[Blueprint, ...] = (
     jobs.resource,
 )
 # Modules that add operations to these.
-FURTHER = (editing, label_imports, rounds, settings)
+FURTHER = (changes, editing, invitations, label_imports, rounds, settings)
 ROOT = "/api"
 ABOUT = (
     "The functions of the pages for programs, with the same permissions, checks and messages. A token "

@@ -119,13 +119,15 @@ def test_every_example_of_a_body_is_taken_and_answered_by_what_the_example_of_th
             session, SLUG, "Judge what the topic asks for.", made_by_id=None, made_at=datetime.now(UTC)
         )
 
+    programs = {name: program(name) for name in CALLERS.values()}
+
     def called(name: str) -> Answer:
         row = MATRIX[name]
-        caller = next(CALLERS[role] for role in CALLERS if role in row.opens)
+        caller = programs[next(CALLERS[role] for role in CALLERS if role in row.opens)]
         body = examples()[name.split(".")[1]].get("body")
         if isinstance(body, str):
-            return program(caller).send(row.path, body)
-        return program(caller).call(row.method, row.path, json=body)
+            return caller.send(row.path, body)
+        return caller.call(row.method, row.path, json=body)
 
     # In the order of the matrix: guidelines are accepted before documents are drawn, and those before they are judged.
     sent = {name: called(name) for name in with_bodies_to_send()}

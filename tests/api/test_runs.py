@@ -9,6 +9,7 @@ import pytest
 from build import run, run_text
 from calling import NEWS, Caller
 
+from annotator.api.site import jobs_asked
 from annotator.storage import Database
 
 pytestmark = pytest.mark.usefixtures("news")
@@ -154,3 +155,34 @@ def test_a_call_sends_one_run_and_no_archive_or_metadata(program: Caller) -> Non
     for name, sent in (("all.zip", content.getvalue()), ("runs.csv", b"tag,team\ngamma,red\n")):
         assert pat.send(RUNS, sent, name=name).status_code == 422
     assert pat.get(RUNS).json == []
+
+
+def test_a_run_is_changed_withdrawn_and_restored(program: Caller) -> None:
+    ola = program("ola")
+    changed = ola.call("PATCH", f"{RUNS}/alpha", json={"description": "BM25", "type": "manual", "team": "red"})
+    assert changed.status_code == 200, changed.text
+    assert [changed.json[name] for name in ("description", "type", "team")] == ["BM25", "manual", "red"]
+    pat = program("pat")
+    assert pat.call("PATCH", f"{RUNS}/alpha", json={"priority": 3}).json["priority"] == 3
+    assert pat.call("PATCH", f"{RUNS}/beta", json={"priority": 3}).status_code == 404
+    assert pat.call("PATCH", f"{RUNS}/alpha", json={"round": 1}).status_code == 422
+    assert pat.call("PATCH", f"{RUNS}/alpha", json={}).status_code == 422
+    assert ola.call("DELETE", f"{RUNS}/alpha").json["state"] == "withdrawn"
+    assert pat.call("POST", f"{RUNS}/alpha/restore").status_code == 403
+    assert ola.call("POST", f"{RUNS}/alpha/restore").json["withdrawn_at"] is None
+
+
+def test_jobs_are_listed_and_cancelled_by_their_sender_or_an_organiser(
+    program: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs_asked, "MOST_AT_ONCE", 1)
+    pat, ola = program("pat"), program("ola")
+    asked = pat.send(RUNS, run_text("gamma", {"1": ["a"]}), name="gamma.run")
+    assert asked.status_code == 202
+    [job] = pat.get(f"{NEWS}/jobs").json["jobs"]
+    assert (job["id"], job["state"], job["asked_by"]) == (asked.json["id"], "waiting", "pat")
+    assert program("jo").get(f"{NEWS}/jobs").json["jobs"] == []
+    assert program("jo").call("DELETE", f"{NEWS}/jobs/{job['id']}").status_code == 404
+    assert ola.get(f"{NEWS}/jobs").json == {"jobs": [job], "total": 1, "older": None}
+    assert ola.call("DELETE", f"{NEWS}/jobs/{job['id']}").json["state"] == "cancelled"
+    assert pat.call("DELETE", f"{NEWS}/jobs/{job['id']}").status_code == 409

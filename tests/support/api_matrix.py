@@ -37,6 +37,11 @@ MATRIX = {
     "Collections.accept_guidelines": Row("POST", f"{NEWS}/guidelines/acceptance", {"judge": 422}, JUDGE, {}),
     "Members.list_members": Row("GET", f"{NEWS}/members", ORGANISERS, ORGANISE),
     "Members.add_member": Row("POST", f"{NEWS}/members", ORGANISERS_FORM, ORGANISE, {}),
+    "Members.remove_member": Row("DELETE", f"{NEWS}/members/jo", ORGANISERS_FORM, ORGANISE),
+    "Members.list_invitations": Row("GET", f"{NEWS}/invitations", ORGANISERS, ORGANISE),
+    "Members.invite": Row("POST", f"{NEWS}/invitations", ORGANISERS_FORM, ORGANISE, {}),
+    "Members.invite_many": Row("POST", f"{NEWS}/invitations/many", ORGANISERS_FORM, ORGANISE),
+    "Members.withdraw_invitation": Row("DELETE", f"{NEWS}/invitations/1", dict.fromkeys(ORGANISERS, 404), ORGANISE),
     "Topics.list_topics": Row("GET", f"{NEWS}/topics", SENDERS, READ_OR_RUNS),
     "Topics.import_topics": Row("POST", f"{NEWS}/topics", ORGANISERS_FORM, ORGANISE),
     "Topics.show_topic": Row("GET", f"{NEWS}/topics/2", ORGANISERS, READ),
@@ -57,6 +62,9 @@ MATRIX = {
     "Runs.withdraw_run": Row(
         "DELETE", f"{NEWS}/runs/alpha", {"participant": 200, "organiser": 409, "administrator": 409}, RUNS
     ),
+    "Runs.change_run": Row("PATCH", f"{NEWS}/runs/alpha", dict.fromkeys(SENDERS, 422), RUNS, {}),
+    # It is not withdrawn.
+    "Runs.restore_run": Row("POST", f"{NEWS}/runs/alpha/restore", dict.fromkeys(SENDERS, 409), RUNS),
     "Runs.run_file": Row("GET", f"{NEWS}/run-files/alpha", SENDERS, READ_OR_RUNS),
     # The leaderboard is not released to participants.
     "Costs.show_cost_report": Row("GET", f"{NEWS}/costs", {"observer": 200, **ORGANISERS}, READ),
@@ -92,7 +100,9 @@ MATRIX = {
     "Clicks.remove_click_log": Row("DELETE", f"{NEWS}/click-logs/March", dict.fromkeys(ORGANISERS, 404), ORGANISE),
     "Together.show_together": Row("GET", f"{NEWS}/together", dict.fromkeys(ORGANISERS, 409), READ),
     "Together.pool_together": Row("POST", f"{NEWS}/together/pool", dict.fromkeys(ORGANISERS, 409), ORGANISE, {}),
+    "Jobs.list_jobs": Row("GET", f"{NEWS}/jobs", MEMBERS, READ | RUNS | ORGANISE),
     # Nobody has asked for one.
+    "Jobs.cancel_job": Row("DELETE", f"{NEWS}/jobs/1", dict.fromkeys(PEOPLE, 404), READ | RUNS | ORGANISE),
     "Jobs.show_job": Row("GET", f"{NEWS}/jobs/1", dict.fromkeys(PEOPLE, 404), READ | RUNS | ORGANISE),
     "Deletions.list_deletions": Row("GET", f"{NEWS}/deletions", ORGANISERS, ORGANISE),
     "Deletions.delete": Row("POST", f"{NEWS}/deletions", ORGANISERS_FORM, ORGANISE, {}),

@@ -112,13 +112,13 @@ WAYS = {
     ),
     # Members
     "add members": Ways("members.add", "members add, members list", "Members.add_member Members.list_members"),
-    "remove members": Ways("members.remove", "members remove", no_operation=OPEN),
+    "remove members": Ways("members.remove", "members remove", "Members.remove_member"),
     "invitations": Ways(
         "invitations.invite invitations.withdraw",
         "invitations add, invitations list, invitations remove",
-        no_operation=OPEN,
+        "Members.invite Members.list_invitations Members.withdraw_invitation",
     ),
-    "invite many people": Ways("invitations.invite_many", "members import", no_operation=OPEN),
+    "invite many people": Ways("invitations.invite_many", "members import", "Members.invite_many"),
     "invite to an account": Ways(
         "invitations.invite_to_account invitations.withdraw_any", no_command=OPEN, no_operation=ACCOUNTS
     ),
@@ -157,8 +157,8 @@ WAYS = {
         "Runs.list_runs Runs.show_run Runs.run_file",
     ),
     "withdraw a run": Ways("run.withdraw", "runs withdraw, site runs withdraw", "Runs.withdraw_run"),
-    "restore a run": Ways("run.restore", "runs restore", no_operation=OPEN),
-    "change a run": Ways("run.change", "runs set", no_operation=OPEN),
+    "restore a run": Ways("run.restore", "runs restore", "Runs.restore_run"),
+    "change a run": Ways("run.change", "runs set", "Runs.change_run"),
     "costs of runs": Ways(
         "costs.state_run costs.add_column costs.remove_column",
         "costs set, costs show, costs columns add, costs columns list, costs columns remove",
@@ -259,8 +259,8 @@ WAYS = {
     ),
     "interleave runs": Ways("interleaving.make", "interleave", no_operation=OPEN),
     # Site
-    "see a job": Ways("jobs.ask jobs.show", no_command=OPEN, operations="Jobs.show_job"),
-    "cancel a job": Ways("jobs.cancel site_jobs.cancel", no_command=OPEN, no_operation=OPEN),
+    "see a job": Ways("jobs.ask jobs.show", no_command=OPEN, operations="Jobs.list_jobs Jobs.show_job"),
+    "cancel a job": Ways("jobs.cancel site_jobs.cancel", no_command=OPEN, operations="Jobs.cancel_job"),
     "care for the database": Ways(
         "",
         "database backup, database check, database copy, database restore, database upgrade, serve, worker, demo",

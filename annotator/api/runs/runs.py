@@ -172,7 +172,7 @@ def upload_run(call: Call) -> object:
         unpacked_limit=settings().unpacked_limit,
     )
     [receipt] = done.receipts
-    return _receipt(receipt, _same_rankings(call.slug))
+    return shown_receipt(call.slug, receipt)
 
 
 @operation(
@@ -182,7 +182,7 @@ def show_run(call: Call) -> object:
     """The receipt of a run."""
     with database().reading() as session:
         receipt = runs.receipt_of(session, call.slug, call.path["tag"], version=call.query["version"], team=own_team())
-    return _receipt(receipt, _same_rankings(call.slug))
+    return shown_receipt(call.slug, receipt)
 
 
 @operation(resource, "DELETE", "/collections/<slug>/runs/<path:tag>", SEND_RUNS, Gives(SentRun))
@@ -238,5 +238,7 @@ def _shown(run: sent_runs.SentRun, same: Mapping[int, Sequence[str]]) -> dict[st
     return {**vars(run), "same_ranking_as": same.get(run.id, ())}
 
 
-def _receipt(receipt: sent_runs.Receipt, same: Mapping[int, Sequence[str]]) -> dict[str, object]:
+def shown_receipt(slug: str, receipt: sent_runs.Receipt) -> dict[str, object]:
+    """A receipt as answered: for organisers with the runs of the same ranking."""
+    same = _same_rankings(slug)
     return {**_shown(receipt, same), "sentences": list(map(str, receipt.sentences))}
