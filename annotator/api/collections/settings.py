@@ -14,7 +14,7 @@ from annotator.api.site.door import Call, Gives, Takes, operation
 from annotator.api.site.jobs_asked import given_to_worker
 from annotator.api.site.values import Moment, Text, one_of, whole
 from annotator.errors import InvalidValueError
-from annotator.evaluation.qrels.scale import GradeMeaning, format_scale
+from annotator.evaluation.qrels.scale import GradeMeaning
 from annotator.storage import JudgingMode, Role
 from annotator.storage.tables.collections import CollectionKind
 from annotator.web.site.background import work
@@ -259,7 +259,8 @@ def _scale(grades: list[Mapping[str, Any]]) -> tuple[GradeMeaning, ...]:
         GradeMeaning(one["value"], " ".join(one["name"].split()), " ".join(one["description"].split()))
         for one in grades
     ]
-    read = collection.read_scale(format_scale(given) + "\n")
+    lines = (f"{one.value}={one.name} | {one.description}" for one in given)
+    read = collection.read_scale("\n".join(lines) + "\n")
     if read != tuple(sorted(given, key=lambda one: one.value)):
         raise InvalidValueError("The name of a grade has no “|”.")
     return read
