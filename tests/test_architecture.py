@@ -55,6 +55,7 @@ SERVES_BOTH = {
     "error_pages",
     "json_answers",
     "background",
+    "links",
     "memories",
     "observer_policy",
     "own_scores",

@@ -9,12 +9,13 @@ from flask_smorest import Api, Blueprint
 from flask_wtf import CSRFProtect
 from werkzeug.exceptions import HTTPException
 
-from annotator.api.agreement import agreement
+from annotator.api.agreement import agreement, judges
 from annotator.api.collections import audit, collection, deletions, invitations, members, rounds, settings
+from annotator.api.collections import jobs as jobs_of_collection
 from annotator.api.documents import documents
 from annotator.api.judging import judging, label_imports
-from annotator.api.leaderboard import costs, scores
-from annotator.api.pools import pool
+from annotator.api.leaderboard import costs, reports, scores
+from annotator.api.pools import holes, pool
 from annotator.api.qrels import qrels
 from annotator.api.runs import changes, runs
 from annotator.api.site import jobs, pagination
@@ -45,7 +46,18 @@ RESOURCES: tuple[Blueprint, ...] = (
     jobs.resource,
 )
 # Modules that add operations to these.
-FURTHER = (changes, editing, invitations, label_imports, rounds, settings)
+FURTHER = (
+    changes,
+    editing,
+    holes,
+    invitations,
+    jobs_of_collection,
+    judges,
+    label_imports,
+    reports,
+    rounds,
+    settings,
+)
 ROOT = "/api"
 ABOUT = (
     "The functions of the pages for programs, with the same permissions, checks and messages. A token "

@@ -172,12 +172,9 @@ WAYS = {
         "Pool.build_pool Pool.plan_pool Pool.show_pool Pool.pooled_documents",
     ),
     "pooling strategies": Ways("", "pool strategies list", "", SCREEN, "", OPEN),
-    "holes of the pool": Ways("pools.fill_holes", "pool holes show", no_operation=OPEN),
-    "simulate, leave out, replay": Ways(
-        "pool_simulation.show quality.leave_out",
-        "pool simulate, pool leave-out show, pool replay",
-        no_operation=OPEN,
-    ),
+    "holes of the pool": Ways("pools.fill_holes", "pool holes show", "Pool.show_holes Pool.fill_holes"),
+    "simulate and replay": Ways("pool_simulation.show", "pool simulate, pool replay", no_operation=OPEN),
+    "leave out teams or runs": Ways("quality.leave_out", "pool leave-out show", "Scores.show_leave_out"),
     # Judging
     "import labels": Ways(
         "judgements.add",
@@ -215,11 +212,16 @@ WAYS = {
     "effect of disagreement": Ways("judges.effect", "agreement effect show", no_operation=OPEN),
     "machines beside people": Ways("judges.machines", "agreement machines show", no_operation=OPEN),
     "judges' quality and hours": Ways(
-        "judges.show judges.hours", "judges quality show, judges hours show", no_operation=OPEN
+        "judges.show judges.hours",
+        "judges quality show, judges hours show",
+        "Agreement.show_judges Agreement.show_hours",
     ),
-    "disagreements and decisions": Ways(
-        "disagreements.decide", "disagreements list, adjudication show", no_operation=OPEN
+    "disagreements and adjudication": Ways(
+        "disagreements.show disagreements.show_adjudication",
+        "disagreements list, adjudication show",
+        "Agreement.list_disagreements Agreement.show_adjudications",
     ),
+    "decide a disagreement": Ways("disagreements.decide", no_command=OPEN, no_operation=OPEN),
     "adjudicate": Ways("adjudicating.record adjudicating_protocol.acts", no_command=OPEN, no_operation=OPEN),
     # Qrels, scores
     "qrels": Ways(
@@ -228,7 +230,7 @@ WAYS = {
         "Qrels.export Qrels.keep Qrels.list_versions Qrels.manifest",
     ),
     "qrels of a sample": Ways("qrels.sampled qrels.for_infap", "qrels export", no_operation=OPEN),
-    "compare qrels": Ways("qrels.diff", "qrels compare", no_operation=OPEN),
+    "compare qrels": Ways("qrels.diff", "qrels compare", "Scores.compare_qrels"),
     "leaderboard": Ways(
         "leaderboard.show submissions.scores",
         "leaderboard show, site leaderboard show",
@@ -239,7 +241,7 @@ WAYS = {
     "significance, correlation, quality": Ways(
         "significance.show quality.correlation quality.show",
         "significance show, correlation show, collections quality show",
-        no_operation=OPEN,
+        "Scores.show_significance Scores.show_correlation Scores.show_quality",
     ),
     "report": Ways("leaderboard.report", "report export", no_operation=OPEN),
     "score files": Ways("files.score", "evaluate, compare, check", no_operation=MACHINE),

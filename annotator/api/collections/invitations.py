@@ -11,7 +11,7 @@ from annotator.api.site.values import Moment, Text, counted, one_of, whole
 from annotator.errors import NotFoundError
 from annotator.files import InputFile
 from annotator.storage import Role
-from annotator.web.people.members import link_to
+from annotator.web.people.links import link_to
 from annotator.web.site.context import database, now, settings
 from annotator.web.site.downloads import CSV
 from annotator.workflows.people import invitations, members

@@ -18,7 +18,7 @@ from annotator.files import InputFile
 from annotator.storage import Role
 from annotator.storage.pools.pools import PoolRequest
 from annotator.storage.runs.runs import RunDetails
-from annotator.web.people.members import link_to
+from annotator.web.people.links import link_to
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import actor, note
 from annotator.web.site.background import arrived_at, long_form

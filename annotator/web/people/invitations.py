@@ -7,7 +7,8 @@ from wtforms import IntegerField, SelectField, StringField
 from wtforms.validators import InputRequired, NumberRange
 
 from annotator.storage import Role
-from annotator.web.people.members import link_to, role_choices
+from annotator.web.people.links import link_to
+from annotator.web.people.members import role_choices
 from annotator.web.site.access import administrator_page, collection_page
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, settings, the_person

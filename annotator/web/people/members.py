@@ -6,6 +6,7 @@ from wtforms import BooleanField, SelectChoice, SelectField, StringField
 from wtforms.validators import InputRequired
 
 from annotator.storage import Role
+from annotator.web.people.links import link_to
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person
@@ -145,11 +146,6 @@ def _removal_page(slug: str, form: RemovalForm, removal: Removal) -> str:
         back=url_for(".show", slug=slug),
         destroys=True,
     )
-
-
-def link_to(secret: str) -> str:
-    """The address of an invitation or password link."""
-    return url_for("joining.show", key=secret, _external=True)
 
 
 def _page(slug: str, form: MemberForm, *, link_for: str | None = None, link: str | None = None) -> str:

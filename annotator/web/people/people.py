@@ -9,7 +9,7 @@ from annotator.errors import ConflictError
 from annotator.passwords import hash_password
 from annotator.storage.agreement.machines import MachineFacts
 from annotator.storage.collections.audit import Transaction
-from annotator.web.people.members import link_to
+from annotator.web.people.links import link_to
 from annotator.web.site.access import administrator_page
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person

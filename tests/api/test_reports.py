@@ -1,0 +1,97 @@
+"""Reports by program: on runs and grades, on judges, and on the holes of the pool; and what observers may read."""
+
+import json
+
+import pytest
+from build import labels, member
+from calling import NEWS, Caller
+
+from annotator.storage import Database, Role
+
+pytestmark = pytest.mark.usefixtures("news")
+
+
+@pytest.fixture(autouse=True)
+def judged(news: None, database: Database) -> None:
+    """Two people judge, and differ once; somebody observes."""
+    del news
+    with database.transaction() as session:
+        labels(session, "ann", "1 0 a 1\n1 0 b 0\n1 0 d 0\n2 0 a 1\n2 0 e 0\n")
+        labels(session, "bob", "1 0 a 0\n1 0 b 0\n")
+        member(session, "obi", Role.OBSERVER)
+
+
+@pytest.mark.parametrize("by", ["runs", "pairs", "baseline", "variance", "topics"])
+def test_significance_has_every_table(program: Caller, by: str) -> None:
+    found = program("ola").get(f"{NEWS}/significance", m="AP", by=by, baseline="alpha", permute=True).json
+    assert (found["by"], found["about"]["measure"], found["about"]["qrels"]["name"]) == (by, "AP", "live")
+    assert found["rows"] or by == "topics"
+    if by == "runs":
+        assert {row["run"] for row in found["rows"]} == {"alpha", "beta"}
+
+
+def test_two_rankings_are_correlated(program: Caller) -> None:
+    found = program("ola").get(f"{NEWS}/correlation", m="AP", m2="P@2").json
+    assert found["about"]["first"]["measure"] == "AP"
+    assert found["about"]["second"]["measure"] == "P@2"
+    assert [row["run"] for row in found["rows"]] == ["alpha", "beta"]
+    assert program("ola").get(f"{NEWS}/correlation", m="nonsense").status_code == 422
+
+
+@pytest.mark.parametrize("by", ["topics", "depths", "deeper", "fewer"])
+def test_quality_has_every_table(program: Caller, by: str) -> None:
+    found = program("ola").get(f"{NEWS}/quality", by=by)
+    assert (found.status_code, found.json["about"]["runs"]) == (200, 2)
+
+
+@pytest.mark.parametrize("by", ["runs", "sources", "without"])
+def test_leave_out_has_every_table(program: Caller, by: str) -> None:
+    found = program("ola").get(f"{NEWS}/leave-out", by=by, whom="run")
+    assert (found.status_code, bool(found.json["rows"])) == (200, True)
+
+
+def test_two_states_of_the_qrels_are_compared(program: Caller, database: Database) -> None:
+    ola = program("ola")
+    assert ola.post(f"{NEWS}/qrels/versions", {}).status_code == 201
+    with database.transaction() as session:
+        labels(session, "ann", "2 0 e 1\n")
+    changes = ola.get(f"{NEWS}/qrels-differences", before="1", m="AP").json
+    assert [(row["topic"], row["docno"], row["before"], row["after"]) for row in changes["rows"]] == [("2", "e", 0, 1)]
+    runs = ola.get(f"{NEWS}/qrels-differences", before="1", m="AP", by="runs").json
+    assert {row["tag"] for row in runs["rows"]} == {"alpha", "beta"}
+    assert ola.get(f"{NEWS}/qrels-differences", before="7").status_code == 404
+
+
+def test_judges_are_reported_with_their_hours_and_where_they_differ(program: Caller) -> None:
+    ola = program("ola")
+    assert [row["judge"] for row in ola.get(f"{NEWS}/judges").json["rows"]] == ["ann", "bob"]
+    assert ola.get(f"{NEWS}/judges", percent=101).status_code == 422
+    hours = ola.get(f"{NEWS}/judges/hours", period="all", **{"from": "2020-01-01"}).json
+    assert [(row["judge"], row["judgements"]) for row in hours["rows"]] == [("ann", 5), ("bob", 2)]
+    [one] = ola.get(f"{NEWS}/disagreements").json
+    assert (one["topic"], one["docno"], one["distance"], one["is_decided"]) == ("1", "a", 1, False)
+    assert {word["judge"]: word["grade"] for word in one["words"]} == {"ann": 1, "bob": 0}
+    assert ola.get(f"{NEWS}/disagreements", topic="2").json == []
+    [row] = [one for one in ola.get(f"{NEWS}/adjudication").json["rows"] if one["in_dispute"]]
+    assert (row["number"], row["in_dispute"]) == ("1", 1)
+    assert ola.get(f"{NEWS}/adjudication", by="judge").status_code == 200
+
+
+def test_holes_are_counted_and_filled(program: Caller) -> None:
+    ola = program("ola")
+    found = ola.get(f"{NEWS}/pool/holes", depth=10).json
+    assert {row["run"]: row["unjudged"] for row in found["rows"]} == {"alpha": 1, "beta": 0}
+    [filling] = found["about"]["fillings"]
+    assert (filling["depth"], filling["documents"]) == (10, 1)
+    filled = ola.post(f"{NEWS}/pool/holes", {"depth": 10})
+    assert (filled.status_code, filled.json["added"]) == (200, 0)
+
+
+@pytest.mark.parametrize("report", ["significance", "correlation", "quality", "leave-out"])
+def test_observers_read_reports_on_runs_without_names_of_judges(program: Caller, report: str) -> None:
+    ola = program("ola")
+    assert ola.call("PATCH", f"{NEWS}/settings", json={"consensus_policy": "judge:ann"}).status_code == 200
+    assert "judge:ann" in ola.get(f"{NEWS}/{report}").text
+    seen = program("obi").get(f"{NEWS}/{report}")
+    assert seen.status_code == 200
+    assert "ann" not in json.dumps(seen.json["about"])
