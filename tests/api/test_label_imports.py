@@ -48,6 +48,13 @@ def test_labels_of_a_machine_keep_its_model_and_prompt_and_name_what_is_outside_
         assert (user.kind, user.model, user.prompt) == (UserKind.MACHINE, "gpt-4o", "Grade it.\n")
 
 
+def test_labels_come_in_other_formats_detected_or_named(program: Caller) -> None:
+    ola = program("ola")
+    csv = "query-id,corpus-id,score\n1,a,1\n"
+    assert send(ola, csv, judge="ann").json["added"] == 1
+    assert send(ola, csv, judge="bob", input_format="trec").status_code == 422
+
+
 def test_a_wrong_file_is_refused_with_its_lines_and_stores_nothing(program: Caller) -> None:
     ola = program("ola")
     refused = send(ola, "1 0 a 9\n7 0 a 1\n", judge="nist")

@@ -146,7 +146,7 @@ WAYS = {
         no_operation=OPEN,
     ),
     "search the corpus": Ways("search.add", "documents search", no_operation=OPEN),
-    "search as a judge": Ways("search.judge", no_command=SCREEN, no_operation=SCREEN),
+    "search as a judge": Ways("search.judge searching.acts", no_command=SCREEN, no_operation=SCREEN),
     "near-duplicates": Ways("documents.show_near_duplicates", "pool near-duplicates list", no_operation=OPEN),
     # Runs
     "check runs": Ways("runs.check", "runs check, site runs check", "Runs.check_run"),
@@ -207,6 +207,12 @@ WAYS = {
     "train": Ways("training.answer", no_command=SCREEN, no_operation=SCREEN),
     "answer questions of judges": Ways("questions.answer", "questions answer, questions list", no_operation=OPEN),
     "ask the organisers": Ways("questions.send questions.read", no_command=SCREEN, no_operation=OPEN),
+    "clarifications": Ways(
+        "clarifications.add clarifications.remove",
+        "clarifications add, clarifications list, clarifications remove",
+        no_operation=OPEN,
+    ),
+    "see clarifications": Ways("clarifications.seen", no_command=SCREEN, no_operation=SCREEN),
     # Agreement
     "agreement": Ways("agreement.show", "agreement show", "Agreement.show_agreement"),
     "effect of disagreement": Ways("judges.effect", "agreement effect show", no_operation=OPEN),
@@ -222,7 +228,9 @@ WAYS = {
         "Agreement.list_disagreements Agreement.show_adjudications",
     ),
     "decide a disagreement": Ways("disagreements.decide", no_command=OPEN, no_operation=OPEN),
-    "adjudicate": Ways("adjudicating.record adjudicating_protocol.acts", no_command=OPEN, no_operation=OPEN),
+    "adjudicate": Ways(
+        "adjudicating.record adjudicating_protocol.acts review.decide", no_command=OPEN, no_operation=OPEN
+    ),
     # Qrels, scores
     "qrels": Ways(
         "qrels.keep",

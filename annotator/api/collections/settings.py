@@ -59,6 +59,7 @@ class ChangeBody(Schema):
     judges_compare = fields.Boolean(
         metadata={"description": "Whether judges may open their own judgements of similar documents."}
     )
+    judges_highlight = fields.Boolean(metadata={"description": "Whether words are highlighted on the judging screen."})
     pay_per_hour = fields.Float(metadata={"description": "What a judge costs per hour; 0: not stated."})
     pay_currency = Text(metadata={"description": "The currency of the pay: three letters."})
     judging_mode = one_of(JudgingMode, metadata=MODES)
@@ -126,6 +127,9 @@ class SettingsView(Schema):
     judges_search = fields.Boolean(required=True, metadata={"description": "Whether judges may search the corpus."})
     judges_compare = fields.Boolean(
         required=True, metadata={"description": "Whether judges may open their own judgements of similar documents."}
+    )
+    judges_highlight = fields.Boolean(
+        required=True, metadata={"description": "Whether words are highlighted on the judging screen."}
     )
     pay_per_hour = fields.Float(
         required=True, allow_none=True, metadata={"description": "What a judge costs per hour; null: not stated."}

@@ -1,5 +1,7 @@
 """Labels made elsewhere: import a file of them as one judge's, a person's or a machine's; list the files."""
 
+from dataclasses import replace
+
 from marshmallow import Schema, fields
 
 from annotator.api.collections.audit import note
@@ -7,8 +9,9 @@ from annotator.api.judging.judging import resource
 from annotator.api.site.access import ORGANISE, READ
 from annotator.api.site.door import Call, Gives, Takes, operation
 from annotator.api.site.problems import FileProblem, file_problem
-from annotator.api.site.values import Moment, Text
+from annotator.api.site.values import Moment, Text, input_format
 from annotator.errors import InvalidValueError
+from annotator.evaluation.formats.input_formats import Holds
 from annotator.storage.agreement.machines import MachineFacts
 from annotator.web.site.background import report_reading
 from annotator.web.site.context import database, now, settings
@@ -41,6 +44,7 @@ class LabelsQuery(Schema):
         metadata={"description": "Add documents outside the pool to it; otherwise they are refused."},
     )
     dry_run = fields.Boolean(load_default=False, metadata={"description": "Only check and count; nothing is stored."})
+    input_format = input_format(Holds.LABELS)
 
 
 class LabelsImported(Schema):
@@ -84,14 +88,14 @@ class LabelImportView(Schema):
 def import_labels(call: Call) -> object:
     """Import a file of labels as the judgements of one judge, completely or not at all.
 
-    The part “labels” is the file, in the format of qrels; “prompt” is the prompt of a machine, as text. Sending it
+    The part “labels” is the file, qrels or labels; “prompt” is the prompt of a machine, as text. Sending it
     again changes nothing. A file of more than 4 MiB, unpacked, is processed by a background job.
     """
     query = call.query
     machine = _machine(call)
     if len(call.files[LABELS]) > 1:
         raise InvalidValueError("Send one file of labels at a time.")
-    [file] = report_reading(call.files[LABELS])
+    [file] = report_reading([replace(one, input_format=query["input_format"]) for one in call.files[LABELS]])
     with database().reading() as session:
         checked = judgement_import.check_judgements(
             session,
