@@ -13,7 +13,7 @@ from annotator.api.agreement import agreement, judges
 from annotator.api.collections import audit, collection, deletions, invitations, members, rounds, settings
 from annotator.api.collections import jobs as jobs_of_collection
 from annotator.api.documents import documents
-from annotator.api.judging import judging, label_imports
+from annotator.api.judging import gold_questions, judging, label_imports
 from annotator.api.leaderboard import costs, reports, scores
 from annotator.api.pools import holes, pool
 from annotator.api.qrels import qrels
@@ -49,6 +49,7 @@ RESOURCES: tuple[Blueprint, ...] = (
 FURTHER = (
     changes,
     editing,
+    gold_questions,
     holes,
     invitations,
     jobs_of_collection,

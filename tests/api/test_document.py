@@ -23,8 +23,8 @@ from annotator.workflows.collections import collection
 
 DOCUMENT = f"{API}/openapi.json"
 JSON = "application/json"
-# Their examples are valid, and are not sent: they need a click log, which comes in a form.
-NEED_A_LOG = {"Clicks.link_click_log", "Together.pool_together"}
+# Their examples are valid, and are not sent: they need a click log, which comes in a form, or a judge's question.
+NEED_A_LOG = {"Clicks.link_click_log", "Together.pool_together", "Judging.answer_question"}
 # Who calls an operation, of those for whom it is.
 CALLERS = {"organiser": "ola", "judge": "jo", "participant": "pat", "administrator": "ada"}
 

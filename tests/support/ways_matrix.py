@@ -195,8 +195,13 @@ WAYS = {
         "assigning.assign", "assignments balance, assignments list, assignments set", no_operation=OPEN
     ),
     "gold questions": Ways(
-        "gold_questions.add gold_questions.import_file gold_questions.remove",
-        "gold-questions add, gold-questions import, gold-questions list, gold-questions remove",
+        "gold_questions.add",
+        "gold-questions add, gold-questions list",
+        "Judging.list_gold_questions Judging.set_gold_question",
+    ),
+    "gold questions of a file, and their removal": Ways(
+        "gold_questions.import_file gold_questions.remove",
+        "gold-questions import, gold-questions remove",
         no_operation=OPEN,
     ),
     "set up training": Ways(
@@ -205,7 +210,9 @@ WAYS = {
         no_operation=OPEN,
     ),
     "train": Ways("training.answer", no_command=SCREEN, no_operation=SCREEN),
-    "answer questions of judges": Ways("questions.answer", "questions answer, questions list", no_operation=OPEN),
+    "answer questions of judges": Ways(
+        "questions.answer", "questions answer, questions list", "Judging.list_questions Judging.answer_question"
+    ),
     "ask the organisers": Ways("questions.send questions.read", no_command=SCREEN, no_operation=OPEN),
     "clarifications": Ways(
         "clarifications.add clarifications.remove",

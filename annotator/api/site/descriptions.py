@@ -278,6 +278,7 @@ OF_OPERATIONS: Mapping[str, Mapping[str, str]] = {
         "type": "How the run was made; by default automatic.",
     },
     "show_job": {"id_": "The number of the job."},
+    "answer_question": {"number": "The number of the question."},
     "cancel_job": {"id_": "The number of the job."},
     "withdraw_invitation": {"number": "The number of the invitation."},
     "remove_member": {"name": "The name of the account."},
