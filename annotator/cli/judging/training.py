@@ -65,7 +65,7 @@ def list_documents(installation: Installation, slug: str, format_: str) -> None:
     help="The percentage of right answers that judges need before real work; none makes the training optional.",
 )
 @click.option(
-    "--documents",
+    "--per-attempt",
     "size",
     metavar="NUMBER|all",
     help="The number of documents that an attempt draws, others than before as long as there are any.",
@@ -74,10 +74,10 @@ def list_documents(installation: Installation, slug: str, format_: str) -> None:
 def set_rules(installation: Installation, slug: str, mark: str | None, size: str | None) -> None:
     """Set the pass mark and the number of documents of an attempt."""
     if mark is None and size is None:
-        raise click.UsageError("Give --pass-mark or --documents.")
+        raise click.UsageError("Give --pass-mark or --per-attempt.")
     shown = installation.database.read(training.show_training, slug)
     percent = shown.pass_mark if mark is None else _number(mark, NO_MARK, "--pass-mark")
-    documents = shown.size if size is None else _number(size, ALL_DOCUMENTS, "--documents")
+    documents = shown.size if size is None else _number(size, ALL_DOCUMENTS, "--per-attempt")
     with installation.database.transaction() as session:
         training.set_rules(session, slug, percent, documents)
         note(session, "training.pass-mark", slug, details={"percent": percent, "documents": documents})

@@ -96,7 +96,7 @@ class _Conversion:
             self.problems.add(self.name, line, "The entry names no document.")
         return False
 
-    def add(self, line: int, *words: str) -> None:
+    def put(self, line: int, *words: str) -> None:
         self.text += " ".join(words).encode(errors="replace") + b"\n"
         self.lines.append(line)
 
@@ -120,7 +120,7 @@ def run_lines(
             continue
         counts[number] = counts.get(number, 0) + 1
         rank = row.rank or str(counts[number])
-        made.add(row.line, number, "Q0", row.docno, _word(rank), _word(row.score or f"-{rank}"), _word(row.tag or tag))
+        made.put(row.line, number, "Q0", row.docno, _word(rank), _word(row.score or f"-{rank}"), _word(row.tag or tag))
     return made.done()
 
 
@@ -134,7 +134,7 @@ def label_lines(
         if number is None or not made.is_word(row.line, row.docno):
             continue
         if row.grade:
-            made.add(row.line, number, "0", row.docno, _word(whole(row.grade)))
+            made.put(row.line, number, "0", row.docno, _word(whole(row.grade)))
         else:
             problems.add(name, row.line, "Document %(docno)s has no grade.", docno=row.docno)
     return made.done()

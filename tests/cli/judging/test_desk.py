@@ -72,9 +72,9 @@ def test_a_file_with_problems_is_refused_line_by_line(trained: CommandLine) -> N
 
 
 def test_mark_and_number_of_documents_are_set_together_or_one_by_one(trained: CommandLine) -> None:
-    told = trained.talk("training", "set", "news", "--pass-mark", "80", "--documents", "1")
+    told = trained.talk("training", "set", "news", "--pass-mark", "80", "--per-attempt", "1")
     assert told == "The pass mark is 80 %.\nDocuments of an attempt: 1.\n"
-    assert trained.talk("training", "set", "news", "--documents", "all").startswith("The pass mark is 80 %.")
+    assert trained.talk("training", "set", "news", "--per-attempt", "all").startswith("The pass mark is 80 %.")
 
 
 @pytest.mark.parametrize("mark", ["101", "999"])

@@ -72,6 +72,8 @@ def test_the_screen_is_the_judges_with_addresses_of_its_own(visit: Visit, disput
         "marks": f"{disputed}/judge/topics/1/marks",
         "questions": f"{disputed}/judge/questions",
         "read": f"{disputed}/judge/questions/read",
+        "clarifications": f"{disputed}/judge/topics/1/clarifications.json",
+        "seen": f"{disputed}/judge/topics/1/clarifications",
     }
     assert {one["docno"] for one in found["documents"]} == {"a", "b", "c"}
     assert found["counts"] == {"judged": 0, "total": 3, "put_off": 0}
