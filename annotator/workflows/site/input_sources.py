@@ -28,8 +28,11 @@ def formats_read(holds: Holds, files: Iterable[InputFile]) -> Iterator[str]:
 
 
 def in_folder(folder: Path, holds: Holds) -> list[Path]:
-    """The files of a folder that hold such things; raises `NotFoundError` when there are none."""
-    found = files_in(folder, holds)
+    """The files of a folder that hold such things; raises `NotFoundError` when there are none.
+
+    A folder without runs is returned itself, to be named among all the run files that cannot be read.
+    """
+    found = files_in(folder, holds) or ([folder] if holds is Holds.RUNS else [])
     if not found:
         raise NotFoundError(
             "The folder “%(folder)s” has no %(holds)s: neither the files of BEIR nor of a data set saved by Hugging "

@@ -1,5 +1,6 @@
 """A backup is restored beneath open tabs: no grade goes to another document, and what is lost is sent again."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,12 +19,21 @@ from annotator.storage.site.backups import back_up, restore
 
 
 @pytest.fixture
-def mortal(served: Database, served_file: Path, tmp_path: Path) -> Iterator[MortalServer]:
-    """A server over the collection of two topics, whose database a test may restore."""
-    two_topics(served)
-    server = MortalServer(
-        Settings(secret_key=SECRET_KEY, database_url=sqlite_url(served_file)), tmp_path / "server.log"
-    )
+def judged(sqlite_template: Path, tmp_path: Path) -> Iterator[Database]:
+    """The collection of two topics in a file that no other server has open."""
+    path = tmp_path / "judged.sqlite"
+    shutil.copy(sqlite_template, path)
+    database = Database(sqlite_url(path))
+    two_topics(database)
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def mortal(judged: Database, tmp_path: Path) -> Iterator[MortalServer]:
+    """A server over it, whose database a test may restore."""
+    url = str(judged.engine.url)
+    server = MortalServer(Settings(secret_key=SECRET_KEY, database_url=url), tmp_path / "server.log")
     server.start()
     yield server
     server.kill()
@@ -38,14 +48,14 @@ def restore_beneath(mortal: MortalServer, database: Database, backup: Path) -> N
 
 
 def test_after_a_restore_grades_stay_on_their_documents_and_lost_ones_are_sent_again(
-    context: BrowserContext, mortal: MortalServer, served: Database, tmp_path: Path
+    context: BrowserContext, mortal: MortalServer, judged: Database, tmp_path: Path
 ) -> None:
     backup = tmp_path / "backup.sqlite"
-    back_up(served, backup)
+    back_up(judged, backup)
     tab = JudgeTab.sign_in(context, mortal.address)
     tab.say("1", "2")
     tab.is_saved()
-    restore_beneath(mortal, served, backup)
+    restore_beneath(mortal, judged, backup)
     # The assignments that the first tab holds are of documents of the other topic now.
     other = JudgeTab.open(context, mortal.address, path=OTHER_TOPIC)
     assert other.docno in OTHER_DOCNOS

@@ -60,7 +60,11 @@ def test_an_import_that_is_interrupted_ends_with_130_and_stores_nothing(news: Co
         timeout=SECONDS,
         check=False,
     )
-    assert (done.returncode, done.stdout, done.stderr) == (INTERRUPTED, "", "Interrupted.\n")
+    assert (done.returncode, done.stdout, done.stderr) == (
+        INTERRUPTED,
+        "",
+        "more.tsv: read as tab-separated topics.\nInterrupted.\n",
+    )
     assert [number for number, *_ in news.table("topics", "list", "news")] == ["1", "2"]
 
 
