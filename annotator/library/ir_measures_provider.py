@@ -60,7 +60,7 @@ class AnnotatorProvider(Provider):
         return AnnotatorEvaluator(measures, table)
 
 
-def _ours(measure: Any) -> Measure | None:  # noqa: ANN401 - likewise
+def _ours(measure: Any) -> Measure | None:  # noqa: ANN401 - a measure of ir_measures, which has no types
     if measure.NAME not in SAME:
         return None
     try:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from annotator.errors import InvalidValueError
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.pooling.pool_choice import TopicChoice, choose, run_depths, within_budget
-from annotator.evaluation.pooling.pool_simulation import JudgedPool, orders_of_topic, trials
+from annotator.evaluation.pooling.pool_simulation import JudgedPool, Trial, orders_of_topic, trials
 from annotator.evaluation.pooling.strategies import Strategy, StrategyKind, parse_strategy
 from annotator.evaluation.pooling.topic_runs import TopicRuns, topic_runs
 from annotator.evaluation.runs.parsed_runs import ParsedList
@@ -83,18 +83,7 @@ def simulate(
     judged_pool = JudgedPool(dict(enumerate(topics)), judged, lists, relevant_from)
     if not judged_pool.relevant:
         raise InvalidValueError("No run has a document that is relevant by these qrels, so there is nothing to find.")
-    orders: list[dict[int, NDArray[np.int32]]] = [{} for _ in tried]
-    for place, topic in enumerate(topics):
-        found = orders_of_topic(
-            tried,
-            _topic_runs(topic, numbered, None),
-            judged[place],
-            relevant_from,
-            most=len(judged[place]),
-            seed=seed,
-        )
-        for order, documents in zip(orders, found, strict=True):
-            order[place] = documents
+    orders = _orders(tried, judged_pool, numbered, seed)
     means = judged_pool.means(judged_pool.grades)
     rows = [
         (trial.strategy.name, trial.start_depth, point.share, point.judged, point.found, point.tau)
@@ -102,6 +91,20 @@ def simulate(
         for point in judged_pool.points(order, means)
     ]
     return Table(("strategy", "start_depth", "share", "judged", "recall", "tau"), tuple(rows))
+
+
+def _orders(
+    tried: Sequence[Trial], judged_pool: JudgedPool, numbered: _Numbered, seed: int
+) -> list[dict[int, NDArray[np.int32]]]:
+    """For each strategy, the order in which it selects the judged documents of each topic."""
+    orders: list[dict[int, NDArray[np.int32]]] = [{} for _ in tried]
+    for place, topic in judged_pool.numbers.items():
+        grades = judged_pool.grades[place]
+        runs = _topic_runs(topic, numbered, None)
+        found = orders_of_topic(tried, runs, grades, judged_pool.relevant_from, most=len(grades), seed=seed)
+        for order, documents in zip(orders, found, strict=True):
+            order[place] = documents
+    return orders
 
 
 def _numbered(lists: Mapping[str, Mapping[str, ParsedList]]) -> _Numbered:

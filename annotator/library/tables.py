@@ -47,7 +47,7 @@ class Table:
         """Return a `pandas.DataFrame`; raises `InvalidValueError` when pandas is not installed."""
         return _package("pandas").DataFrame(list(self.rows), columns=list(self.columns))
 
-    def to_polars(self) -> Any:  # noqa: ANN401 - likewise
+    def to_polars(self) -> Any:  # noqa: ANN401 - polars is not required, so neither are its types
         """Return a `polars.DataFrame`; raises `InvalidValueError` when polars is not installed."""
         return _package("polars").DataFrame(self._by_column(), strict=False)
 

@@ -1,4 +1,4 @@
-// What stands beside the document on request: the judge's pace, and their own judgements of similar documents.
+// Panels that a key opens beside the document: the judge's pace, and their own judgements of similar documents.
 
 import { keepPace } from "./pace.js";
 import { compareBeside } from "./similar.js";

@@ -1,4 +1,4 @@
-// The sentences of what stands beside the document, and numbers and times in the reader's language.
+// The sentences of the panels beside the document, and numbers and times in the reader's language.
 
 const sentences = JSON.parse(document.getElementById("beside-words")?.textContent ?? "{}");
 const language = document.documentElement.lang || "en";

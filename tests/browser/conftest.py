@@ -5,13 +5,13 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from browser.pages import PATIENCE, cat_collection
 from build import SECRET_KEY
 from kept import FILLED_TABLES, Kept
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 from serving import StandingServer
 from sqlalchemy import delete, text
 
@@ -30,6 +30,14 @@ BROWSER_ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+
+# Colour scheme and window: 320 x 256 pixels are 400 % of a small window.
+SIZES: dict[str, tuple[Literal["light", "dark"], ViewportSize]] = {
+    "desk": ("light", {"width": 1280, "height": 800}),
+    "dark-phone": ("dark", {"width": 390, "height": 844}),
+    "enlarged": ("light", {"width": 320, "height": 256}),
+}
 
 
 @pytest.fixture(scope="session")
@@ -88,6 +96,15 @@ def browser(launch_browser: Callable[[], Browser], started_browsers: list[Browse
 def page(browser: Browser) -> Iterator[Page]:
     """A page in a browser of its own, whose reader speaks English."""
     context = browser.new_context(locale="en")
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture(params=SIZES.values(), ids=list(SIZES))
+def screen(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
+    """A page in a window of each size."""
+    scheme, size = request.param
+    context = browser.new_context(color_scheme=scheme, viewport=size, locale="en", reduced_motion="reduce")
     yield context.new_page()
     context.close()
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from axe_playwright_python.sync_playwright import Axe
 from browser.pages import sign_in
 from build import SLUG
 from playwright.sync_api import Page, expect
@@ -59,6 +60,17 @@ def stored(database: Database) -> list[Judgement]:
         return list(
             session.scalars(select(Judgement).where(Judgement.client_id.not_like("file-%")).order_by(Judgement.id))
         )
+
+
+def faults(page: Page) -> list[str]:
+    """What is wrong with the page as it is now."""
+    # There the browser chooses colours that the tool does not see.
+    has_own_colours = page.evaluate("!matchMedia('(forced-colors: active)').matches")
+    rules = {"color-contrast": {"enabled": has_own_colours}}
+    violations = Axe().run(page, options={"rules": rules}).response["violations"]
+    found = [f"{one['id']}: {node['html']}" for one in violations for node in one["nodes"]]
+    width, room = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
+    return [*found, *([f"{width} wide in a window of {room}"] if width > room else [])]
 
 
 def module(page: Page, name: str, function: str, argument: object = None) -> Any:  # noqa: ANN401 - whatever it tells

@@ -1,13 +1,11 @@
 """What stands beside the document on the judging screen: own pace, own similar judgements."""
 
 import json
-from collections.abc import Iterator
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from browser.judging_screen import JUDGE, TOPIC, judge, listening, open_screen, press, saved
+from browser.judging_screen import JUDGE, TOPIC, faults, judge, listening, open_screen, press, saved
 from build import SLUG
-from playwright.sync_api import Browser, Page, ViewportSize, expect
+from playwright.sync_api import Page, expect
 
 from annotator.files import InputFile
 from annotator.storage import Database
@@ -15,11 +13,6 @@ from annotator.workflows.collections.collection import CollectionChange, change_
 from annotator.workflows.documents import documents
 
 SAME = "The cat sat on the mat. It slept for the whole of a long day in the sun. "
-SIZES: list[tuple[str, ViewportSize]] = [
-    ("light", {"width": 1280, "height": 800}),
-    ("dark", {"width": 390, "height": 844}),
-    ("light", {"width": 320, "height": 256}),
-]
 
 
 @pytest.fixture
@@ -33,21 +26,6 @@ def alike(server: str, served: Database) -> str:
         file = InputFile("more.jsonl", "\n".join(lines).encode())
         documents.import_documents(session, SLUG, documents.read_documents([file], fields={}, unpacked_limit=1 << 24))
     return server
-
-
-@pytest.fixture(params=SIZES, ids=["desk", "dark-phone", "tiny"])
-def screen(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
-    scheme, size = request.param
-    context = browser.new_context(color_scheme=scheme, viewport=size, locale="en", reduced_motion="reduce")
-    yield context.new_page()
-    context.close()
-
-
-def faults(page: Page) -> list[str]:
-    violations = Axe().run(page).response["violations"]
-    width, room = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
-    found = [f"{one['id']}: {node['html']}" for one in violations for node in one["nodes"]]
-    return [*found, *([f"{width} wide in a window of {room}"] if width > room else [])]
 
 
 def test_a_key_opens_ones_own_similar_judgements_and_they_follow_the_document(page: Page, alike: str) -> None:

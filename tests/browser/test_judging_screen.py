@@ -6,8 +6,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from browser.judging_screen import JUDGE, TOPIC, listening, open_screen, press, saved, stored, title, wait_out_a_bounce
+from browser.judging_screen import (
+    JUDGE,
+    TOPIC,
+    faults,
+    listening,
+    open_screen,
+    press,
+    saved,
+    stored,
+    title,
+    wait_out_a_bounce,
+)
 from browser.pages import eventually
 from build import NOW, SLUG
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, ViewportSize, expect
@@ -97,17 +107,6 @@ def watched(request: pytest.FixtureRequest, browser: Browser) -> Iterator[tuple[
     page.on("request", on_request)
     yield page, complaints
     context.close()
-
-
-def faults(page: Page) -> list[str]:
-    """What is wrong with the page as it is now."""
-    # There the browser chooses colours that the tool does not see.
-    has_own_colours = page.evaluate("!matchMedia('(forced-colors: active)').matches")
-    rules = {"color-contrast": {"enabled": has_own_colours}}
-    violations = Axe().run(page, options={"rules": rules}).response["violations"]
-    found = [f"{one['id']}: {node['html']}" for one in violations for node in one["nodes"]]
-    width, room = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
-    return [*found, *([f"{width} wide in a window of {room}"] if width > room else [])]
 
 
 def test_the_screen_is_accessible_and_fits_in_all_its_states(watched: tuple[Page, list[str]], with_texts: str) -> None:

@@ -1,6 +1,6 @@
 """The training in a browser: by keys alone, without script, accessible at every step."""
 
-from axe_playwright_python.sync_playwright import Axe
+from browser.judging_screen import faults
 from browser.pages import loaded, sign_in
 from build import LIMIT, SLUG
 from playwright.sync_api import Browser, Page, ViewportSize, expect
@@ -9,7 +9,6 @@ from annotator.files import InputFile
 from annotator.storage import Database
 from annotator.workflows.judging import training
 
-AXE = Axe()
 PHONE: ViewportSize = {"width": 390, "height": 844}
 PAGE = f"/collections/{SLUG}/training"
 
@@ -20,10 +19,6 @@ def make_training(database: Database) -> None:
     with database.transaction() as session:
         training.store_training(session, SLUG, training.check_training(session, SLUG, file, unpacked_limit=LIMIT))
         training.set_pass_mark(session, SLUG, 50)
-
-
-def faults(page: Page) -> list[str]:
-    return [violation["id"] for violation in AXE.run(page).response["violations"]]
 
 
 def test_a_judge_trains_by_keys_alone(page: Page, server: str, served: Database) -> None:

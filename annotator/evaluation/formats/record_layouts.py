@@ -149,7 +149,7 @@ def records(name: str, text: bytes, problems: Problems) -> Iterator[tuple[int, R
 
 
 def _merged(record: Record) -> Record:
-    """The record with what is said about its query in an object of its own."""
+    """Return the record with the fields of its nested objects `metadata` and `query` at the top."""
     merged = dict(record)
     for key in ("metadata", "query"):
         inner = record.get(key)

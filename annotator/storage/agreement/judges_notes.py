@@ -41,7 +41,7 @@ def judges_notes(session: Session, item_ids: Sequence[int], *, with_grades: bool
 
 
 def _lot(row: Row[*tuple[Any, ...]]) -> bytes:
-    """The order of an item's notes: always the same, and another one for each item, whoever judged first.
+    """Return the sorting key of an item's notes: a hash, which does not depend on who judged first.
 
     Only the server knows the ids of others' judgements, which browsers draw at random.
     """

@@ -126,7 +126,7 @@ def _clarifications_json(beside: Beside) -> dict[str, Any]:
 
 
 def clarification_json(row: TopicClarification) -> dict[str, Any]:
-    """A clarification, which does not say who asked or of which document."""
+    """A clarification without the author and the document of its question."""
     return {"id": row.id, "question": row.question, "text": row.text, "new": row.is_new}
 
 

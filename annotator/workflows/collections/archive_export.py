@@ -70,8 +70,8 @@ pools.jsonl         the versions of the pool, with strategy, parameters and seed
                     contributions.jsonl why; strata.jsonl are the samples, selection_events.jsonl adaptive choices
 assignments.jsonl   who was given what; judgements.jsonl what they said, with everything that was replaced later
                     (a grade, or why there is none; current says what counts); evidence.jsonl the words it was said for
-questions.jsonl     what judges asked, and the answers; clarifications.jsonl what all judges of a topic are told:
-                    a text, or the question that is answered publicly; clarifications_seen.jsonl who has seen which
+questions.jsonl     what judges asked, and the answers; clarifications.jsonl the clarifications of topics,
+                    each a text or a question with a public answer; clarifications_seen.jsonl who has seen which
 qrels_versions.jsonl, qrels_grades.jsonl  the qrels that were kept, with their manifests; qrels.txt those of the day of
                     the archive, as trec_eval reads them
 click_logs.jsonl    what was found in the click logs, never the logs; click_variants.jsonl which runs their variants

@@ -18,7 +18,7 @@ from annotator.storage.tables.judging import HAS_IT, JUDGES
 from annotator.workflows.judging import clarifications
 
 LONGEST_TEXT = 10_000
-# Of whoever asked, as a judge of the document.
+# The assignment of the question's document to its author.
 OWN_ASSIGNMENT = (
     select(func.max(Assignment.id))
     .where(Assignment.pool_item_id == Question.pool_item_id, Assignment.judge_id == Question.asked_by_id)
@@ -45,7 +45,7 @@ class QuestionRow:
     answered_by: str | None
     answered_at: datetime | None
     read_at: datetime | None
-    # Of the document, to whoever asked as its judge; None when they do not have it any more.
+    # The assignment of the document to the author of the question; None when it was withdrawn.
     assignment_id: int | None
     is_public: bool
 

@@ -1,18 +1,22 @@
 """What is read in place of a file: folders of data sets, and data sets of ir_datasets."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from annotator.errors import InvalidValueError, NotFoundError
-from annotator.evaluation.formats.dataset_folders import files_in
 from annotator.evaluation.formats.input_formats import Holds
 from annotator.evaluation.formats.registry import FORMATS, format_of, names_of, read_as
 from annotator.evaluation.formats.row_formats import TREC
 from annotator.files import InputFile
 
+PACKED = ("", ".gz", ".bz2", ".xz", ".zst")
+# BEIR's names, by what a file holds.
+BEIR = {Holds.TOPICS: "queries.jsonl", Holds.DOCUMENTS: "corpus.jsonl"}
+BEIR_QRELS = "qrels/*.tsv"
+COLUMNAR = ("*.parquet", "data-*.arrow", "*.arrow")
 IR_DATASETS = "ir_datasets:"
 # What ir_datasets calls the parts of a data set, and the format in which they are handed on.
 PARTS = {Holds.TOPICS: ("queries", "jsonl"), Holds.LABELS: ("qrels", "jsonl"), Holds.DOCUMENTS: ("docs", "jsonl")}
@@ -32,7 +36,7 @@ def in_folder(folder: Path, holds: Holds) -> list[Path]:
 
     A folder without runs is returned itself, to be named among all the run files that cannot be read.
     """
-    found = files_in(folder, holds) or ([folder] if holds is Holds.RUNS else [])
+    found = _files_in(folder, holds) or ([folder] if holds is Holds.RUNS else [])
     if not found:
         raise NotFoundError(
             "The folder “%(folder)s” has no %(holds)s: neither the files of BEIR nor of a data set saved by Hugging "
@@ -101,3 +105,17 @@ def _line(record: Any) -> bytes:  # noqa: ANN401 - a named tuple of ir_datasets
     if hasattr(record, "default_text") and not TEXTS.intersection(values):
         values["text"] = record.default_text()
     return json.dumps(values, ensure_ascii=False).encode() + b"\n"
+
+
+def _files_in(folder: Path, holds: Holds) -> list[Path]:
+    """The files of a folder that hold such things, as BEIR or Hugging Face's `datasets` lay them out."""
+    name = BEIR.get(holds)
+    named = [folder / f"{name}{packed}" for packed in PACKED] if name else []
+    found = [path for path in named if path.is_file()][:1]
+    if not found and holds is Holds.LABELS:
+        found = _matching(folder, [f"{BEIR_QRELS}{packed}" for packed in PACKED])
+    return found or _matching(folder, COLUMNAR)
+
+
+def _matching(folder: Path, patterns: Sequence[str]) -> list[Path]:
+    return next((paths for pattern in patterns if (paths := sorted(folder.glob(pattern)))), [])

@@ -165,5 +165,6 @@ def test_a_judge_is_shown_what_comes_before_judging(visit: Visit, news: str) -> 
     jo.post(f"{news}/guidelines", number="1")
     page = jo.get(f"{news}/judge")
     assert "Read and accept the guidelines · done Pass the training Judge" in words(page)
-    assert f'href="{news}/training"' in page.text
+    assert f'<a class="button large" autofocus href="{news}/training">' in page.text
+    assert "Begin with topic" not in words(page)
     assert "First do the training (2 documents)." in words(jo.get(news))
