@@ -9,11 +9,11 @@ from flask_smorest import Api, Blueprint
 from flask_wtf import CSRFProtect
 from werkzeug.exceptions import HTTPException
 
-from annotator.api.agreement import agreement, judges
+from annotator.api.agreement import adjudicating, agreement, judges
 from annotator.api.collections import audit, collection, deletions, invitations, members, rounds, settings
 from annotator.api.collections import jobs as jobs_of_collection
 from annotator.api.documents import documents
-from annotator.api.judging import gold_questions, judging, label_imports
+from annotator.api.judging import assignments, gold_questions, judging, label_imports
 from annotator.api.leaderboard import costs, reports, scores
 from annotator.api.pools import holes, pool
 from annotator.api.qrels import qrels
@@ -47,6 +47,8 @@ RESOURCES: tuple[Blueprint, ...] = (
 )
 # Modules that add operations to these.
 FURTHER = (
+    adjudicating,
+    assignments,
     changes,
     editing,
     gold_questions,

@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 from api_matrix import FREE, MATRIX
-from build import SLUG
+from build import SLUG, member
 from calling import API, Answer, Caller
 from flask import Flask
 
@@ -17,16 +17,29 @@ from annotator import __version__
 from annotator.api.site.descriptions import OF_OBJECTS, OF_OPERATIONS, PARAMETERS, PROPERTIES
 from annotator.api.site.door import FORM_WITH_FILES
 from annotator.api.site.openapi_document import LEFT_TO_WORKER, examples
-from annotator.storage import Database
+from annotator.storage import Database, Role
 from annotator.web.site.context import SETTINGS
 from annotator.workflows.collections import collection
 
 DOCUMENT = f"{API}/openapi.json"
 JSON = "application/json"
-# Their examples are valid, and are not sent: they need a click log, which comes in a form, or a judge's question.
-NEED_A_LOG = {"Clicks.link_click_log", "Together.pool_together", "Judging.answer_question"}
+# Their examples are valid, and are not sent: they need a click log, which comes in a form, a judge's question, or a
+# document in dispute.
+NEED_MORE = {
+    "Clicks.link_click_log",
+    "Together.pool_together",
+    "Judging.answer_question",
+    "Agreement.decide",
+    "Agreement.adjudicate",
+}
 # Who calls an operation, of those for whom it is.
-CALLERS = {"organiser": "ola", "judge": "jo", "participant": "pat", "administrator": "ada"}
+CALLERS = {
+    "organiser": "ola",
+    "judge": "jo",
+    "participant": "pat",
+    "adjudicator": "ann",
+    "administrator": "ada",
+}
 
 
 @pytest.fixture
@@ -115,6 +128,7 @@ def test_every_example_of_a_body_is_taken_and_answered_by_what_the_example_of_th
 ) -> None:
     del app, news
     with database.transaction() as session:
+        member(session, "ann", Role.ADJUDICATOR)
         collection.set_guidelines(
             session, SLUG, "Judge what the topic asks for.", made_by_id=None, made_at=datetime.now(UTC)
         )
@@ -141,7 +155,7 @@ def test_every_example_of_a_body_is_taken_and_answered_by_what_the_example_of_th
 
 
 def with_bodies_to_send() -> list[str]:
-    return [name for name in MATRIX if name not in NEED_A_LOG and "body" in examples()[name.split(".")[1]]]
+    return [name for name in MATRIX if name not in NEED_MORE and "body" in examples()[name.split(".")[1]]]
 
 
 def names_in(answer: Any) -> set[str]:  # noqa: ANN401

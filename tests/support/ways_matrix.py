@@ -192,7 +192,9 @@ WAYS = {
         "judge_desk.change judge_desk.save_marks judge_desk.save_note", no_command=SCREEN, no_operation=SCREEN
     ),
     "assign topics to judges": Ways(
-        "assigning.assign", "assignments balance, assignments list, assignments set", no_operation=OPEN
+        "assigning.assign",
+        "assignments balance, assignments list, assignments set",
+        "Judging.show_assignments Judging.change_assignments Judging.balance_assignments",
     ),
     "gold questions": Ways(
         "gold_questions.add",
@@ -234,9 +236,11 @@ WAYS = {
         "disagreements list, adjudication show",
         "Agreement.list_disagreements Agreement.show_adjudications",
     ),
-    "decide a disagreement": Ways("disagreements.decide", no_command=OPEN, no_operation=OPEN),
+    "decide a disagreement": Ways("disagreements.decide", "disagreements decide", "Agreement.decide"),
     "adjudicate": Ways(
-        "adjudicating.record adjudicating_protocol.acts review.decide", no_command=OPEN, no_operation=OPEN
+        "adjudicating.record adjudicating_protocol.acts review.decide",
+        "judge draw, judge grade, judge import, judge list",
+        "Agreement.list_disputed_topics Agreement.draw_disputes Agreement.adjudicate",
     ),
     # Qrels, scores
     "qrels": Ways(

@@ -15,6 +15,7 @@ from annotator.api.site.door import Call, Gives, Takes, operation, resource_of
 from annotator.api.site.problems import problem
 from annotator.api.site.values import GREATEST, Text, one_of, whole
 from annotator.storage import CannotJudge
+from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.judgement_writing import Passage
 from annotator.storage.judging.leases import Decision
 from annotator.storage.tables.judging import REASONS
@@ -31,6 +32,7 @@ from annotator.workflows.judging.recording import MOST_ACTS, record_acts
 resource = resource_of("judging", "Judging by a program; the caller is the judge.")
 
 LEAST_GRADE = -GREATEST
+NOTHING_DRAWN: Mapping[str, object] = {"topic": None, "documents": [], "judged": 0, "waiting": 0}
 
 
 class TopicWork(Schema):
@@ -156,9 +158,9 @@ def draw_documents(call: Call) -> object:
             lambda session: judging.next_task(session, call.slug, call.body["topic"], caller().id, now=now())
         )
         if task is not None:
-            return _drawn(task)
+            return drawn_documents(task)
         if not has_chosen:
-            return {"topic": None, "documents": [], "judged": 0, "waiting": 0}
+            return NOTHING_DRAWN
 
 
 @operation(
@@ -174,13 +176,7 @@ def judge(call: Call) -> object:
 
     Late judgements are not refused. If nothing is stored, the status is that of the first refusal.
     """
-    at, acts = now(), [_act(one) for one in call.body["judgements"]]
-    stored = database().attempt(lambda session: record_acts(session, call.slug, caller().id, acts, received_at=at))
-    refused = [_refused(one) for one in stored.refused]
-    if refused and not stored.acknowledged:
-        first = stored.refused[0].error
-        return problem(status_of(first), str(first), refused=refused)
-    return {"acknowledged": stored.acknowledged, "refused": refused}
+    return stored_judgements(call, Queue.JUDGING)
 
 
 @operation(
@@ -196,7 +192,21 @@ def export_judgements(call: Call) -> Response:
     return written_response(file, CSV if is_csv else JSON_LINES)
 
 
-def _drawn(task: JudgingTask) -> dict[str, object]:
+def stored_judgements(call: Call, queue: Queue) -> object:
+    """Store the caller's judgements in their queue; what is stored and what is refused, as `Stored` describes it."""
+    at, acts = now(), [_act(one) for one in call.body["judgements"]]
+    stored = database().attempt(
+        lambda session: record_acts(session, call.slug, caller().id, acts, received_at=at, queue=queue)
+    )
+    refused = [_refused(one) for one in stored.refused]
+    if refused and not stored.acknowledged:
+        first = stored.refused[0].error
+        return problem(status_of(first), str(first), refused=refused)
+    return {"acknowledged": stored.acknowledged, "refused": refused}
+
+
+def drawn_documents(task: JudgingTask) -> dict[str, object]:
+    """The documents in the caller's hands with their topic, as `Drawn` describes them."""
     words = ("number", "title", "description", "narrative", "language")
     return {
         "topic": {name: getattr(task, f"topic_{name}") for name in words},

@@ -236,6 +236,7 @@ OF_OBJECTS: Mapping[str, Mapping[str, str]] = {
         "topic": "The topic of the documents; null when no document waits for the caller.",
         "judged": "The number of documents of the topic that the caller has judged.",
     },
+    "DrawnDisputes": {"topic": "The topic of the documents; null when no document waits for the caller."},
     "RefusedJudgement": {"id": "The sender's id of the judgement."},
     "Refused": {"id": "The sender's id of the judgement."},
     "AgreementTable": {"rows": "The rows of the table, an object each; `by` decides which properties they have."},

@@ -2,13 +2,16 @@
 
 from dataclasses import asdict
 from datetime import UTC, datetime
+from uuid import uuid4
 
 import click
 
 from annotator.cli.site.installation import Installation, on_installation
 from annotator.cli.site.options import topics_option
 from annotator.cli.site.tables import Row, format_option, show_csv, show_json, show_table
+from annotator.storage.judging.leases import Decision
 from annotator.workflows.agreement.adjudication import Adjudication, show_adjudication
+from annotator.workflows.agreement.deciding import adjudicator_id, decide_disagreement
 from annotator.workflows.agreement.disagreements import (
     Disagreement,
     DisagreementFilter,
@@ -24,7 +27,7 @@ BY_JUDGE = ["JUDGE", "DECIDED", "UPHELD", "SHARE"]
 
 @click.group
 def command() -> None:
-    """Documents on which judges differ."""
+    """Documents on which judges differ: list them, decide one."""
 
 
 @command.command("list")
@@ -72,6 +75,35 @@ def list_(
         case _:
             show_table(["TOPIC", "DOCUMENT", "APART", "ACROSS", "DECIDED", "GRADES"], [_row(row) for row in rows])
             click.echo(f"Documents: {len(rows)}.", err=True)
+
+
+@command.command("decide")
+@click.argument("slug")
+@click.argument("topic")
+@click.argument("docno")
+@click.argument("grade", type=int)
+@click.option(
+    "--adjudicator", required=True, metavar="NAME", help="Who decides: an adjudicator or organiser of the collection."
+)
+@click.option("--note", default="", metavar="TEXT", help="The reason for the decision.")
+@on_installation
+def decide(
+    installation: Installation, slug: str, topic: str, docno: str, grade: int, adjudicator: str, note: str
+) -> None:
+    """Decide that a document on which judges differ has GRADE; deciding again replaces an earlier decision."""
+    user_id = installation.database.read(adjudicator_id, slug, adjudicator)
+    with installation.database.transaction() as session:
+        decide_disagreement(
+            session,
+            slug,
+            topic,
+            docno,
+            user_id,
+            Decision(grade, None, note),
+            client_id=uuid4().hex,
+            decided_at=datetime.now(UTC),
+        )
+    click.echo(f"Decided by {adjudicator}: document {docno} of topic {topic} is {grade}.", err=True)
 
 
 def _row(row: Disagreement) -> Row:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -15,39 +16,65 @@ from annotator.errors import InvalidValueError, Problems
 AT_ONCE = 100
 
 
+@dataclass(frozen=True)
+class Work:
+    """The addresses of a kind of work, below the collection, and the columns of its list of topics."""
+
+    topics: str
+    documents: str
+    judgements: str
+    columns: tuple[str, ...]
+
+
+JUDGING = Work("judging", "judging/documents", "judgements", ("number", "judged", "waiting", "put_off", "title"))
+ADJUDICATION = Work(
+    *("adjudicating", "adjudicating/documents", "adjudicating/decisions"),
+    columns=("number", "decided", "waiting", "put_off", "title"),
+)
+adjudicate_option = click.option(
+    "--adjudicate",
+    "adjudicates",
+    is_flag=True,
+    help="Work as an adjudicator: on documents in dispute, with decisions instead of judgements.",
+)
+
+
 @click.group
 def command() -> None:
     """Judge on a site by a program: list topics with documents to judge, draw documents, grade them.
 
-    `annotator guidelines` on a site shows the guidelines and accepts them.
+    `annotator guidelines` on a site shows the guidelines and accepts them. With --adjudicate, the documents are those
+    in dispute.
     """
 
 
 @command.command("list")
 @click.argument("slug")
+@adjudicate_option
 @format_option()
 @on_site
-def list_topics(site: Site, slug: str, format_: str) -> None:
+def list_topics(site: Site, slug: str, format_: str, *, adjudicates: bool) -> None:
     """List the topics that have documents for you."""
-    names = ("number", "judged", "waiting", "put_off", "title")
+    work = _work(adjudicates=adjudicates)
     show_rows(
         format_,
-        [name.upper().replace("_", " ") for name in names],
-        [[row[name] for name in names] for row in site.get(f"/collections/{slug}/judging")],
+        [name.upper().replace("_", " ") for name in work.columns],
+        [[row[name] for name in work.columns] for row in site.get(f"/collections/{slug}/{work.topics}")],
     )
 
 
 @command.command("draw")
 @click.argument("slug")
 @click.argument("topic")
+@adjudicate_option
 @on_site
-def draw(site: Site, slug: str, topic: str) -> None:
+def draw(site: Site, slug: str, topic: str, *, adjudicates: bool) -> None:
     """Draw documents of a topic, at most eight, and print each as a JSON object on a line, with its topic.
 
     The output is empty if no documents are waiting. Documents are reserved for 30 minutes from your last call; asking
     again before judging returns the same ones.
     """
-    drawn = site.post(f"/collections/{slug}/judging/documents", {"topic": topic})
+    drawn = site.post(f"/collections/{slug}/{_work(adjudicates=adjudicates).documents}", {"topic": topic})
     for document in drawn["documents"]:
         click.echo(json.dumps({**document, "topic": drawn["topic"]}, ensure_ascii=False).encode())
 
@@ -57,22 +84,24 @@ def draw(site: Site, slug: str, topic: str) -> None:
 @click.argument("assignment", type=click.IntRange(0))
 @click.argument("grade", type=int)
 @click.option("--note", default="", metavar="TEXT", help="The reason of the grade.")
+@adjudicate_option
 @on_site
-def grade_one(site: Site, slug: str, assignment: int, grade: int, note: str) -> None:
+def grade_one(site: Site, slug: str, assignment: int, grade: int, note: str, *, adjudicates: bool) -> None:
     """Grade a document that you drew, by its assignment number."""
-    _store(site, slug, [{"assignment": assignment, "grade": grade, "note": note}])
+    _store(site, slug, _work(adjudicates=adjudicates), [{"assignment": assignment, "grade": grade, "note": note}])
 
 
 @command.command("import")
 @click.argument("slug")
 @click.argument("file", type=FILE)
+@adjudicate_option
 @on_site
-def import_grades(site: Site, slug: str, file: str) -> None:
+def import_grades(site: Site, slug: str, file: str, *, adjudicates: bool) -> None:
     """Grade documents from JSON lines, such as {"assignment": 7, "grade": 1}; a line that is sent twice is stored once.
 
     A line may also have "note", "seconds" and "evidence", "cannot_judge" instead of a grade, and an "id" of your own.
     """
-    _store(site, slug, _lines(file, read_text(file)))
+    _store(site, slug, _work(adjudicates=adjudicates), _lines(file, read_text(file)))
 
 
 @click.group
@@ -100,6 +129,10 @@ def accept_guidelines(site: Site, slug: str, version: int) -> None:
     click.echo(f"Accepted version {version} of the guidelines.", err=True)
 
 
+def _work(*, adjudicates: bool) -> Work:
+    return ADJUDICATION if adjudicates else JUDGING
+
+
 def _lines(name: str, text: str) -> list[dict[str, Any]]:
     problems, found = Problems(), []
     for number, line in enumerate(text.splitlines(), start=1):
@@ -119,13 +152,13 @@ def _lines(name: str, text: str) -> list[dict[str, Any]]:
     return found
 
 
-def _store(site: Site, slug: str, judgements: list[dict[str, Any]]) -> None:
+def _store(site: Site, slug: str, work: Work, judgements: list[dict[str, Any]]) -> None:
     """Submit judgements by the hundred; rejected ones are reported, the others stored."""
     stored, refused = 0, []
     for first in range(0, len(judgements), AT_ONCE):
         some = [{"id": _id_of(one), **one} for one in judgements[first : first + AT_ONCE]]
         try:
-            answer = site.post(f"/collections/{slug}/judgements", {"judgements": some})
+            answer = site.post(f"/collections/{slug}/{work.judgements}", {"judgements": some})
         except SiteError as refusal:
             click.echo(f"Judgements stored: {stored}.", err=True)
             raise refusal from None

@@ -6,12 +6,25 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotFoundError
-from annotator.storage import ACCEPTED, Document, PoolItem
+from annotator.storage import ACCEPTED, Document, PoolItem, Role
 from annotator.storage.agreement.adjudication_queue import take_disputed
 from annotator.storage.collections.collection import find_collection, find_topic, refuse_closed_judging
 from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.leases import Decision, give_back_expired
+from annotator.storage.people.accounts import find_membership, find_user
 from annotator.workflows.judging.recording import record_judgement
+
+# Those who see all judgements of a document, or decide what is in dispute.
+DECIDERS = (Role.ADJUDICATOR, Role.ORGANISER)
+
+
+def adjudicator_id(session: Session, slug: str, name: str) -> int:
+    """The user id of an adjudicator or organiser of a collection; raises `NotFoundError` for anybody else."""
+    collection_id = find_collection(session, slug).id
+    user_id = find_user(session, name).id
+    if not any(find_membership(session, collection_id, user_id, role) for role in DECIDERS):
+        raise NotFoundError("“%(name)s” is no adjudicator or organiser of this collection.", name=name)
+    return user_id
 
 
 def decide_disagreement(

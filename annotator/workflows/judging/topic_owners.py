@@ -125,6 +125,18 @@ def plan_balance(session: Session, slug: str, judges: Sequence[str] = (), *, rea
     return _plan(present, balanced_owners(work, named, reassign=reassign))
 
 
+def balance_topics(
+    session: Session, slug: str, judges: Sequence[str] = (), *, reassign: bool = False
+) -> tuple[AssigningPlan, Reassigned]:
+    """Balance the topics as `plan_balance` plans it, and return the plan with what came of it.
+
+    Raises as `plan_balance` and `assign_topics`.
+    """
+    lock_open_collection(session, slug, against_judging=True)
+    plan = plan_balance(session, slug, judges, reassign=reassign)
+    return plan, assign_topics(session, slug, plan.owners)
+
+
 def by_owner(owners: Mapping[str, str | None]) -> dict[str | None, list[str]]:
     """Judge → the numbers of the topics they get; None → topics left without an owner."""
     topics: dict[str | None, list[str]] = {}

@@ -85,3 +85,13 @@ def test_before_the_first_judgement_there_is_nothing_to_show(pooled: CommandLine
 def test_a_streak_of_one_is_refused(judged: CommandLine) -> None:
     [refusal] = judged.refused("judges", "quality", "show", "news", "--streak", "1")
     assert "very fast streak" in refusal
+
+
+def test_an_adjudicator_decides_a_disagreement_and_a_stranger_does_not(judged: CommandLine) -> None:
+    decide = ("disagreements", "decide", "news", "1", "a", "2", "--adjudicator")
+    judged.done("users", "add", "eve", given="correct horse\n")
+    assert judged.refused(*decide, "eve") == ["“eve” is no adjudicator or organiser of this collection."]
+    judged.done("members", "add", "news", "eve", "--role", "adjudicator")
+    assert judged.talk(*decide, "eve", "--note", "It answers.") == "Decided by eve: document a of topic 1 is 2.\n"
+    assert [row[1] for row in judged.table("disagreements", "list", "news", "--undecided")] == ["b"]
+    assert judged.table("adjudication", "show", "news") == [["1", "1", "0", "1"]]

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Event
 
 import pytest
-from build import NOW, SLUG, labels
+from build import NOW, SLUG, labels, member
 from calling import token_of
 from cli.remote_site import Remote
 from click.testing import CliRunner, Result
@@ -21,7 +21,7 @@ from worker.at_work import work
 from annotator.api.site import jobs_asked
 from annotator.cli import main
 from annotator.cli.remote.given import NOUNS
-from annotator.storage import Judgement, Run
+from annotator.storage import Judgement, Role, Run
 from annotator.workflows.collections import collection, rounds
 from annotator.workflows.site import jobs
 
@@ -101,6 +101,18 @@ def test_a_program_draws_and_grades(site: Remote) -> None:
     with site.database.reading() as session:
         assert session.scalars(select(Judgement.grade).order_by(Judgement.id)).all() == [2, 0, 0, 0]
     assert site.done("jo", "judge", "draw", "news", "1") == ""
+
+
+def test_a_program_decides_what_is_in_dispute(site: Remote) -> None:
+    with site.database.transaction() as session:
+        member(session, "ann", Role.ADJUDICATOR)
+        labels(session, "one", "1 0 a 1\n")
+        labels(session, "two", "1 0 a 0\n")
+    assert column(site.done("ann", "judge", "list", "news", "--adjudicate")) == ["1"]
+    [drawn] = map(json.loads, site.done("ann", "judge", "draw", "news", "1", "--adjudicate").splitlines())
+    decided = site("ann", "judge", "grade", "news", str(drawn["assignment"]), "2", "--adjudicate")
+    assert decided.stderr == "Judgements stored: 1.\n"
+    assert site.done("ann", "judge", "draw", "news", "1", "--adjudicate") == ""
 
 
 def test_guidelines_are_read_and_accepted_before_anything_is_drawn(site: Remote) -> None:
