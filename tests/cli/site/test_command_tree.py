@@ -38,6 +38,7 @@ OWN_VERBS = {
     "pool simulate": "strategies are tried on known judgements",
     "pool replay": "an adaptive pool is verified",
     "assignments balance": "topics are dealt out by what remains",
+    "disagreements decide": "the grade of an adjudicator",
     "questions answer": "an answer to a judge",
     "qrels keep": "the grades of this moment become a version",
     "qrels compare": "two versions of the qrels",
