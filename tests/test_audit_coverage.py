@@ -52,9 +52,13 @@ PAGES_WITHOUT: Mapping[str, str] = {
 }
 # Commands that write and leave no line.
 COMMANDS_WITHOUT: Mapping[str, str] = {
+    "disagreements decide": JUDGING,
     "documents index": "made from the documents, by which nothing changes",
 }
 OPERATIONS_WITHOUT: Mapping[str, str] = {
+    "Agreement.adjudicate": JUDGING,
+    "Agreement.decide": JUDGING,
+    "Agreement.draw_disputes": JUDGING,
     "Collections.accept_guidelines": "kept with the membership",
     "Judging.draw_documents": JUDGING,
     "Judging.judge": JUDGING,
