@@ -14,7 +14,7 @@ from annotator.api.collections import audit, collection, deletions, invitations,
 from annotator.api.collections import jobs as jobs_of_collection
 from annotator.api.documents import documents
 from annotator.api.judging import assignments, gold_questions, judging, label_imports
-from annotator.api.leaderboard import costs, reports, scores
+from annotator.api.leaderboard import costs, inspecting, reports, scores
 from annotator.api.pools import holes, pool
 from annotator.api.qrels import qrels
 from annotator.api.runs import changes, runs
@@ -53,6 +53,7 @@ FURTHER = (
     editing,
     gold_questions,
     holes,
+    inspecting,
     invitations,
     jobs_of_collection,
     judges,

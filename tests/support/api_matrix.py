@@ -112,6 +112,16 @@ MATRIX = {
     "Scores.show_quality": Row("GET", f"{NEWS}/quality", {"observer": 200, **ORGANISERS}, READ),
     "Scores.show_leave_out": Row("GET", f"{NEWS}/leave-out", {"observer": 200, **ORGANISERS}, READ),
     "Scores.compare_qrels": Row("GET", f"{NEWS}/qrels-differences?before=live", ORGANISERS, READ),
+    "Scores.inspect_run": Row("GET", f"{NEWS}/leaderboard/runs/alpha", {"observer": 200, **ORGANISERS}, READ),
+    "Scores.inspect_topics": Row("GET", f"{NEWS}/leaderboard/topics", {"observer": 200, **ORGANISERS}, READ),
+    "Scores.inspect_topic": Row("GET", f"{NEWS}/leaderboard/topics/2", {"observer": 200, **ORGANISERS}, READ),
+    # There is only one run.
+    "Scores.compare_runs": Row(
+        "GET",
+        f"{NEWS}/leaderboard/comparison?first=alpha&second=beta",
+        {"observer": 404, **dict.fromkeys(ORGANISERS, 404)},
+        READ,
+    ),
     # The scores are not released.
     "Scores.show_own_scores": Row("GET", f"{NEWS}/scores", {"participant": 403}, READ_OR_RUNS),
     "Clicks.list_click_logs": Row("GET", f"{NEWS}/click-logs", ORGANISERS, READ),

@@ -255,8 +255,12 @@ WAYS = {
         "leaderboard show, site leaderboard show",
         "Scores.show_leaderboard Scores.show_own_scores",
     ),
-    "compare two runs": Ways("inspecting.pair", "runs compare", no_operation=OPEN),
-    "one run, one topic": Ways("inspecting.run inspecting.topic", no_command=OPEN, no_operation=OPEN),
+    "compare two runs": Ways("inspecting.pair", "runs compare", "Scores.compare_runs"),
+    "one run, one topic": Ways(
+        "inspecting.run inspecting.topic inspecting.topics inspecting.matrix",
+        "leaderboard run show, leaderboard topic show, leaderboard topics list",
+        "Scores.inspect_run Scores.inspect_topic Scores.inspect_topics",
+    ),
     "significance, correlation, quality": Ways(
         "significance.show quality.correlation quality.show",
         "significance show, correlation show, collections quality show",

@@ -35,7 +35,8 @@ def report_table(
     """A report as `ReportTable` describes it."""
     headings, rows = table
     named = [{name: _known(cell) for name, cell in zip(headings, row, strict=True)} for row in rows]
-    return {"by": by, "about": dict(about or {}), "notices": list(map(str, notices)), "rows": named}
+    facts = {name: _known(fact) for name, fact in (about or {}).items()}
+    return {"by": by, "about": facts, "notices": list(map(str, notices)), "rows": named}
 
 
 def state_shown(state: QrelsState) -> dict[str, object]:

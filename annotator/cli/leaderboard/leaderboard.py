@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import click
 
+from annotator.cli.leaderboard.inspecting import run, topic, topics_group
 from annotator.cli.site.files import read_file
 from annotator.cli.site.installation import Installation, on_installation
 from annotator.cli.site.options import (
@@ -31,6 +32,10 @@ VERSION = re.compile(r"[0-9]{1,9}")
 @click.group
 def command() -> None:
     """The leaderboard: scores of all runs."""
+
+
+for each in (run, topic, topics_group):
+    command.add_command(each)
 
 
 @command.command("show")

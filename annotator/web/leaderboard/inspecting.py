@@ -12,13 +12,6 @@ from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.storage.qrels.qrels_versions import LIVE
 from annotator.web.collections.observer_policy import READERS, policy_shown
 from annotator.web.collections.round_wanted import RoundWanted
-from annotator.web.leaderboard.inspecting_tables import (
-    PAIR_TABLES,
-    RUN_TABLES,
-    TOPIC_TABLES,
-    TOPICS_TABLES,
-    table_csv,
-)
 from annotator.web.qrels.qrels import GradesWanted
 from annotator.web.site.access import collection_page
 from annotator.web.site.context import database, the_place
@@ -27,6 +20,13 @@ from annotator.web.site.error_pages import page_or_refusal
 from annotator.workflows.collections.rounds import round_numbers
 from annotator.workflows.leaderboard import inspecting
 from annotator.workflows.leaderboard.compared_runs import ComparedRuns, comparable_runs, compare_runs
+from annotator.workflows.leaderboard.inspected_tables import (
+    PAIR_TABLES,
+    RUN_TABLES,
+    TOPIC_TABLES,
+    TOPICS_TABLES,
+    table_csv,
+)
 from annotator.workflows.leaderboard.inspecting import (
     USUAL_SEED,
     USUAL_TOP,

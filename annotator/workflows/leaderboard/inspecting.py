@@ -21,6 +21,7 @@ from annotator.evaluation.inspection.scored_runs import (
     settle_by_topic,
     state_of,
 )
+from annotator.evaluation.inspection.side_by_side import ListedDocument, listed_documents
 from annotator.evaluation.inspection.topic_matrix import TopicMatrix, hardest_first, topic_matrix
 from annotator.evaluation.inspection.two_runs import (
     MovedInTopic,
@@ -39,6 +40,7 @@ from annotator.evaluation.matching.files import lists_in_single_precision
 from annotator.evaluation.metrics.evaluating import Evaluation, evaluate
 from annotator.evaluation.metrics.measures import Better
 from annotator.evaluation.metrics.names import USUAL_MEASURE, measures_on_scale, parse_measure, parse_measures
+from annotator.evaluation.metrics.scoring import NOTHING_RETRIEVED
 from annotator.evaluation.metrics.setting import Compat, Values
 from annotator.evaluation.qrels.consensus import ONE_JUDGE, judge_of
 from annotator.evaluation.qrels.qrels_table import QrelsTable, read_qrels
@@ -100,7 +102,10 @@ class Choices:
 
 @dataclass(frozen=True)
 class InspectedRun:
-    """Detail of one run; `docnos` names the documents; differences are from a baseline, or from the median run."""
+    """Detail of one run; `docnos` names the documents; differences are from a baseline, or from the median run.
+
+    `listed` is the top of its list for the topic of the curve.
+    """
 
     choices: Choices
     look: RunLook
@@ -109,6 +114,7 @@ class InspectedRun:
     baseline: str | None
     differences: TopicDifferences
     gain: tuple[GainPoint, ...]
+    listed: tuple[ListedDocument, ...]
 
 
 @dataclass(frozen=True)
@@ -150,7 +156,7 @@ def inspect_run(
     baseline: str | None = None,
     grades: GradesChosen = OWN_GRADES,
 ) -> InspectedRun:
-    """Inspect an active run: unjudged documents to rank `top`, and one topic's curve point by point.
+    """Inspect an active run: unjudged documents to rank `top`, and of one topic the curve and the list to that rank.
 
     Differences by topic are from `baseline`, without one from the median of all runs. Raises `NotFoundError` for an
     unknown run, topic, judge or version, `InvalidValueError` for an unknown measure, rank or policy, and
@@ -160,10 +166,16 @@ def inspect_run(
     inspected = _score(session, slug, grades, [str(parse_measure(measure))], [tag, *([baseline] if baseline else [])])
     scored, run = inspected.scored, next(run for run in inspected.stored if run.tag == tag)
     look = look_at_run(scored, tag, _scores(session, run, inspected.scope), top=top, topic=topic)
-    docnos = docnos_of(session, {one.document for one in look.unjudged})
+    place = scored.topic(look.raw_topic)
+    listed = listed_documents(
+        scored.ranking(scored.run(tag), place), NOTHING_RETRIEVED, scored.qrels[scored.topics[place]], top=top
+    )
+    shown = {one.document for one in look.unjudged} | {one.document for one in listed}
     differences = differences_from(scored, tag, baseline)
     gain = gain_curve(scored, tag)
-    return InspectedRun(choices_of(scored), look, run.team, docnos, baseline, differences, gain)
+    return InspectedRun(
+        choices_of(scored), look, run.team, docnos_of(session, shown), baseline, differences, gain, listed
+    )
 
 
 def inspect_topics(

@@ -1,4 +1,4 @@
-"""CSV tables of the pages on runs and topics; each line includes the grades it was computed from."""
+"""Tables of one run, of topics and of two runs; each line of a file includes the grades it was computed from."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol, TypeVar
@@ -7,15 +7,15 @@ from annotator.errors import NotFoundError
 from annotator.evaluation.inspection.one_topic import FoundDocuments
 from annotator.evaluation.metrics.figures import SECOND_MINUS_FIRST
 from annotator.spreadsheets import csv_text
+from annotator.workflows.leaderboard.compared_runs import ComparedRuns
 from annotator.workflows.leaderboard.inspecting import (
     Choices,
-    InspectedPair,
     InspectedRun,
     InspectedTopic,
     InspectedTopics,
 )
 
-Row = Sequence[object]
+Row = Sequence[str | int | float | None]
 SCORED_BY = ("measure", "qrels", "policy", "grades", "fingerprint")
 
 
@@ -32,14 +32,20 @@ Found = TypeVar("Found", bound=Chosen)
 Table = tuple[tuple[str, ...], Callable[[Found], Iterator[Row]]]
 
 
-def table_csv(tables: Mapping[str, Table[Found]], name: str, found: Found) -> str:
-    """The CSV of the table with this name; raises `NotFoundError` for an unknown name."""
+def table_of(tables: Mapping[str, Table[Found]], name: str, found: Found) -> tuple[tuple[str, ...], list[Row]]:
+    """The headings and rows of the table with this name; raises `NotFoundError` for an unknown name."""
     if name not in tables:
         raise NotFoundError("There is no table “%(name)s”.", name=name)
     headings, rows = tables[name]
+    return headings, list(rows(found))
+
+
+def table_csv(tables: Mapping[str, Table[Found]], name: str, found: Found) -> str:
+    """The same table as CSV; each line ends with the measure and the grades."""
+    headings, rows = table_of(tables, name, found)
     state = found.choices.state
     against = (found.choices.measure, state.named, state.policy, state.grades, state.fingerprint)
-    return csv_text([[*headings, *SCORED_BY], *([*row, *against] for row in rows(found))])
+    return csv_text([[*headings, *SCORED_BY], *([*row, *against] for row in rows)])
 
 
 def _bars(found: InspectedRun) -> Iterator[Row]:
@@ -75,6 +81,11 @@ def _unjudged(found: InspectedRun) -> Iterator[Row]:
         yield one.topic, one.rank, found.docnos[one.document]
 
 
+def _ranking(found: InspectedRun) -> Iterator[Row]:
+    for one in found.listed:
+        yield found.look.raw_topic, one.rank, found.docnos[one.document], one.grade
+
+
 RUN_TABLES: Mapping[str, Table[InspectedRun]] = {
     "topics": (("topic", "value", "median", "best", "worst", "place", "unjudged"), _bars),
     "curve": (("recall", "precision", "median", "topic", "precision_of_topic"), _curve),
@@ -82,6 +93,7 @@ RUN_TABLES: Mapping[str, Table[InspectedRun]] = {
     "gain": (("rank", "cumulated_gain", "ideal"), _gain),
     "scores": (("from", "to", "relevant", "not_relevant", "unjudged"), _scores),
     "unjudged": (("topic", "rank", "docno"), _unjudged),
+    "documents": (("topic", "rank", "docno", "grade"), _ranking),
 }
 
 
@@ -141,7 +153,7 @@ TOPIC_TABLES: Mapping[str, Table[InspectedTopic]] = {
 }
 
 
-def _tests(found: InspectedPair) -> Iterator[Row]:
+def _tests(found: ComparedRuns) -> Iterator[Row]:
     one = found.look.by_measure[0]
     tests = one.tests
     low, high = tests.t.interval.bounds or (None, None)
@@ -152,18 +164,28 @@ def _tests(found: InspectedPair) -> Iterator[Row]:
     yield *runs, *judged, tests.topics, *values, low, high
 
 
-def _differences(found: InspectedPair) -> Iterator[Row]:
+def _differences(found: ComparedRuns) -> Iterator[Row]:
     for one in found.look.by_measure[0].differences.topics:
         yield one.topic, one.first, one.second, one.difference
 
 
-def _moved(found: InspectedPair) -> Iterator[Row]:
+def _moved(found: ComparedRuns) -> Iterator[Row]:
     for moved in found.look.moved:
         for one in moved.documents:
             yield moved.topic, found.docnos[one.document], one.grade, one.first_rank, one.second_rank, one.gap
 
 
-PAIR_TABLES: Mapping[str, Table[InspectedPair]] = {
+def _lists(found: ComparedRuns) -> Iterator[Row]:
+    for tag, listed in ((found.look.first, found.lists.first), (found.look.second, found.lists.second)):
+        for one in listed:
+            yield found.lists.topic, tag, one.rank, found.docnos[one.document], one.grade, one.other_rank
+
+
+def _curves(found: ComparedRuns) -> Iterator[Row]:
+    yield from zip(found.curves.levels, found.curves.first, found.curves.second, strict=True)
+
+
+PAIR_TABLES: Mapping[str, Table[ComparedRuns]] = {
     "tests": (
         (
             *("first", "second", "first_mean", "second_mean", "first_judged", "second_judged", "topics"),
@@ -173,4 +195,6 @@ PAIR_TABLES: Mapping[str, Table[InspectedPair]] = {
     ),
     "topics": (("topic", "first", "second", SECOND_MINUS_FIRST), _differences),
     "documents": (("topic", "docno", "grade", "first_rank", "second_rank", SECOND_MINUS_FIRST), _moved),
+    "lists": (("topic", "run", "rank", "docno", "grade", "rank_in_other"), _lists),
+    "curves": (("recall", "first", "second"), _curves),
 }
