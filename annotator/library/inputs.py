@@ -11,6 +11,7 @@ from annotator.errors import InvalidValueError, Problems
 from annotator.evaluation.formats.unpacking import read_text
 from annotator.evaluation.metrics.inputs import FileInput, named
 from annotator.evaluation.qrels.qrels_table import QrelsTable, read_qrels, table_of
+from annotator.evaluation.qrels.subtopic_qrels import subtopic_table
 from annotator.evaluation.runs.parsed_runs import ParsedList
 from annotator.evaluation.runs.run_format import parse_run
 from annotator.evaluation.runs.run_values import lists_of
@@ -20,6 +21,7 @@ Given = Any
 # The names under which packages hold the same column, the usual one first.
 TOPIC = ("topic", "query_id", "qid", "q_id", "query")
 DOCNO = ("docno", "doc_id", "docid", "document")
+SUBTOPIC = ("subtopic", "subtopic_id", "iteration")
 GRADE = ("grade", "relevance", "label", "rel", "rating")
 SCORE = ("score",)
 RANK = ("rank",)
@@ -28,17 +30,24 @@ JUDGE = ("judge", "assessor", "annotator", "user")
 UNNAMED = "run"  # the name of a run that comes alone and has none
 
 
-def qrels_of(given: Given) -> FileInput | Mapping[str, Mapping[str, int]] | QrelsTable:
+def qrels_of(given: Given, *, by_subtopic: bool = False) -> FileInput | Mapping[str, Mapping[str, int]] | QrelsTable:
     """Return qrels as `evaluate` takes them: files, dicts and tables as they are, frames and records as a dict.
 
-    Raises `InvalidValueError` for what is none of these, a missing column and a document with two grades.
+    With `by_subtopic`, frames and records whose column of subtopics names several of a topic are a table. Raises
+    `InvalidValueError` for what is none of these, a missing column and a document with two grades.
     """
     if is_file(given) or isinstance(given, Mapping | QrelsTable):
         return given  # type: ignore[no-any-return]  # checked by what reads it
     if hasattr(given, "to_dict") and not is_frame(given):  # ranx
         return given.to_dict()  # type: ignore[no-any-return]
-    topics, docnos, grades = columns_of(given, "qrels", TOPIC, DOCNO, GRADE)
-    return grouped(topics, docnos, [_whole(grade) for grade in grades])
+    rows = given if is_frame(given) else _records_of(given, "qrels")
+    topics, docnos, grades = columns_of(rows, "qrels", TOPIC, DOCNO, GRADE)
+    whole = [_whole(grade) for grade in grades]
+    if by_subtopic and _has_field(rows, SUBTOPIC):
+        [subtopics] = columns_of(rows, "qrels", SUBTOPIC)
+        if len(set(zip(topics, subtopics, strict=True))) > len(set(topics)):
+            return subtopic_table(topics, [str(subtopic) for subtopic in subtopics], docnos, whole)
+    return grouped(topics, docnos, whole)
 
 
 def runs_of(given: Given) -> FileInput | Sequence[FileInput] | Mapping[str, Any]:
@@ -196,13 +205,7 @@ def grouped(topics: Sequence[str], docnos: Sequence[str], values: Sequence[Any])
 
 def _fields_of(given: Given, what: str, wanted: Sequence[Sequence[str]]) -> list[list[Any]]:
     """Columns of records, such as the named tuples of ir_measures; a generator is read to its end."""
-    if not isinstance(given, Iterable) or isinstance(given, bytes):
-        raise InvalidValueError(
-            "The %(what)s are given as a file, a dict, a frame or records; %(given)s is none of them.",
-            what=what,
-            given=type(given).__name__,
-        )
-    records = list(given)
+    records = _records_of(given, what)
     if not records:
         return [[] for _ in wanted]
     columns = []
@@ -218,6 +221,23 @@ def _fields_of(given: Given, what: str, wanted: Sequence[Sequence[str]]) -> list
         values = [getattr(record, name) for record in records]
         columns.append(_texts(values, names) if names in {TOPIC, DOCNO, TAG, JUDGE} else values)
     return columns
+
+
+def _records_of(given: Given, what: str) -> list[Any]:
+    if not isinstance(given, Iterable) or isinstance(given, bytes):
+        raise InvalidValueError(
+            "The %(what)s are given as a file, a dict, a frame or records; %(given)s is none of them.",
+            what=what,
+            given=type(given).__name__,
+        )
+    return given if isinstance(given, list) else list(given)
+
+
+def _has_field(rows: Given, names: Sequence[str]) -> bool:
+    """Whether a frame or records have a column under one of these names."""
+    if is_frame(rows):
+        return column_name(rows, names) is not None
+    return bool(rows) and any(hasattr(rows[0], name) for name in names)
 
 
 def _values(run: Given) -> Mapping[str, Any]:

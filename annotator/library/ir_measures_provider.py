@@ -15,10 +15,16 @@ from ir_measures.util import Metric, QrelsConverter, RunConverter
 from annotator.errors import InvalidValueError
 from annotator.evaluation.metrics import Measure, evaluate, parse_measure
 from annotator.evaluation.qrels.qrels_table import QrelsTable, table_of
+from annotator.evaluation.qrels.subtopic_qrels import subtopic_table
 
 # Measures that mean the same under the same name and with the same parameters.
 SAME = frozenset(
-    ("AP", "Bpref", "IPrec", "Judged", "NumRet", "P", "R", "RR", "Rprec", "SetF", "SetP", "SetR", "Success", "nDCG")
+    (
+        *("AP", "Bpref", "IPrec", "Judged", "NumRet", "P", "R", "RR", "Rprec", "Success", "infAP", "nDCG"),
+        *("SetAP", "SetF", "SetP", "SetR"),
+        *("BPM", "Compat", "INSQ", "INST", "NERR10", "NERR11", "NERR8", "NERR9", "SDCG"),
+        *("AP_IA", "ERR_IA", "NRBP", "P_IA", "StRecall", "alpha_DCG", "alpha_nDCG", "nERR_IA", "nNRBP"),
+    )
 )
 
 
@@ -56,8 +62,19 @@ class AnnotatorProvider(Provider):
         return _ours(measure) is not None
 
     def _evaluator(self, measures: Iterable[Any], qrels: object) -> AnnotatorEvaluator:
-        table = table_of(QrelsConverter(qrels).as_dict_of_dict())  # type: ignore[no-untyped-call]
-        return AnnotatorEvaluator(measures, table)
+        asked, converter = list(measures), QrelsConverter(qrels)  # type: ignore[no-untyped-call]
+        if not any(ours is not None and ours.definition.by_subtopic for ours in map(_ours, asked)):
+            return AnnotatorEvaluator(asked, table_of(converter.as_dict_of_dict()))  # type: ignore[no-untyped-call]
+        rows = list(converter.as_namedtuple_iter())  # type: ignore[no-untyped-call]
+        return AnnotatorEvaluator(
+            asked,
+            subtopic_table(
+                [row.query_id for row in rows],
+                [str(getattr(row, "iteration", "0")) for row in rows],
+                [row.doc_id for row in rows],
+                [row.relevance for row in rows],
+            ),
+        )
 
 
 def _ours(measure: Any) -> Measure | None:  # noqa: ANN401 - a measure of ir_measures, which has no types

@@ -41,12 +41,13 @@ def evaluate(qrels: Given, runs: Given, measures: Given = USUAL_MEASURES, **opti
 
     Qrels and runs are paths of TREC files, dicts ({topic: {docno: grade}}, {name: {topic: {docno: score}}}), frames of
     pandas, polars or pyarrow with columns such as topic, docno and grade or score, records such as those of
-    ir_measures, or objects with `to_dict`, as of ranx. Measures are names such as nDCG@10 or measures of ir_measures.
+    ir_measures, or objects with `to_dict`, as of ranx. Subtopics are the second column of a file of qrels, or the
+    column `subtopic` or `iteration` of a frame. Measures are names such as nDCG@10 or measures of ir_measures.
     Options are those of `annotator.evaluation.metrics.evaluate`: `relevant_from`, `judged_only`, `compat`, `lenient`,
     `workers`. Raises `FileRefusedError` for files with problems and `InvalidValueError` for invalid values.
     """
     given = runs_of(runs)
-    found = evaluate_inputs(qrels_of(qrels), given, _named(measures), **options)
+    found = evaluate_inputs(qrels_of(qrels, by_subtopic=True), given, _named(measures), **options)
     scores = found.scores
     return Results(
         ("run", *map(str, scores.measures)),

@@ -2,7 +2,43 @@
 
 import ir_measures
 import pytest
-from ir_measures import AP, ERR, RR, Bpref, IPrec, Judged, Measure, NumQ, NumRet, P, R, Rprec, Success, nDCG
+from ir_measures import (
+    AP,
+    AP_IA,
+    BPM,
+    ERR,
+    ERR_IA,
+    INSQ,
+    INST,
+    NERR8,
+    NERR9,
+    NERR10,
+    NERR11,
+    NRBP,
+    P_IA,
+    RR,
+    SDCG,
+    Bpref,
+    Compat,
+    IPrec,
+    Judged,
+    Measure,
+    NumQ,
+    NumRet,
+    P,
+    Qrel,
+    R,
+    Rprec,
+    SetAP,
+    StRecall,
+    Success,
+    alpha_DCG,
+    alpha_nDCG,
+    infAP,
+    nDCG,
+    nERR_IA,
+    nNRBP,
+)
 
 from annotator.library.ir_measures_provider import provider
 
@@ -19,7 +55,17 @@ RUN = {
 }
 MEASURES = [
     *(AP, AP(rel=2), AP @ 2, Bpref, IPrec @ 0.1, Judged @ 2, NumRet, P @ 2, P(rel=2) @ 1),
-    *(R @ 2, RR, RR @ 1, Rprec, Success @ 1, nDCG, nDCG @ 2),
+    *(R @ 2, RR, RR @ 1, Rprec, Success @ 1, nDCG, nDCG @ 2, infAP, SetAP),
+    *(INST(max_rel=2), INSQ(max_rel=2), BPM(T=1.0, min_rel=1, max_rel=2) @ 10, SDCG(max_rel=2) @ 5, Compat(p=0.8)),
+    *(NERR8(max_rel=2) @ 5, NERR9(max_rel=2) @ 5, NERR10(p=0.8, max_rel=2), NERR11(T=2.0, max_rel=2)),
+]
+SUBTOPIC_QRELS = [
+    *(Qrel("1", "d1", 1, "a"), Qrel("1", "d1", 1, "b"), Qrel("1", "d2", 1, "b"), Qrel("1", "d4", 0, "a")),
+    *(Qrel("2", "d1", 1, "a"), Qrel("2", "d5", 2, "b"), Qrel("3", "d7", 1, "a")),
+]
+BY_SUBTOPIC = [
+    *(alpha_DCG @ 5, alpha_nDCG @ 10, alpha_nDCG(alpha=0.3) @ 5, ERR_IA @ 5, nERR_IA @ 5, NRBP, nNRBP(beta=0.8)),
+    *(P_IA @ 2, AP_IA, AP_IA(rel=2), StRecall @ 1),
 ]
 
 
@@ -31,6 +77,16 @@ def test_values_are_those_of_its_own_providers(measure: Measure) -> None:
     assert by_ours == pytest.approx(by_theirs)
     mean = provider.calc_aggregate([measure], QRELS, RUN)
     assert mean == pytest.approx(ir_measures.calc_aggregate([measure], QRELS, RUN))
+
+
+@pytest.mark.parametrize("measure", BY_SUBTOPIC, ids=map(str, BY_SUBTOPIC))
+def test_values_by_subtopic_are_those_of_ndeval(measure: Measure) -> None:
+    assert provider.supports(measure)
+    mean = provider.calc_aggregate([measure], SUBTOPIC_QRELS, RUN)
+    assert mean == pytest.approx(ir_measures.calc_aggregate([measure], SUBTOPIC_QRELS, RUN))
+    assert provider.calc_aggregate([measure], QRELS, RUN) == pytest.approx(
+        ir_measures.calc_aggregate([measure], QRELS, RUN)
+    )
 
 
 def test_exponential_gains_are_those_of_gdeval_which_prints_five_digits() -> None:

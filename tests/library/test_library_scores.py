@@ -91,6 +91,28 @@ def test_frames_give_the_scores_of_the_files(
     assert annotator.evaluate(qrels, together, MEASURES).rows == expected(files)
 
 
+@pytest.mark.parametrize("frame", [pandas_frame, polars_frame, arrow_table])
+@pytest.mark.parametrize("name", ["subtopic", "iteration"])
+def test_frames_and_records_may_have_subtopics(frame: Callable[..., object], name: str) -> None:
+    rows = [(1, 1, "d1", 1), (1, 2, "d1", 0), (1, 2, "d3", 2), (2, 1, "d1", 1), (3, 1, "d6", 1)]
+    lines = "".join(f"{topic} {subtopic} {docno} {grade}\n" for topic, subtopic, docno, grade in rows)
+    measures = ["alpha_nDCG@5", "StRecall@1", "AP"]
+    runs = {tag: pandas_frame(["topic", "docno", "rank", "score"], run_rows(tag)) for tag in RUNS}
+    expected = annotator.evaluate(("qrels", lines.encode()), runs, measures).rows
+    assert annotator.evaluate(frame(["topic", name, "docno", "grade"], rows), runs, measures).rows == expected
+    records = ir_measures.read_trec_qrels(lines)  # type: ignore[no-untyped-call]
+    assert annotator.evaluate(records, runs, measures).rows == expected
+    assert expected[1][2] == pytest.approx((1 / 2 + 0 + 1) / 3)
+
+
+def test_a_column_of_subtopics_that_names_one_of_each_topic_is_ignored(files: Path) -> None:
+    qrels = pandas_frame(["topic", "docno", "grade", "iteration"], [(*row, "0") for row in qrels_rows()])
+    runs = [files / f"{tag}.run" for tag in RUNS]
+    assert annotator.evaluate(qrels, runs, MEASURES).rows == expected(files)
+    with pytest.raises(AnnotatorError, match="StRecall@5 needs qrels with subtopics"):
+        annotator.evaluate(qrels, runs, "StRecall@5")
+
+
 def test_a_frame_without_scores_is_ordered_by_its_ranks(files: Path) -> None:
     rows = [row[:3] for row in run_rows("dense")]
     run = pandas_frame(["qid", "docno", "rank"], rows[::-1])

@@ -85,8 +85,9 @@ def command(
     """Score runs against qrels, over all topics of the qrels as trec_eval -c does.
 
     Files may be compressed with gzip; - is standard input. Qrels have four columns, or five for a sample: topic,
-    iteration, document, stratum, grade. A table has four decimals; the format trec_eval is the output of trec_eval -c
-    -q, the format ir_measures that of the command of that name.
+    iteration, document, stratum, grade. For measures by subtopic, such as alpha_nDCG@10, the second names the subtopic.
+    A table has four decimals; the format trec_eval is the output of trec_eval -c -q, the format ir_measures that of the
+    command of that name.
     """
     if [qrels, *runs].count(STANDARD_INPUT) > 1:
         raise click.UsageError("Standard input (-) can be given once.")

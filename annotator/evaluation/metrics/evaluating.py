@@ -31,6 +31,7 @@ class Evaluation:
     notices: tuple[Notice, ...] = ()  # notices of lenient parsing
     # Of each run, for measures of condensed lists: topics for which it returned no judged document.
     nothing_left: tuple[tuple[str, ...], ...] = ()
+    of_best_grades: tuple[Measure, ...] = ()  # measures that are not by subtopic, of qrels with subtopics
 
     @property
     def warnings(self) -> tuple[Sentence, ...]:
@@ -69,7 +70,18 @@ class Evaluation:
             for run, topics in zip(self.runs, self.nothing_left, strict=False)
             if topics
         ]
-        return (*never_judged, *without_documents, *left_out, *not_a_number)
+        return (*never_judged, *without_documents, *left_out, *not_a_number, *self._about_subtopics)
+
+    @property
+    def _about_subtopics(self) -> tuple[Sentence, ...]:
+        if not self.of_best_grades:
+            return ()
+        told = Sentence(
+            "The qrels grade documents for several subtopics; for measures without subtopics (%(measures)s) the best "
+            "of these grades is a document's grade.",
+            {"measures": ", ".join(map(str, self.of_best_grades))},
+        )
+        return (told,)
 
 
 def evaluate(
@@ -96,7 +108,8 @@ def evaluate(
     version = _compat(compat)
     _check_numbers(relevant_from, workers)
     problems, notices = Problems(), list[Notice]()
-    table = qrels_table(qrels, problems, notices, lenient=lenient)
+    by_subtopic = any(measure.definition.by_subtopic for measure in asked)
+    table = qrels_table(qrels, problems, notices, lenient=lenient, by_subtopic=by_subtopic)
     if table is None:
         raise _refusal(problems)
     single_precision = version is Compat.TREC_EVAL_9
@@ -117,6 +130,7 @@ def evaluate(
         without_documents=tuple(table.topics[topic] for topic in np.flatnonzero(np.diff(table.first) == 0).tolist()),
         notices=tuple(notices),
         nothing_left=_nothing_left(judged, table.topics) if divides else (),
+        of_best_grades=tuple(one for one in on_scale if table.subtopics is not None and not one.definition.by_subtopic),
     )
 
 

@@ -7,12 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-from annotator.errors import InvalidValueError, Problems
+from annotator.errors import FileRefusedError, InvalidValueError, Problems
 from annotator.evaluation.formats.unpacking import read_text
 from annotator.evaluation.matching import QrelsIndex, match_lists, match_parsed, match_runs
 from annotator.evaluation.matching.lenient import Notice, read_qrels_leniently, read_run_leniently
 from annotator.evaluation.matching.matched_runs import MatchedRun
 from annotator.evaluation.qrels.qrels_table import QrelsTable, read_qrels, table_of
+from annotator.evaluation.qrels.subtopic_qrels import has_subtopics, read_subtopic_qrels
 from annotator.evaluation.runs.run_values import Scored, lists_of
 
 NO_UTF8 = re.compile("[\ud800-\udfff]")  # a lone surrogate
@@ -27,8 +28,14 @@ RunValues = Mapping[str, Scored]
 RunsInput = FileInput | Sequence[FileInput] | Mapping[str, RunValues | FileInput]
 
 
-def qrels_table(qrels: QrelsInput, problems: Problems, notices: list[Notice], *, lenient: bool) -> QrelsTable | None:
-    """Read or convert the qrels; None with noted `problems`. Raises `InvalidValueError` for invalid values."""
+def qrels_table(
+    qrels: QrelsInput, problems: Problems, notices: list[Notice], *, lenient: bool, by_subtopic: bool = False
+) -> QrelsTable | None:
+    """Read or convert the qrels; None with noted `problems`. Raises `InvalidValueError` for invalid values.
+
+    A file is read as qrels with subtopics if it has them and either is read `by_subtopic` or cannot be read otherwise,
+    because it grades a document for several.
+    """
     if isinstance(qrels, QrelsTable):
         return qrels
     if isinstance(qrels, Mapping):
@@ -37,6 +44,24 @@ def qrels_table(qrels: QrelsInput, problems: Problems, notices: list[Notice], *,
     text = read_text(problems, name, source)
     if text is None:
         return None
+    if by_subtopic and has_subtopics(text):
+        return read_subtopic_qrels(name, text, problems)
+    own = Problems()
+    try:
+        table = _plain_table(name, text, own, notices, lenient=lenient)
+    except FileRefusedError:  # a document that is graded for every subtopic is a problem on most lines
+        if not has_subtopics(text):
+            raise
+        table = None
+    if table is None and has_subtopics(text):
+        return read_subtopic_qrels(name, text, problems)
+    problems.add_all(own)
+    return table
+
+
+def _plain_table(
+    name: str, text: bytes, problems: Problems, notices: list[Notice], *, lenient: bool
+) -> QrelsTable | None:
     if not lenient:
         return read_qrels(name, text, problems)
     read = read_qrels_leniently(name, text, problems)

@@ -1,7 +1,7 @@
 """Joins rankings with qrels: by database document numbers, or as matched with a qrels file."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeVar
 
@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.evaluation.matching.matched_runs import MatchedRun
-from annotator.evaluation.metrics.judged_rankings import JudgedRankings, Strata, UnjudgedRows
+from annotator.evaluation.metrics.judged_rankings import JudgedRankings, Strata, SubtopicRows, UnjudgedRows
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.qrels.graded_topic import ABSENT, GRADES, arrays_of
-from annotator.evaluation.qrels.qrels_table import QrelsTable
+from annotator.evaluation.qrels.qrels_table import QrelsTable, SubtopicGrades
 from annotator.evaluation.qrels.samples import Samples
 
 NOT_SAMPLED: Mapping[int, Mapping[int, int]] = {}
@@ -66,7 +66,29 @@ def judge_matched(table: QrelsTable, runs: Sequence[MatchedRun]) -> JudgedRankin
     )
     retrieved = np.concatenate([run.retrieved for run in runs])
     entries = _Entries(table.grades, table.first, stratum, strata)
-    return _assemble(rows, retrieved, np.tile(np.arange(topics), len(runs)), entries)
+    judged = _assemble(rows, retrieved, np.tile(np.arange(topics), len(runs)), entries)
+    if table.subtopics is None:
+        return judged
+    return replace(judged, subtopics=_subtopic_rows(entry[rows.grade >= 0], table, table.subtopics))
+
+
+def _subtopic_rows(entry: NDArray[np.intp], table: QrelsTable, grades: SubtopicGrades) -> SubtopicRows:
+    """Give each judged row, whose entries these are, its grades by subtopic."""
+    sizes = np.diff(grades.first)
+    counts = sizes[entry]
+    row = np.repeat(np.arange(entry.size), counts)
+    of_row = np.arange(row.size) + (grades.first[entry] - (np.cumsum(counts) - counts))[row]
+    by_docno = np.empty(table.docnos.size, np.intp)
+    by_docno[np.argsort(table.docnos, kind="stable")] = np.arange(table.docnos.size)
+    return SubtopicRows(
+        row=row,
+        subtopic=grades.subtopic[of_row],
+        grade=grades.grade[of_row],
+        topic=grades.topic,
+        listed_document=np.repeat(by_docno, sizes),
+        listed_subtopic=grades.subtopic,
+        listed_grade=grades.grade,
+    )
 
 
 def judge_rankings(

@@ -51,6 +51,27 @@ class Strata:
 
 
 @dataclass(frozen=True, eq=False)
+class SubtopicRows:
+    """Grades by subtopic: of the retrieved documents, and of all that the qrels list.
+
+    Subtopics are numbered over all topics together, those of a topic in the order in which the qrels first name them.
+    """
+
+    row: NDArray[np.intp]  # of each grade of a retrieved document: its row among the judged ones, ascending
+    subtopic: NDArray[np.intp]
+    grade: NDArray[np.int16]
+    topic: NDArray[np.intp]  # of each subtopic, ascending
+    listed_document: NDArray[np.intp]  # of each grade of the qrels, by topic: its document, numbered by docno
+    listed_subtopic: NDArray[np.intp]
+    listed_grade: NDArray[np.int16]
+
+    def relevant_documents(self, grade: int) -> NDArray[np.float64]:
+        """Count the documents of each subtopic with this grade or a better one, retrieved or not."""
+        relevant = self.listed_subtopic[self.listed_grade >= grade]
+        return np.bincount(relevant, minlength=self.topic.size).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
 class JudgedRankings:
     """A batch of rankings joined with the qrels; stores only documents that are both retrieved and in the qrels.
 
@@ -68,6 +89,7 @@ class JudgedRankings:
     topic_first: NDArray[np.intp]  # index of each topic's first grade; one longer than there are topics
     unjudged: UnjudgedRows
     strata: Strata
+    subtopics: SubtopicRows | None = None  # of qrels that have them
     _relevant: dict[int, RelevantRows] = field(default_factory=dict, init=False, repr=False)
 
     def at_least(self, grade: int) -> RelevantRows:
@@ -75,6 +97,13 @@ class JudgedRankings:
         if grade not in self._relevant:
             self._relevant[grade] = self._pick(grade)
         return self._relevant[grade]
+
+    @property
+    def with_subtopics(self) -> SubtopicRows:
+        """The grades by subtopic, of a measure that needs them."""
+        if self.subtopics is None:
+            raise ValueError("this measure needs qrels with subtopics")
+        return self.subtopics
 
     def existing(self, grade: int) -> NDArray[np.intp]:
         """Count each topic's documents with this grade or a better one, retrieved or not."""

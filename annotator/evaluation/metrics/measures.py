@@ -6,7 +6,10 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 from math import inf
 
+from annotator.errors import InvalidValueError
 from annotator.evaluation.metrics import confusion, gain_levels, graded, incomplete, interpolated, ranked, sampled, sets
+from annotator.evaluation.metrics import continuation as cwl
+from annotator.evaluation.metrics import subtopics as novelty
 from annotator.evaluation.metrics import user_models as users
 from annotator.evaluation.metrics.gains import LINEAR
 from annotator.evaluation.metrics.judged_rankings import JudgedRankings
@@ -34,6 +37,9 @@ class Better(StrEnum):
 FROM_ZERO, UNBOUNDED = (0.0, inf), (-inf, inf)
 BINARY: Mapping[str, Value | None] = {"rel": None}
 GRADED: Mapping[str, Value | None] = {"gain": LINEAR}
+SCALED: Mapping[str, Value | None] = {"min_rel": 0, "max": None}
+WANTING: Mapping[str, Value | None] = {"T": 1.0, **SCALED}
+NOVEL: Mapping[str, Value | None] = {**BINARY, "alpha": 0.5}
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,7 @@ class Definition:
     bounds: tuple[float, float] = (0.0, 1.0)  # the least and greatest value of a topic, and of a mean; not of counts
     is_coverage: bool = False  # it measures how much is judged, without merit
     estimates: bool = False  # estimated from a sample, if the pool is one
+    by_subtopic: bool = False  # from grades by subtopic, which only qrels given as files or values may have
 
     @property
     def is_count(self) -> bool:
@@ -99,7 +106,14 @@ class Measure:
         """Compute one value a ranking; the measure's own parameters take precedence over the arguments.
 
         `best_grade` is that of the collection's scale; by default, measures that need one take the best in the qrels.
+        Raises `InvalidValueError` for a measure by subtopic when the qrels have none.
         """
+        if self.definition.by_subtopic and judged.subtopics is None:
+            raise InvalidValueError(
+                "%(measure)s needs qrels with subtopics, whose second column, or column subtopic, names several of a "
+                "topic. These have none.",
+                measure=self,
+            )
         said = dict(self.parameters)
         lists = judged.judged_only if said.pop("judged_only", judged_only) else judged
         fields: dict[str, object] = {"relevant_from": relevant_from, "compat": compat, "max_grade": best_grade}
@@ -162,12 +176,34 @@ MEASURES = {
     "RBPResidual": Definition(
         users.rank_biased_residual, Cutoff.POSSIBLE, takes={"p": 0.8}, better=Better.LESS, is_coverage=True
     ),
+    "INST": Definition(cwl.inst, takes=WANTING),
+    "INSQ": Definition(cwl.insq, takes=WANTING),
+    "BPM": Definition(cwl.bejeweled_player_model, Cutoff.NEEDED, takes=WANTING),
+    "SDCG": Definition(cwl.scaled_dcg, Cutoff.NEEDED, takes=SCALED),
+    "NERR8": Definition(cwl.nearly_err_cut_off, Cutoff.NEEDED, takes=SCALED),
+    "NERR9": Definition(cwl.nearly_err_discounted, Cutoff.NEEDED, takes=SCALED),
+    "NERR10": Definition(cwl.nearly_err_patient, takes={"p": 0.9, **SCALED}),
+    "NERR11": Definition(cwl.nearly_err_wanting, takes=WANTING),
+    "Compat": Definition(users.compatibility, takes={"p": 0.95, "normalize": True}),
     "Q": Definition(users.q_measure, Cutoff.POSSIBLE, takes={**BINARY, "beta": 1.0, "gain": LINEAR}),
+    "alpha_DCG": Definition(novelty.alpha_dcg, Cutoff.NEEDED, ("\u03b1_dcg",), takes=NOVEL, by_subtopic=True),
+    "alpha_nDCG": Definition(
+        novelty.alpha_ndcg, Cutoff.NEEDED, ("\u03b1_ndcg",), takes=NOVEL, bounds=FROM_ZERO, by_subtopic=True
+    ),
+    "ERR_IA": Definition(novelty.intent_aware_err, Cutoff.NEEDED, by_subtopic=True),
+    "nERR_IA": Definition(novelty.normalised_intent_aware_err, Cutoff.NEEDED, bounds=FROM_ZERO, by_subtopic=True),
+    "NRBP": Definition(novelty.novelty_biased_precision, takes={**NOVEL, "beta": 0.5}, by_subtopic=True),
+    "nNRBP": Definition(
+        novelty.normalised_novelty_biased_precision, takes={**NOVEL, "beta": 0.5}, bounds=FROM_ZERO, by_subtopic=True
+    ),
+    "P_IA": Definition(novelty.intent_aware_precision, Cutoff.NEEDED, by_subtopic=True),
+    "AP_IA": Definition(novelty.intent_aware_average_precision, also_called=("map_ia",), by_subtopic=True),
+    "StRecall": Definition(novelty.subtopic_recall, Cutoff.NEEDED, by_subtopic=True),
     "SetP": Definition(sets.set_precision),
     "SetR": Definition(sets.set_recall),
     "SetF": Definition(sets.set_f, takes={**BINARY, "beta": 1.0}),
-    "set_map": Definition(sets.set_average_precision),
-    "set_relative_P": Definition(sets.set_relative_precision),
+    "set_map": Definition(sets.set_average_precision, also_called=("setap",)),
+    "set_relative_P": Definition(sets.set_relative_precision, also_called=("setrelp",)),
     "Accuracy": Definition(confusion.accuracy, takes={**BINARY, "docs": None}, needs=("docs",)),
     "TP": Definition(confusion.true_positives, over_topics=totals),
     "FP": Definition(confusion.false_positives, over_topics=totals, better=Better.LESS),

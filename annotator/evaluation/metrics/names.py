@@ -21,6 +21,7 @@ from annotator.evaluation.metrics.trec_eval_names import FAMILIES, NICKNAMES, me
 # A name; parameters in brackets; and a number, with or without a sign or "at" before it.
 LOOSE_FORM = re.compile(r"(.+?)(?:\((.*)\))?(?:(?:_at_|[@_\s-]*)([0-9]+(?:\.[0-9]+)?))?", re.IGNORECASE | re.DOTALL)
 NO_PART_OF_A_NAME = re.compile(r"[^a-z0-9]")
+LEAST_WANTED = 0.25  # with less, INST has probabilities above 1
 MOST_NEAREST = 3
 LEAST_LIKENESS = 0.5
 
@@ -43,6 +44,14 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "Accuracy": ("acc", "accuracyscore"),
     "IPrec": ("iprecatrecall", "interpolatedprecision", "precisionatrecall"),
     "11ptAvg": ("11pt", "11ptap", "elevenpointaverage"),
+    "alpha_nDCG": ("andcg", "alphandcg", "andcgat", "alphandcgat"),
+    "alpha_DCG": ("adcg", "alphadcg"),
+    "AP_IA": ("mapia", "apia"),
+    "P_IA": ("pia", "precisionia"),
+    "ERR_IA": ("erria",),
+    "nERR_IA": ("nerria",),
+    "StRecall": ("strec", "srecall", "subtopicrecall"),
+    "Compat": ("compatibility",),
     "Judged": ("judgedat", "judgedrate"),
     "TP": ("truepositives",),
     "FP": ("falsepositives",),
@@ -59,10 +68,12 @@ def _bare(written: str) -> str:
 LIKELY: Mapping[str, str] = (
     {bare: name for name, others in ELSEWHERE.items() for bare in others}
     | {_bare(family): entry.measure for family, entry in FAMILIES.items() if entry.measure is not None}
-    | {_bare(other): name for other, name in NAMES.items()}
+    | {_bare(other): name for other, name in NAMES.items() if other.isascii()}
 )
 # By lower-case name.
-ALL_NAMES: Mapping[str, str] = {name.lower(): name for name in (*FAMILIES, *NICKNAMES)} | NAMES
+ALL_NAMES: Mapping[str, str] = {name.lower(): name for name in (*FAMILIES, *NICKNAMES)} | {
+    other: name for other, name in NAMES.items() if other.isascii()
+}
 
 
 def likely_forms(written: str) -> Iterator[str]:
@@ -89,8 +100,9 @@ def nearest_names(written: str) -> list[str]:
     return list(dict.fromkeys(ALL_NAMES[one] for one in near))
 
 
-# A name; parameters in brackets; and a cutoff. Suggestions have this form, also across lines.
-FORM = re.compile(r"([A-Za-z0-9_]+)\s*(?:\((.*)\))?(?:@(.*))?", re.DOTALL)
+# A name, which may begin with an alpha; parameters in brackets; and a cutoff. Suggestions have this form, also across
+# lines.
+FORM = re.compile(r"([A-Za-z\u03b10-9_]+)\s*(?:\((.*)\))?(?:@(.*))?", re.DOTALL)
 # A cutoff and, out of place, parameters in brackets.
 CUTOFF_FIRST = re.compile(r"([^()]*)\((.*)\)", re.DOTALL)
 # Comma-separated parts, except within brackets.
@@ -124,8 +136,19 @@ def parse_measures(texts: Iterable[str]) -> tuple[Measure, ...]:
 
 
 def measures_on_scale(texts: Iterable[str], best_grade: int) -> tuple[Measure, ...]:
-    """Parse names as `parse_measures` does; measures that need the best grade of the scale have it as a parameter."""
-    return tuple(dict.fromkeys(measure.on_scale(best_grade) for measure in parse_measures(texts)))
+    """Parse names of measures of a collection; those that need the best grade of its scale have it as a parameter.
+
+    Raises `InvalidValueError` as `parse_measures` does, and for measures by subtopic.
+    """
+    measures = parse_measures(texts)
+    for measure in measures:
+        if measure.definition.by_subtopic:
+            raise InvalidValueError(
+                "%(measure)s needs grades by subtopic, which judgements of a collection do not have. With qrels that "
+                "have them, `annotator evaluate` computes it.",
+                measure=measure,
+            )
+    return tuple(dict.fromkeys(measure.on_scale(best_grade) for measure in measures))
 
 
 def split_names(text: str) -> list[str]:
@@ -240,6 +263,7 @@ def _takes(name: str) -> str:
 
 
 def _check_together(name: str, said: dict[str, Value], cutoff: float | None) -> None:
+    _check_ranges(name, said)
     for needed in MEASURES[name].needs:
         if needed not in said:
             raise InvalidValueError(
@@ -252,6 +276,24 @@ def _check_together(name: str, said: dict[str, Value], cutoff: float | None) -> 
     if name == "RBP" and "max" in said and "gain" not in said:
         raise InvalidValueError(
             "RBP takes max only with gain, such as RBP(gain=linear,max=%(max)s).", max=show(said["max"])
+        )
+
+
+def _check_ranges(name: str, said: Mapping[str, Value]) -> None:
+    """Check values that only some measures may have, or not together."""
+    beta, wanted, least, most = (said.get(parameter) for parameter in ("beta", "T", "min_rel", "max"))
+    if name in {"NRBP", "nNRBP"} and isinstance(beta, float) and beta >= 1:
+        raise InvalidValueError("The beta of %(name)s must be below 1, not %(beta)s.", name=name, beta=show(beta))
+    if name == "INST" and isinstance(wanted, float) and wanted < LEAST_WANTED:
+        raise InvalidValueError(
+            "The T of INST must be %(least)s or more, not %(wanted)s.", least=LEAST_WANTED, wanted=show(wanted)
+        )
+    if isinstance(least, int) and isinstance(most, int) and least >= most:
+        raise InvalidValueError(
+            "The min_rel of %(name)s must be below max, and %(least)d is not below %(most)d.",
+            name=name,
+            least=least,
+            most=most,
         )
 
 

@@ -50,6 +50,16 @@ def _probability(written: str) -> float | None:
     return number if number is not None and 0 < number < 1 else None
 
 
+def _share(written: str) -> float | None:
+    number = decimal(written)
+    return number if number is not None and number <= 1 else None
+
+
+def _least(written: str) -> int | None:
+    number = 0 if set(written) == {"0"} else whole_number(written)
+    return number if number is not None and number < LARGEST_SCALE else None
+
+
 def _scale(written: str) -> int | None:
     number = whole_number(written)
     return number if number is not None and number <= LARGEST_SCALE else None
@@ -99,19 +109,46 @@ PARAMETERS: Mapping[str, Parameter] = {
             "all measures, as a rule 1."
         ),
     ),
+    "alpha": Parameter(
+        "alpha",
+        _share,
+        Sentence("The alpha of %(name)s must be a number from 0 to 1, not “%(written)s”."),
+        Sentence(
+            "alpha, such as alpha=0.3: how much less a document adds for a subtopic for each document above it that is "
+            "relevant for the same; unless given, alpha=0.5."
+        ),
+    ),
     "beta": Parameter(
         "beta",
         _positive,
         Sentence("The beta of %(name)s must be a number above 0 and at most 1000000, not “%(written)s”."),
         Sentence(
-            "beta, such as beta=2: how much more recall (of Q: gain) weighs than precision; unless given, beta=1."
+            "beta, such as beta=2: how much more recall (of Q: gain) weighs than precision; unless given, beta=1. Of "
+            "NRBP: how likely a reader goes on, below 1; unless given, beta=0.5."
         ),
     ),
     "p": Parameter(
         "p",
         _probability,
         Sentence("The p of %(name)s must be a number between 0 and 1, not “%(written)s”."),
-        Sentence("p, such as p=0.95: how likely a reader goes on from one document to the next; unless given, p=0.8."),
+        Sentence(
+            "p, such as p=0.95: how likely a reader goes on from one document to the next; unless given, p=0.8, of "
+            "NERR10 p=0.9 and of Compat p=0.95."
+        ),
+    ),
+    "T": Parameter(
+        "wanted",
+        _positive,
+        Sentence("The T of %(name)s must be a number above 0 and at most 1000000, not “%(written)s”."),
+        Sentence("T, such as T=2: as many documents of the best grade would content a reader; unless given, T=1."),
+    ),
+    "normalize": Parameter(
+        "normalize",
+        _truth,
+        Sentence("The normalize of %(name)s must be True or False, not “%(written)s”."),
+        Sentence(
+            "normalize=False: do not divide by the value of the best ranking; unless given, or normalize=True, divide."
+        ),
     ),
     "gain": Parameter(
         "gain",
@@ -131,13 +168,19 @@ PARAMETERS: Mapping[str, Parameter] = {
             "norm=min: divide by the relevant documents that fit within the cutoff, min(R, k); unless given, by R."
         ),
     ),
+    "min_rel": Parameter(
+        "min_grade",
+        _least,
+        Sentence("The min_rel of %(name)s must be a whole number from 0 to 999, not “%(written)s”."),
+        Sentence("min_rel, such as min_rel=1: the grade that has no gain, as have lesser ones; unless given, 0."),
+    ),
     "max": Parameter(
         "max_grade",
         _scale,
         Sentence("The max of %(name)s must be a whole number from 1 to 1000, not “%(written)s”."),
         Sentence(
-            "max, such as max=4 (for ERR what ir_measures takes): the best grade of the scale; unless given, that of "
-            "the collection or, from files alone, the best grade in the qrels."
+            "max or max_rel, such as max=4 (for ERR what ir_measures takes): the best grade of the scale; unless "
+            "given, that of the collection or, from files alone, the best grade in the qrels."
         ),
     ),
     "docs": Parameter(
@@ -166,7 +209,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     ),
 }
 # As written by ir_measures.
-ALSO_CALLED = {"gains": "gain", "dcg": "gain", "max_rel": "max"}
+ALSO_CALLED = {"gains": "gain", "dcg": "gain", "max_rel": "max", "t": "T"}
 
 
 def show(value: Value) -> str:

@@ -30,11 +30,16 @@ class Setting:
     cutoff: int | None = None  # look at this many top documents; None for the whole ranking
     level: float = 1.0  # the recall, or the multiple of R, at which to measure
     compat: Compat = Compat.TREC_EVAL_10
-    beta: float = 1.0  # of SetF: how many times as important as precision recall is; of Q: how much gain weighs
+    # Of SetF: how many times as important as precision recall is; of Q: how much gain weighs; of NRBP: what p is.
+    beta: float = 1.0
     p: float = 0.8  # the probability that a reader goes on to the next document
     gain: Gain = LINEAR
     is_graded: bool = False  # whether a gain was asked for, for measures that are binary without one
     norm: str | None = None  # "min": divide by what is possible within the cutoff
+    min_grade: int = 0  # this grade and lesser ones have no gain
+    wanted: float = 1.0  # the sum of gains, from 0 to 1 each, that a reader wants
+    alpha: float = 0.5  # how much less a document is worth for each one above it of the same subtopic
+    normalize: bool = True  # whether to divide by the value of the best ranking
     max_grade: int | None = None  # the best grade of the scale; None for the best in the qrels
     docs: int | None = None  # documents in the corpus
     prior: str | None = None  # "stratum": what xinfAP takes where nothing of a stratum above a rank is judged
@@ -86,6 +91,15 @@ def run_along(nth: NDArray[np.intp], terms: Values, combine: np.ufunc) -> Values
         rows = order[begin:end]
         results[rows] = combine(results[rows - 1], results[rows])
     return results
+
+
+def occurrences(keys: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Number the rows of each key from 1, in their order."""
+    order = np.argsort(keys, kind="stable")
+    sorted_keys = keys[order]
+    nth = np.empty(keys.size, np.intp)
+    nth[order] = np.arange(1, keys.size + 1) - np.searchsorted(sorted_keys, sorted_keys)
+    return nth
 
 
 LEAST = 0.00001  # the minimum of values in a geometric mean

@@ -1,4 +1,4 @@
-"""Measures that model a reader who stops somewhere: ERR, RBP and Q."""
+"""Measures that model a reader who stops somewhere: ERR, RBP, Compat and Q."""
 
 from functools import lru_cache
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from annotator.errors import InvalidValueError
 from annotator.evaluation.metrics.judged_rankings import JudgedRankings, RelevantRows
-from annotator.evaluation.metrics.setting import Setting, Values, run_along, share, sum_each
+from annotator.evaluation.metrics.setting import Setting, Values, occurrences, run_along, share, sum_each
 
 
 def expected_reciprocal_rank(judged: JudgedRankings, setting: Setting) -> Values:
@@ -81,6 +81,35 @@ def rank_biased_residual(judged: JudgedRankings, setting: Setting) -> Values:
     after = np.ones(judged.retrieved.size)
     after[ranking] = below  # of several rows the last one stays
     return gaps + after
+
+
+def compatibility(judged: JudgedRankings, setting: Setting) -> Values:
+    """Compatibility: rank-biased overlap of the ranking with the ideal ranking that is most like it.
+
+    In the ideal ranking the relevant documents stand by grade, best first, those of one grade in the order of the
+    ranking, and then those that were not retrieved. The overlap at depth i is how many documents the first i of both
+    share, divided by i; it weighs p^(i - 1), down to the end of the longer one of both. The weighted mean is divided by
+    that of the ideal ranking with itself, unless normalize=False. From 0 to 1; 0 when nothing was retrieved or nothing
+    is relevant, which is grade 1 or more. Unjudged documents count as not relevant. Equal scores are ordered as by
+    trec_eval; ir_measures orders them the other way round, and puts documents with a score below 0 after those that
+    were not retrieved. ir_measures: Compat. Clarke, Vtyurina and Smucker, TOIS 2021.
+    """
+    rows = judged.at_least(1)
+    depth = np.maximum(judged.retrieved, rows.existing)
+    overlaps = _overlap_table(setting.p, int(depth.max(initial=0)).bit_length())
+    # At which ideal rank a document stands: below those with a better grade, and those of its grade above it.
+    grades = int(judged.topic_grade.max(initial=0)) + 1
+    topic = np.repeat(np.arange(judged.topic_first.size - 1), np.diff(judged.topic_first))
+    topic_of_row = judged.topic[rows.ranking]
+    better = np.searchsorted(topic * grades - judged.topic_grade, topic_of_row * grades - rows.grade)
+    ideal_rank = better - judged.topic_first[topic_of_row] + occurrences(rows.ranking * grades + rows.grade)
+    shared_from = np.maximum(rows.rank, ideal_rank)
+    shared = sum_each(rows.ranking, overlaps[depth[rows.ranking]] - overlaps[shared_from - 1], depth.size)
+    if not setting.normalize:
+        return share(shared, (1 - setting.p**depth) / (1 - setting.p))
+    ranking = np.repeat(np.arange(depth.size), rows.existing)
+    above = np.arange(ranking.size) - (np.cumsum(rows.existing) - rows.existing)[ranking]
+    return share(shared, sum_each(ranking, overlaps[depth[ranking]] - overlaps[above], depth.size))
 
 
 def q_measure(judged: JudgedRankings, setting: Setting) -> Values:
@@ -165,3 +194,10 @@ def _powers(p: float, rank: NDArray[np.int32]) -> Values:
 @lru_cache
 def _power_table(p: float, bits: int) -> Values:
     return np.array([p**exponent for exponent in range(1 << bits)])
+
+
+@lru_cache
+def _overlap_table(p: float, bits: int) -> Values:
+    """Tabulate p^0 / 1 + p^1 / 2 + … + p^(i - 1) / i for every i of so many bits."""
+    rank = np.arange(1, 1 << bits)
+    return np.append(0.0, np.cumsum(p ** (rank - 1.0) / rank))

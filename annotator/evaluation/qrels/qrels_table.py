@@ -22,6 +22,19 @@ MAX_UTF8_BYTES = 4  # of a character
 
 
 @dataclass(frozen=True, eq=False)
+class SubtopicGrades:
+    """Grades by subtopic, those of an entry together, in the order of the entries.
+
+    Subtopics are numbered over all topics together.
+    """
+
+    first: NDArray[np.intp]  # where each entry's grades begin; one longer than there are entries
+    subtopic: NDArray[np.intp]
+    grade: NDArray[np.int16]
+    topic: NDArray[np.intp]  # of each subtopic, ascending
+
+
+@dataclass(frozen=True, eq=False)
 class QrelsTable:
     """The qrels of some topics; an entry is a document of a topic, entries are sorted by topic.
 
@@ -35,6 +48,7 @@ class QrelsTable:
     # For each entry of five-column qrels: the stratum it was sampled from, the file's strata numbered from 0 in
     # natural order.
     strata: NDArray[np.int32] | None = None
+    subtopics: SubtopicGrades | None = None  # of qrels that have them; an entry's grade is then its best one
 
 
 def read_qrels(name: str, text: bytes, problems: Problems) -> QrelsTable | None:

@@ -19,6 +19,7 @@ SUFFIX = {Cutoff.NEEDED: "@3", Cutoff.LEVEL: "@0.5", Cutoff.POSSIBLE: "", Cutoff
 EVERY_MEASURE = parse_measures(
     name + ("(docs=50)" if definition.needs else "") + SUFFIX[definition.cutoff]
     for name, definition in MEASURES.items()
+    if not definition.by_subtopic  # a collection has no grades by subtopic
 )
 
 lists = some.lists(some.permutations(range(DOCUMENTS)), min_size=6, max_size=6)

@@ -109,6 +109,10 @@ VALUES: dict[str, st.SearchStrategy[Value]] = {
         lambda gains: Gain(custom=tuple(sorted(gains.items())))
     ),
     "norm": st.just("min"),
+    "alpha": st.floats(0, 1),
+    "T": st.floats(0.25, 1_000_000),
+    "normalize": st.booleans(),
+    "min_rel": st.integers(0, 999),
     "max": st.integers(1, 1000),
     "docs": WHOLE,
     "prior": st.just("stratum"),
@@ -133,7 +137,11 @@ def measures_in_full(draw: st.DrawFn) -> Measure:
     said = {*draw(st.sets(st.sampled_from(sorted(takes)))), *definition.needs}
     if name == "RBP":
         said -= {"rel"} if {"gain", "max"} <= said else {"max"} if "gain" not in said else {"rel"}
-    values: dict[str, Value] = {parameter: draw(VALUES[parameter]) for parameter in PARAMETERS if parameter in said}
+    of_name = VALUES | ({"beta": VALUES["p"]} if name in {"NRBP", "nNRBP"} else {})
+    if {"min_rel", "max"} <= said:
+        least = draw(st.integers(0, 998))
+        of_name |= {"min_rel": st.just(least), "max": st.integers(least + 1, 1000)}
+    values: dict[str, Value] = {parameter: draw(of_name[parameter]) for parameter in PARAMETERS if parameter in said}
     usual = definition.takes
     return Measure(name, cutoff, tuple((key, value) for key, value in values.items() if value != usual.get(key)))
 
