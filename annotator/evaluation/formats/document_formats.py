@@ -13,7 +13,14 @@ from annotator.evaluation.formats.csv_tables import is_table, table_rows
 from annotator.evaluation.formats.file_kinds import DOCUMENT_COLUMNS, is_heading, note_heading, note_separator
 from annotator.evaluation.formats.identifiers import check_docno
 from annotator.evaluation.formats.input_formats import Format, Holds, always, choose, never
-from annotator.evaluation.formats.table_lines import counted_columns, identifier_of, json_objects, plain_line, text_of
+from annotator.evaluation.formats.table_lines import (
+    counted_columns,
+    identifier_of,
+    json_objects,
+    plain_line,
+    text_of,
+    with_metadata,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +96,7 @@ def _elements(tag: re.Pattern[str], content: str) -> Iterator[str]:
 
 Keys = Mapping[str, Sequence[str]]
 Documents = Iterator[ParsedDocument]
+METADATA = ("url", "language")  # of a document of BEIR
 
 NO_FIELDS: Mapping[str, str] = MappingProxyType({})
 KEYS: Keys = MappingProxyType(
@@ -161,8 +169,8 @@ def _check(name: str, document: ParsedDocument, first_lines: dict[str, int], pro
 
 
 def _json_documents(name: str, text: bytes, problems: Problems, keys: Keys = KEYS) -> Iterator[ParsedDocument]:
-    for line, record in json_objects(name, text, problems):
-        before = problems.total
+    for line, written in json_objects(name, text, problems):
+        before, record = problems.total, with_metadata(written, METADATA)
         docno = identifier_of(name, line, record, keys["docno"], problems)
         title = text_of(name, line, record, keys["title"], problems)
         body = text_of(name, line, record, keys["body"], problems)

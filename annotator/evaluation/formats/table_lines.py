@@ -152,6 +152,14 @@ def identifier_of(
     return text_of(name, line, {**record, **digits} if digits else record, keys, problems)
 
 
+def with_metadata(record: Mapping[str, object], keys: Sequence[str]) -> Mapping[str, object]:
+    """The record with texts of its `metadata`, as BEIR has it, under those of these keys that it lacks itself."""
+    metadata = record.get("metadata")
+    if not isinstance(metadata, Mapping):
+        return record
+    return {key: metadata[key] for key in keys if isinstance(metadata.get(key), str)} | dict(record)
+
+
 CHARACTER_REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
 TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9_-]*(?:\s[^<>]*)?>")
 BETWEEN_PARAGRAPHS = re.compile(r"\n[ \t\r]*\n\s*")

@@ -17,6 +17,7 @@ from annotator.evaluation.formats.table_lines import (
     counted_fields,
     identifier_of,
     text_of,
+    with_metadata,
 )
 from annotator.evaluation.formats.topic_markup import ParsedTopic as ParsedTopic
 from annotator.evaluation.formats.topic_markup import sgml_topics, xml_topics
@@ -27,6 +28,7 @@ SGML_TOPIC_END = re.compile(rb"</top\s*>", re.IGNORECASE)
 NUMBER_KEYS = ("number", "id", "qid", "query_id", "query-id", "topic_id", "_id", "topic", "narrative_id")
 TITLE_KEYS = ("title", "topic_title", "query", "text", "question")
 LANGUAGE_KEYS = ("language", "lang")
+METADATA = ("description", "narrative", "language")  # of a query of BEIR
 ENGLISH = "eng"
 REWRITTEN_KEYS = ("manual_rewritten_utterance", "resolved_utterance", "automatic_rewritten_utterance")
 UTTERED_KEYS = ("raw_utterance", "utterance")
@@ -170,9 +172,9 @@ def _json_topics(name: str, text: bytes, problems: Problems) -> Iterator[ParsedT
             yield from _topic_of(name, line, record, problems)
 
 
-def _topic_of(name: str, line: int, record: Mapping[str, object], problems: Problems) -> Iterator[ParsedTopic]:
+def _topic_of(name: str, line: int, written: Mapping[str, object], problems: Problems) -> Iterator[ParsedTopic]:
     """The topic of a record; a narrative alone, as of TREC RAG 2025, is the title."""
-    before = problems.total
+    before, record = problems.total, with_metadata(written, METADATA)
     number = identifier_of(name, line, record, NUMBER_KEYS, problems)
     title = text_of(name, line, record, TITLE_KEYS, problems)
     description = text_of(name, line, record, ("description", "topic_description"), problems)
