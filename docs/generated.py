@@ -19,7 +19,7 @@ from annotator.api.site.pagination import shape_of
 from annotator.app import create_app
 from annotator.cli import main
 from annotator.cli.remote.given import NOUNS
-from annotator.evaluation.formats.registry import FORMATS
+from annotator.evaluation.formats.registry import FORMATS, OUTPUTS
 from annotator.evaluation.formats.row_formats import TREC
 from annotator.evaluation.metrics.names import explain_all
 from annotator.evaluation.pooling.parameters import PARAMETERS
@@ -132,23 +132,36 @@ def policies_page() -> str:
 
 
 def formats_page() -> str:
-    """Every format of input files: its name, whose files have it, an example and what writes it."""
-    sections = []
+    """Every format of files that are read and that are written: its name, whose files have it, an example."""
+    sections = ["## What is read\n"]
     for holds, formats in FORMATS.items():
         title = holds.value[0].upper() + holds.value[1:]
-        sections.append(f"## {title}\n")
+        sections.append(f"### {title}\n")
         for one in sorted(formats, key=lambda one: one.name != TREC):
             example = f"\n\n```text\n{one.example}```" if one.example else ""
             writer = f" Written by `annotator {one.writer}`." if one.writer else ""
-            sections.append(f"### {one.title}: `{one.name}`\n\n{one.about}{writer}{example}\n")
+            sections.append(f"#### {one.title}: `{one.name}`\n\n{one.about}{writer}{example}\n")
     about = (
-        "The format of a file is detected from its content, in the order of this page, and reported by commands; "
-        "`--input-format NAME` names it. Every file may be compressed with gzip, bzip2, xz or Zstandard. In place of a "
-        "file, `topics import`, `documents import` and `judgements import` take a folder of BEIR or of Hugging Face's "
-        "`datasets`, and `--from ir_datasets:NAME` where the package ir_datasets is installed. A problem is reported "
-        "with its line, in Parquet with its row, and nothing of the file is stored."
+        "The format of a file that is read is detected from its content, in the order of this page, and reported by "
+        "commands; `--input-format NAME` names it. Every file may be compressed with gzip, bzip2, xz or Zstandard. "
+        "In place of a file, `topics import`, `documents import` and `judgements import` take a folder of BEIR or of "
+        "Hugging Face's `datasets`, and `--from ir_datasets:NAME` where the package ir_datasets is installed. A "
+        "problem is reported with its line, in Parquet with its row, and nothing of the file is stored."
     )
-    return "\n".join([f"{NOTE}# Input formats\n\n{about}\n", *sections])
+    return "\n".join([f"{NOTE}# Formats\n\n{about}\n", *sections, *_output_formats()])
+
+
+def _output_formats() -> Iterator[str]:
+    yield (
+        "## What is written\n\n`--format NAME` of the commands named below, `format=NAME` of the API's operations, and "
+        "the links of the pages. Each is read back in a test, by the package it is for where that can be installed.\n"
+    )
+    for writes, formats in OUTPUTS.items():
+        yield f"### {writes.value[0].upper()}{writes.value[1:]}\n"
+        for one in formats:
+            commands = ", ".join(f"`annotator {command}`" for command in one.commands)
+            example = f"\n\n```text\n{one.example}```" if one.example else ""
+            yield f"#### {one.title}: `{one.name}`\n\n{one.about} Written by {commands}.{example}\n"
 
 
 def settings_page() -> str:

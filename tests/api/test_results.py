@@ -1,6 +1,7 @@
 """Topics, documents, pool, agreement, qrels and scores by program: equal to what pages and commands give."""
 
 import gzip
+import hashlib
 import json
 import re
 from datetime import UTC, datetime, timedelta, timezone
@@ -138,6 +139,27 @@ def test_qrels_and_manifest_are_those_of_the_command(program: Caller, database: 
     assert ola.get(f"{NEWS}/qrels", judge="ben").data != made.qrels
     assert ola.get(f"{NEWS}/qrels", judge="nobody").status_code == 404
     assert ola.get(f"{NEWS}/qrels", policy="by dice").status_code == 422
+
+
+def test_qrels_are_written_for_other_tools(program: Caller, database: Database) -> None:
+    ola = program("ola")
+    answer = ola.get(f"{NEWS}/qrels", format="beir")
+    assert answer.mimetype == "text/tab-separated-values"
+    assert answer.text.splitlines()[:2] == ["query-id\tcorpus-id\tscore", "1\ta\t1"]
+    manifest = ola.get(f"{NEWS}/qrels/manifest", format="beir").json
+    assert manifest["sha256"] == hashlib.sha256(answer.data).hexdigest()
+    assert ola.get(f"{NEWS}/qrels", format="quepid").text.startswith("query,docid,rating\n")
+    assert ola.get(f"{NEWS}/qrels", format="xml").status_code == 422
+    assert "no such sample" in ola.get(f"{NEWS}/qrels", format="prels").json["detail"]
+    with database.transaction() as session:
+        member(session, "obi", Role.OBSERVER)
+        build(session, PoolRequest("stratified", {"strata": "1-3:1"}))
+    sample = ola.get(f"{NEWS}/qrels", format="prels").text.splitlines()
+    assert {len(line.split()) for line in sample} == {5}
+    assert ola.get(f"{NEWS}/qrels", format="infap").status_code == 200
+    assert ola.get(f"{NEWS}/qrels", format="prels", unjudged=True).status_code == 422
+    assert program("obi").get(f"{NEWS}/qrels", format="beir").data == answer.data
+    assert program("obi").get(f"{NEWS}/qrels", format="prels").status_code == 403
 
 
 def test_a_version_is_kept_and_had_again(program: Caller) -> None:

@@ -243,12 +243,11 @@ WAYS = {
         "Agreement.list_disputed_topics Agreement.draw_disputes Agreement.adjudicate",
     ),
     # Qrels, scores
-    "qrels": Ways(
-        "qrels.keep",
+    "qrels, also of a sample": Ways(
+        "qrels.keep qrels.sampled qrels.for_infap",
         "qrels export, qrels keep, qrels list, site qrels export",
         "Qrels.export Qrels.keep Qrels.list_versions Qrels.manifest",
     ),
-    "qrels of a sample": Ways("qrels.sampled qrels.for_infap", "qrels export", no_operation=OPEN),
     "compare qrels": Ways("qrels.diff", "qrels compare", "Scores.compare_qrels"),
     "leaderboard": Ways(
         "leaderboard.show submissions.scores",

@@ -5,6 +5,7 @@ import zipfile
 from typing import Any
 
 import pytest
+from build import labels
 from sqlalchemy import select
 from visiting import Visitor, file, words
 from worker.at_work import N, Visit, job_of, state, work
@@ -16,7 +17,7 @@ from annotator.workflows.collections.archive_export import write_archive
 
 def test_an_archive_is_written_by_the_worker_and_downloaded_from_its_job(visit: Visit, news: Database) -> None:
     ola = visit("ola")
-    assert "Export the archive" in words(ola.get(f"{N}/archive"))
+    assert "Export the collection" in words(ola.get(f"{N}/archive"))
     page = job_of(ola.post(f"{N}/archive", pseudonyms="y"))
     work(news)
     assert "Download the file" in words(ola.get(page))
@@ -25,6 +26,21 @@ def test_an_archive_is_written_by_the_worker_and_downloaded_from_its_job(visit: 
     with zipfile.ZipFile(io.BytesIO(archive.data)) as opened:
         assert {"topics.jsonl", "runs.jsonl"} <= set(opened.namelist())
     assert "collections.export" in ola.get(f"{N}/audit").text
+
+
+def test_a_folder_of_beir_is_written_by_the_worker(visit: Visit, news: Database) -> None:
+    ola = visit("ola")
+    failed = job_of(ola.post(f"{N}/archive", format="beir"))
+    work(news)
+    assert "Nothing is judged yet" in words(ola.get(ola.get(failed).location))
+    with news.transaction() as session:
+        labels(session, "jo", "1 0 a 1\n")
+    page = job_of(ola.post(f"{N}/archive", format="beir"))
+    work(news)
+    archive = ola.get(f"{page}/answer")
+    assert archive.headers["Content-Disposition"] == "attachment; filename=news-beir.zip"
+    with zipfile.ZipFile(io.BytesIO(archive.data)) as opened:
+        assert opened.read("news/qrels/test.tsv").endswith(b"\n1\ta\t1\n")
 
 
 def test_an_archive_is_under_way_until_it_is_written(

@@ -7,15 +7,16 @@ from marshmallow import INCLUDE, Schema, fields
 
 from annotator.api.collections.audit import note, note_export
 from annotator.api.site.access import ORGANISE, READ, caller, gate_of
-from annotator.api.site.door import Call, Gives, Takes, as_json, operation, resource_of, text
-from annotator.api.site.values import Moment, Text, counted
+from annotator.api.site.door import JSON, Call, Gives, Takes, as_json, operation, resource_of, text
+from annotator.api.site.values import Moment, Text, counted, one_of
 from annotator.errors import InvalidValueError, NotAllowedError
+from annotator.evaluation.formats.qrels_outputs import QRELS_OUTPUTS, SAMPLES, TREC
 from annotator.storage import Role
 from annotator.web.site.context import database, now, the_place
-from annotator.web.site.downloads import PLAIN
 from annotator.workflows.people.tokens import Scope
 from annotator.workflows.qrels import qrels_versions
-from annotator.workflows.qrels.qrels import QrelsExport, export_qrels
+from annotator.workflows.qrels.qrels import export_qrels
+from annotator.workflows.qrels.qrels_files import GradesWanted, QrelsFile, qrels_file
 
 resource = resource_of("qrels", "The settled grades: TREC's four columns, as ir_measures and trec_eval read them.")
 
@@ -29,6 +30,28 @@ class GradesQuery(Schema):
     unjudged = fields.Boolean(
         load_default=False, metadata={"description": "Write -1 for pooled documents without a judgement."}
     )
+
+
+class FileQuery(GradesQuery):
+    """Which grades, and in which format."""
+
+    format = one_of(
+        [one.name for one in QRELS_OUTPUTS],
+        load_default=TREC,
+        metadata={
+            "description": "The layout of trec_eval or of another tool; prels and infap are of a stratified sample, "
+            "for organisers, and their version is that of the pool."
+        },
+    )
+
+
+class GradesByTopic(Schema):
+    """In the format json: the grades of each topic by document."""
+
+    class Meta:
+        """Topics are the fields."""
+
+        unknown = INCLUDE
 
 
 class KeepBody(Schema):
@@ -69,23 +92,29 @@ class VersionView(Schema):
     "GET",
     "/collections/<slug>/qrels",
     gate_of([Scope.READ], [Role.ORGANISER, Role.OBSERVER]),
-    Gives(media=[PLAIN]),
-    Takes(query=GradesQuery),
+    Gives(GradesByTopic, media=sorted({one.media for one in QRELS_OUTPUTS} - {JSON})),
+    Takes(query=FileQuery),
 )
 def export(call: Call) -> Response:
-    """Export the qrels: topic, iteration, docno, grade; those of one judge or by another policy only for organisers."""
-    if not the_place().organises and (call.query["judge"] is not None or call.query["policy"] is not None):
-        raise NotAllowedError("Only organisers choose how the grades are settled.")
-    qrels, _ = _export(call)
-    note_export("qrels.export", call.slug, subject=call.query["version"] or "")
-    return text(qrels, PLAIN)
+    """Export the qrels: topic, iteration, docno, grade, or in the layout of another tool.
+
+    Only organisers choose one judge, another policy or a sample.
+    """
+    name = call.query["format"]
+    if not the_place().organises:
+        if call.query["judge"] is not None or call.query["policy"] is not None:
+            raise NotAllowedError("Only organisers choose how the grades are settled.")
+        if name in SAMPLES:
+            raise NotAllowedError("Samples are for organisers.")
+    made = _made(call)
+    note_export("qrels.export", call.slug, subject=call.query["version"] or ("" if name == TREC else name))
+    return text(made.content, made.format.media)
 
 
-@operation(resource, "GET", "/collections/<slug>/qrels/manifest", READ, Gives(Manifest), Takes(query=GradesQuery))
+@operation(resource, "GET", "/collections/<slug>/qrels/manifest", READ, Gives(Manifest), Takes(query=FileQuery))
 def manifest(call: Call) -> Response:
     """Show the manifest of these qrels: pool, scale, policy, counts, checksum."""
-    _, about = _export(call)
-    return as_json(json.loads(about))
+    return as_json(json.loads(_made(call).manifest))
 
 
 @operation(
@@ -115,21 +144,15 @@ def keep(call: Call) -> object:
         return next(one for one in qrels_versions.list_versions(session, call.slug) if one.number == number)
 
 
-def _export(call: Call) -> tuple[bytes, str]:
-    """The qrels file and its manifest, of a stored version or live."""
+def _made(call: Call) -> QrelsFile:
+    """The qrels file and its manifest: of a kept version, live, or of a sample."""
     asked = call.query
-    if asked["version"] is not None and (asked["policy"] or asked["judge"] or asked["unjudged"]):
+    is_sample = asked["format"] in SAMPLES
+    if is_sample and asked["unjudged"]:
+        raise InvalidValueError("A sample always has -1 for what was not drawn: “unjudged” does not go with it.")
+    if not is_sample and asked["version"] is not None and (asked["policy"] or asked["judge"] or asked["unjudged"]):
         raise InvalidValueError("A kept version is what it is: “version” stands alone.")
-    with database().reading() as session:
-        if asked["version"] is not None:
-            kept = qrels_versions.export_version(session, call.slug, asked["version"])
-            return kept.qrels, kept.manifest
-        made: QrelsExport = export_qrels(
-            session,
-            call.slug,
-            policy=asked["policy"],
-            judge=asked["judge"],
-            with_unjudged=asked["unjudged"],
-            made_at=now(),
-        )
-    return made.qrels, made.manifest
+    wanted = GradesWanted(
+        version=asked["version"], policy=asked["policy"], judge=asked["judge"], with_unjudged=asked["unjudged"]
+    )
+    return database().read(qrels_file, call.slug, asked["format"], wanted, made_at=now())

@@ -3,12 +3,14 @@
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
+from tempfile import TemporaryFile
 
 import click
 
-from annotator.cli.site.files import FILE, opened_for_seeking, written_whole
+from annotator.cli.site.files import FILE, STANDARD_OUTPUT, opened_for_seeking, write_folder, written_whole
 from annotator.cli.site.installation import Installation, note, note_export, on_installation
 from annotator.cli.site.progress import ended_like_ctrl_c, progress_shown
+from annotator.evaluation.formats.registry import ARCHIVE, BEIR, WRITTEN_BY
 from annotator.installed import installed_version
 from annotator.storage import Role
 from annotator.storage.collections.audit import Transaction
@@ -16,6 +18,7 @@ from annotator.workflows.collections.archive_export import Archiving, write_arch
 from annotator.workflows.collections.archive_import import ImportedCollection, import_archive, open_archive
 from annotator.workflows.collections.next_collection import copy_collection
 from annotator.workflows.qrels.archived_qrels import qrels_of_archive, refuse_other_qrels
+from annotator.workflows.qrels.beir_export import write_beir
 
 MEGABYTE = 1 << 20
 USUAL_LIMIT_MB = 100_000
@@ -24,7 +27,20 @@ USUAL_LIMIT_MB = 100_000
 @click.command("export")
 @click.argument("slug")
 @click.option(
-    "-o", "--output", type=FILE, required=True, metavar="FILE", help="The archive, a zip file; - is standard output."
+    "-o",
+    "--output",
+    type=FILE,
+    required=True,
+    metavar="FILE",
+    help="The zip file; - is standard output. In the format beir a folder, unless the name ends with .zip.",
+)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(list(WRITTEN_BY["collections export"])),
+    default=ARCHIVE,
+    show_default=True,
+    help="Everything, for `collections import`; or topics, texts and settled grades as BEIR lays them out.",
 )
 @click.option(
     "--pseudonyms",
@@ -35,16 +51,21 @@ USUAL_LIMIT_MB = 100_000
     ),
 )
 @on_installation
-def export(installation: Installation, slug: str, output: str, *, pseudonyms: bool) -> None:
-    """Export a collection as one archive of open formats, which `collections import` reads.
+def export(installation: Installation, slug: str, output: str, format_: str, *, pseudonyms: bool) -> None:
+    """Export a collection as one archive of open formats, which `collections import` reads, or for BEIR.
 
     The archive holds topics, documents, runs as submitted, pool, judgements with their history, notes and questions,
     kept qrels, guidelines, members, settings, and a readable copy of the audit log. Of accounts it has the names, no
     passwords. A new file is readable only by its owner.
     """
+    if format_ == BEIR and pseudonyms:
+        raise click.UsageError("--pseudonyms is for the archive: a BEIR folder names nobody.")
     now = datetime.now(UTC)
+    note_export(installation, "collections.export", slug, details={"pseudonyms": pseudonyms, "format": format_})
+    if format_ == BEIR:
+        _export_beir(installation, slug, output, now)
+        return
     archiving = Archiving(now, installed_version(), token_hex(3) if pseudonyms else None)
-    note_export(installation, "collections.export", slug, details={"pseudonyms": pseudonyms})
     with written_whole(output) as file, installation.database.reading() as session:
         counts = write_archive(session, slug, file, archiving, extras=qrels_of_archive(session, slug, now))
     click.echo(
@@ -52,6 +73,21 @@ def export(installation: Installation, slug: str, output: str, *, pseudonyms: bo
         f"{counts['runs.jsonl']} runs and {counts['judgements.jsonl']} judgements.",
         err=True,
     )
+
+
+def _export_beir(installation: Installation, slug: str, output: str, now: datetime) -> None:
+    is_file = output == STANDARD_OUTPUT or output.lower().endswith(".zip")
+    with written_whole(output) if is_file else TemporaryFile() as file:
+        with installation.database.reading() as session:
+            counts = write_beir(session, slug, file, made_at=now)
+        if not is_file:
+            file.seek(0)
+            write_folder(output, file)
+    click.echo(
+        f"{output} has {counts.topics} topics, {counts.documents} documents and {counts.grades} grades.", err=True
+    )
+    if counts.without_text:
+        click.echo(f"Judged documents without a text, which the corpus lacks: {counts.without_text}.", err=True)
 
 
 @click.command("import")

@@ -20,12 +20,13 @@ from annotator.cli.site.tables import (
     show_rows,
     show_table,
 )
-from annotator.errors import Sentence
+from annotator.evaluation.formats.qrels_outputs import SAMPLES, TREC
+from annotator.evaluation.formats.registry import WRITTEN_BY
 from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.workflows.qrels import qrels_versions
-from annotator.workflows.qrels.prels import export_for_infap, export_prels
 from annotator.workflows.qrels.qrels import export_qrels
 from annotator.workflows.qrels.qrels_diff import QrelsDiff, changes_csv, diff_qrels
+from annotator.workflows.qrels.qrels_files import GradesWanted, qrels_file
 
 OPTIONS = (
     click.option("--policy", metavar="POLICY", help="Settle by this consensus policy, not by the collection's."),
@@ -45,8 +46,8 @@ OPTIONS = (
 
 
 version_help = (
-    "A kept version of the qrels, byte for byte; with --prels or --infap, the version of the sampled pool. "
-    "[there: the newest]"
+    "A kept version of the qrels, as trec byte for byte; with --format prels or infap, the version of the sampled "
+    "pool. [there: the newest]"
 )
 
 
@@ -98,8 +99,17 @@ def command() -> None:
 )
 @click.option("--manifest", type=FILE, metavar="FILE", help="Write the manifest to this file; - is standard error.")
 @asks_for_grades
-@click.option("--prels", "kind", flag_value="prels", help="Export a stratified sample in five columns, for xinfAP.")
-@click.option("--infap", "kind", flag_value="infap", help="Export a sample with one rate in four columns, for infAP.")
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(list(WRITTEN_BY["qrels export"])),
+    default=TREC,
+    show_default=True,
+    help=(
+        "The columns of trec_eval; the layout of another tool; or a stratified sample: prels in five columns for "
+        "xinfAP, infap in four for infAP."
+    ),
+)
 @click.option("--version", type=int, metavar="N", help=version_help)
 @on_installation
 def export(
@@ -107,33 +117,31 @@ def export(
     slug: str,
     output: str | None,
     manifest: str | None,
-    kind: str | None,
+    format_name: str,
     version: int | None,
     *,
     grades: GradesAsked,
 ) -> None:
-    """Export TREC qrels of the judged documents, and the manifest that describes them.
+    """Export qrels of the judged documents, and the manifest that describes them.
 
     Qrels and manifest are written together and completely, or not at all. Documents that could not be judged have no
     line; neither have unjudged ones unless asked for, nor those in dispute if the collection leaves them out. For a
-    sample every document of its strata has a line, with -1 if it was not drawn or has no grade yet; with --prels that
-    is topic, iteration, document, stratum, grade.
+    sample every document of its strata has a line, with -1 if it was not drawn or has no grade yet; prels are topic,
+    iteration, document, stratum, grade.
     """
     if output is not None and manifest is not None and _is_same_file(output, manifest):
         raise click.UsageError("The qrels and their manifest cannot be the same file.")
-    if kind is not None:
-        qrels, about, warnings = _sample(installation, slug, kind, version, grades)
-    elif version is not None:
-        if grades != NOTHING_ASKED:
-            raise click.UsageError("A kept version is what it is: --version N goes with -o and --manifest alone.")
-        kept = installation.database.read(qrels_versions.export_version, slug, version)
-        qrels, about, warnings = kept.qrels, kept.manifest, ()
-    else:
-        made = installation.database.read(export_qrels, slug, **asdict(grades), made_at=datetime.now(UTC))
-        qrels, about, warnings = made.qrels, made.manifest, made.warnings
-    note_export(installation, "qrels.export", slug, subject=version or kind or "")
-    _write(output, manifest, qrels, about)
-    for warning in warnings:
+    is_sample = format_name in SAMPLES
+    if is_sample and (grades.at is not None or grades.with_unjudged):
+        raise click.UsageError("A sample is of this moment, and always has -1: neither --at nor --unjudged go with it.")
+    if version is not None and not is_sample and grades != NOTHING_ASKED:
+        raise click.UsageError("A kept version is what it is: --version N goes with -o, --manifest and --format alone.")
+    wanted = GradesWanted(version, **asdict(grades))
+    made = installation.database.read(qrels_file, slug, format_name, wanted, made_at=datetime.now(UTC))
+    subject = version or ("" if format_name == TREC else format_name)
+    note_export(installation, "qrels.export", slug, subject=subject)
+    _write(output, manifest, made.content, made.manifest)
+    for warning in made.warnings:
         click.echo(str(warning), err=True)
 
 
@@ -230,18 +238,6 @@ def _notes(found: QrelsDiff) -> Iterator[str]:
     yield from map(str, found.notices)
     tau = "undefined: there is no order to compare" if found.tau is None else f"{found.tau:.4f}"
     yield f"Kendall's tau of the rankings: {tau}"
-
-
-def _sample(
-    installation: Installation, slug: str, kind: str, version: int | None, grades: GradesAsked
-) -> tuple[bytes, str, tuple[Sentence, ...]]:
-    if grades.at is not None or grades.with_unjudged:
-        raise click.UsageError("A sample is of this moment, and always has -1: neither --at nor --unjudged go with it.")
-    of_kind = export_prels if kind == "prels" else export_for_infap
-    made = installation.database.read(
-        of_kind, slug, version=version, policy=grades.policy, judge=grades.judge, made_at=datetime.now(UTC)
-    )
-    return made.prels, made.manifest, made.warnings
 
 
 def _write(output: str | None, manifest: str | None, qrels: bytes, about: str) -> None:

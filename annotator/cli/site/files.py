@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO
+from zipfile import ZipFile
 
 import click
 
@@ -124,6 +125,26 @@ def write_together(contents: Mapping[str, bytes], *, private: bool = False) -> N
             _rename(undo, aside, path)
         # Needs neither a temporary file nor a way back.
         undo.pop_all()
+
+
+def write_folder(path: str, archive: BinaryIO) -> None:
+    """Write the one folder of a zip archive at this path, complete or not at all.
+
+    Raises `FileNotWrittenError` when that fails, or when there is something at the path already.
+    """
+    target = Path(path).resolve()
+    if target.exists():
+        raise FileNotWrittenError("“%(file)s” exists and is not replaced.", file=click.format_filename(path))
+    aside = _aside(target)
+    try:
+        with ZipFile(archive) as opened:
+            opened.extractall(aside)
+        [folder] = aside.iterdir()
+        folder.rename(target)
+    except OSError as error:
+        raise _not_written(path, error) from error
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
 
 
 def _written_aside(undo: ExitStack, path: str, content: bytes, *, private: bool) -> Path:

@@ -57,7 +57,7 @@ class BundleWriter:
     def add(self, name: str, pieces: Iterator[bytes]) -> None:
         """Add a part from pieces of bytes."""
         checksum, size = hashlib.sha256(), 0
-        with self._zip.open(_entry(name), "w", force_zip64=True) as part:
+        with self._zip.open(entry_of(name), "w", force_zip64=True) as part:
             for piece in pieces:
                 part.write(piece)
                 checksum.update(piece)
@@ -67,7 +67,7 @@ class BundleWriter:
     def finish(self, about: Mapping[str, Any]) -> None:
         """Write the manifest, with the fields of `about`."""
         manifest = {"format": FORMAT, "version": VERSION, **about, "files": self._parts}
-        self._zip.writestr(_entry(MANIFEST), json.dumps(manifest, ensure_ascii=False, indent=2) + "\n")
+        self._zip.writestr(entry_of(MANIFEST), json.dumps(manifest, ensure_ascii=False, indent=2) + "\n")
 
 
 @dataclass(frozen=True)
@@ -198,8 +198,8 @@ def _compare(name: str, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, told: 
         )
 
 
-def _entry(name: str) -> zipfile.ZipInfo:
-    """A part without a timestamp, so that the same collection gives the same bytes."""
+def entry_of(name: str) -> zipfile.ZipInfo:
+    """A part of a zip archive without a timestamp, so that the same collection gives the same bytes."""
     entry = zipfile.ZipInfo(name)
     entry.compress_type = zipfile.ZIP_DEFLATED
     entry.external_attr = 0o644 << 16

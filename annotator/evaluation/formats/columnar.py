@@ -1,13 +1,13 @@
-"""Parquet and Arrow files, turned into JSON lines that are read as any others; pyarrow is an extra."""
+"""Parquet and Arrow files, read as JSON lines like any others, and Parquet written; pyarrow is an extra."""
 
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
-from annotator.errors import Problems
+from annotator.errors import InvalidValueError, Problems
 
 PARQUET_MAGIC = b"PAR1"
 ARROW_FILE = b"ARROW1\0\0"
@@ -75,3 +75,21 @@ def _arrow(arrow: Any, data: bytes) -> Iterator[Any]:  # noqa: ANN401 - the modu
     for batch in whole:
         for start in range(0, batch.num_rows, ROWS_AT_ONCE):
             yield batch.slice(start, ROWS_AT_ONCE)
+
+
+def parquet_of(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
+    """Rows as a Parquet file, with a column for each heading, whose type is that of its values.
+
+    Raises `InvalidValueError` when pyarrow is not installed.
+    """
+    try:
+        arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ModuleNotFoundError:
+        raise InvalidValueError(
+            "Parquet files need pyarrow, which is not installed here: install relevance-annotator[parquet], or choose "
+            "another format."
+        ) from None
+    columns = list(zip(*rows, strict=True)) or [()] * len(headings)
+    out = io.BytesIO()
+    parquet.write_table(arrow.table({name: list(values) for name, values in zip(headings, columns, strict=True)}), out)
+    return out.getvalue()

@@ -68,7 +68,7 @@ ACTIONS: Mapping[str, Action] = {
     "collections.add": Action(details={"kind": Kind.CODE}),
     "collections.close": Action(),
     "collections.copy": Action(Subject.THING, _numbers("documents")),
-    "collections.export": Action(details={"pseudonyms": Kind.FLAG}),
+    "collections.export": Action(details={"pseudonyms": Kind.FLAG, "format": Kind.CODE}),
     "collections.import": Action(Subject.FREE, _numbers("made")),
     "collections.reopen": Action(),
     "collections.restore": Action(),

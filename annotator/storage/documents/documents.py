@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Collection as SizedIterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     ARRAY,
@@ -32,6 +32,7 @@ from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import Topic
 
 ROWS_AT_ONCE = 10_000
+TEXTS_AT_ONCE = 1_000
 
 
 def document_ids(session: Session, collection_id: int, docnos: SizedIterable[str]) -> dict[str, int]:
@@ -58,6 +59,28 @@ def has_texts(session: Session, collection_id: int) -> bool:
     """Whether the corpus is loaded: some document has a text."""
     one = select(Document.id).where(Document.collection_id == collection_id, Document.body.is_not(None)).limit(1)
     return session.scalar(one) is not None
+
+
+class Text(NamedTuple):
+    """A document that has a text."""
+
+    docno: str
+    title: str
+    body: str
+    url: str | None
+    language: str | None
+
+
+def corpus(session: Session, collection_id: int) -> Iterator[Text]:
+    """Every document with a text, in the order in which they were added, with `TEXTS_AT_ONCE` in memory."""
+    rows = session.execute(
+        select(Document.docno, Document.title, Document.body, Document.url, Document.language)
+        .where(Document.collection_id == collection_id, Document.body.is_not(None))
+        .order_by(Document.id)
+        .execution_options(yield_per=TEXTS_AT_ONCE)
+    )
+    for row in rows:
+        yield Text._make(row)
 
 
 def _rows_of(

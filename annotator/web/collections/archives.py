@@ -6,10 +6,11 @@ from tempfile import TemporaryFile
 from flask import Blueprint, flash, render_template
 from flask.typing import ResponseReturnValue
 from flask_wtf.file import FileField, FileRequired
-from wtforms import BooleanField, StringField
+from wtforms import BooleanField, RadioField, SelectChoice, StringField
 from wtforms.validators import InputRequired
 
 from annotator.errors import BusyError, NotAllowedError
+from annotator.evaluation.formats.registry import ARCHIVE, BEIR, WRITTEN_BY
 from annotator.installed import installed_version
 from annotator.storage import Role
 from annotator.storage.collections.audit import Transaction
@@ -26,19 +27,28 @@ from annotator.workflows.collections.archive_export import Archiving, write_arch
 from annotator.workflows.collections.archive_import import ImportedCollection, import_archive, open_archive
 from annotator.workflows.collections.next_collection import copy_collection
 from annotator.workflows.qrels.archived_qrels import qrels_of_archive, refuse_other_qrels
+from annotator.workflows.qrels.beir_export import write_beir
 
 blueprint = Blueprint("archives", __name__)
 
-ZIP = "application/zip"
-
 
 class ArchiveForm(Form):
-    """How the archive is written."""
+    """How the collection is written."""
 
+    format = RadioField(
+        lazy_gettext("Format"),
+        choices=[
+            SelectChoice(ARCHIVE, lazy_gettext("Archive: everything, to be imported here or on another site")),
+            SelectChoice(
+                BEIR, lazy_gettext("BEIR folder: accepted topics, documents that have a text, settled grades")
+            ),
+        ],
+        default=ARCHIVE,
+    )
     pseudonyms = BooleanField(
         lazy_gettext("Replace names by pseudonyms"),
         description=lazy_gettext(
-            "In judgements, policies and manifests; the text of notes and questions is not changed."
+            "In judgements, policies and manifests of an archive; the text of notes and questions is not changed."
         ),
     )
 
@@ -138,13 +148,18 @@ def export(slug: str) -> ResponseReturnValue:
         return leave_form(slug)
     form = ArchiveForm()
     archiving = Archiving(now(), installed_version(), token_hex(3) if form.pseudonyms.data else None)
+    format_ = WRITTEN_BY["collections export"][BEIR if form.format.data == BEIR else ARCHIVE]
     with TemporaryFile() as file:
         with database().reading() as session:
-            write_archive(session, slug, file, archiving, extras=qrels_of_archive(session, slug, now()))
+            if format_.name == BEIR:
+                write_beir(session, slug, file, made_at=now())
+            else:
+                write_archive(session, slug, file, archiving, extras=qrels_of_archive(session, slug, now()))
         # Afterwards: the first transaction of a job ends it, and a lost worker's archive would not be written again.
-        note_export("collections.export", slug, details={"pseudonyms": form.pseudonyms.data})
+        details = {"pseudonyms": form.pseudonyms.data, "format": format_.name}
+        note_export("collections.export", slug, details=details)
         file.seek(0)
-        return download(file.read(), f"{slug}.zip", ZIP)
+        return download(file.read(), f"{slug}{format_.ending}", format_.media)
 
 
 @blueprint.post("/collections/<slug>/archive/copy")

@@ -7,6 +7,7 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError
+from annotator.evaluation.formats.qrels_outputs import SETTLED_OUTPUTS, TREC
 from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.storage import Role
 from annotator.web.collections.observer_policy import READERS
@@ -18,7 +19,7 @@ from annotator.web.site.error_pages import status_of
 from annotator.web.site.forms import done
 from annotator.web.site.language import gettext
 from annotator.workflows.collections.collection import consensus_policies
-from annotator.workflows.qrels import prels, qrels, qrels_versions
+from annotator.workflows.qrels import prels, qrels, qrels_files, qrels_versions
 from annotator.workflows.qrels.prels import PrelsExport
 from annotator.workflows.qrels.qrels import QrelsExport
 from annotator.workflows.qrels.qrels_diff import LIVE, QrelsDiff, changes_csv, diff_qrels
@@ -72,15 +73,20 @@ def show(slug: str) -> ResponseReturnValue:
         warnings=outline.warnings,
         versions=versions,
         usual_measure=USUAL_MEASURE,
+        further_formats=[one.name for one in SETTLED_OUTPUTS if one.name != TREC],
     )
 
 
 @blueprint.get("/collections/<slug>/qrels/file")
 @collection_page(*READERS)
 def file(slug: str) -> ResponseReturnValue:
-    """The live qrels as a file."""
-    note_export("qrels.export", slug)
-    return download(_export(slug).qrels, f"{slug}.qrels", PLAIN)
+    """The live qrels as a file in the layout of `?format=`."""
+    name = request.args.get("format") or TREC
+    wanted = GradesWanted.of_request()
+    grades = qrels_files.GradesWanted(policy=wanted.policy, judge=wanted.judge)
+    made = database().read(qrels_files.qrels_file, slug, name, grades, among=SETTLED_OUTPUTS, made_at=now())
+    note_export("qrels.export", slug, subject="" if name == TREC else name)
+    return download(made.content, f"{slug}{made.format.ending}", made.format.media)
 
 
 @blueprint.get("/collections/<slug>/qrels/manifest")

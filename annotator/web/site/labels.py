@@ -26,6 +26,14 @@ SCOPES: Mapping[Scope, str] = {
     Scope.ORGANISE: lazy_gettext("organise: import, pool, change and export"),
 }
 
+# By their names in annotator.evaluation.formats.registry.OUTPUTS.
+OUTPUT_FORMATS: Mapping[str, str] = {
+    "beir": lazy_gettext("BEIR"),
+    "quepid": lazy_gettext("Quepid"),
+    "json": lazy_gettext("JSON"),
+    "parquet": lazy_gettext("Parquet"),
+}
+
 INVITATION_STATES: Mapping[InvitationState, str] = {
     InvitationState.OPEN: lazy_gettext("not used yet"),
     InvitationState.USED: lazy_gettext("used"),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from annotator.errors import InvalidValueError, NotFoundError
+from annotator.evaluation.formats import beir_folder
 from annotator.evaluation.formats.input_formats import Holds
 from annotator.evaluation.formats.registry import FORMATS, format_of, names_of, read_as
 from annotator.evaluation.formats.row_formats import TREC
@@ -14,8 +15,7 @@ from annotator.files import InputFile
 
 PACKED = ("", ".gz", ".bz2", ".xz", ".zst")
 # BEIR's names, by what a file holds.
-BEIR = {Holds.TOPICS: "queries.jsonl", Holds.DOCUMENTS: "corpus.jsonl"}
-BEIR_QRELS = "qrels/*.tsv"
+BEIR = {Holds.TOPICS: beir_folder.QUERIES, Holds.DOCUMENTS: beir_folder.CORPUS}
 COLUMNAR = ("*.parquet", "data-*.arrow", "*.arrow")
 IR_DATASETS = "ir_datasets:"
 # What ir_datasets calls the parts of a data set, and the format in which they are handed on.
@@ -113,7 +113,7 @@ def _files_in(folder: Path, holds: Holds) -> list[Path]:
     named = [folder / f"{name}{packed}" for packed in PACKED] if name else []
     found = [path for path in named if path.is_file()][:1]
     if not found and holds is Holds.LABELS:
-        found = _matching(folder, [f"{BEIR_QRELS}{packed}" for packed in PACKED])
+        found = _matching(folder, [f"{beir_folder.QRELS_OF_SPLITS}{packed}" for packed in PACKED])
     return found or _matching(folder, COLUMNAR)
 
 

@@ -106,7 +106,7 @@ def test_a_sample_is_exported_in_five_columns_and_scored(fixture_runs: CommandLi
     pooled = fixture_runs.done("pool", "export", "news").splitlines()
     Path("labels").write_text("".join(f"{pair.replace(' ', ' 0 ')} {int(pair[2] in 'abgk')}\n" for pair in pooled))
     fixture_runs.done("judgements", "import", "news", "labels", "--judge", "nist")
-    fixture_runs.done("qrels", "export", "news", "--prels", "-o", "news.prels")
+    fixture_runs.done("qrels", "export", "news", "--format", "prels", "-o", "news.prels")
     lines = [line.split() for line in Path("news.prels").read_text().splitlines()]
     assert len(lines) == 15
     assert sum(line[4] == "-1" for line in lines) == 15 - len(pooled)
@@ -115,7 +115,7 @@ def test_a_sample_is_exported_in_five_columns_and_scored(fixture_runs: CommandLi
     assert run == "A"
     assert 0 < float(xinfap) <= 1
     assert 0 < float(infndcg) <= 1
-    [sentence] = fixture_runs.refused("qrels", "export", "news", "--infap")
+    [sentence] = fixture_runs.refused("qrels", "export", "news", "--format", "infap")
     assert sentence.startswith("The strata of version 1 were drawn at different rates, by which infAP is biased")
 
 

@@ -1,5 +1,6 @@
 """`annotator qrels`: which grades go out, the versions that are kept, and two of them compared."""
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -90,7 +91,7 @@ def test_versions_are_kept_listed_given_again_and_compared(judged: CommandLine) 
     no_version = [f"There is no version {huge} of these qrels."]
     assert judged.refused("qrels", "export", "news", "--version", huge) == no_version
     assert judged.refused("qrels", "compare", "news", "1", huge) == no_version
-    assert judged.refused("qrels", "export", "news", "--prels", "--version", huge)[0].startswith(
+    assert judged.refused("qrels", "export", "news", "--format", "prels", "--version", huge)[0].startswith(
         "There is no such sample"
     )
 
@@ -98,9 +99,24 @@ def test_versions_are_kept_listed_given_again_and_compared(judged: CommandLine) 
 def test_a_kept_version_is_exported_as_it_is_and_a_sample_as_of_now(judged: CommandLine) -> None:
     judged.done("qrels", "keep", "news")
     assert judged("qrels", "export", "news", "--version", "1", "--policy", "median").exit_code == 2
-    assert judged("qrels", "export", "news", "--prels", "--at", "2026-01-01 00:00").exit_code == 2
+    assert judged("qrels", "export", "news", "--format", "prels", "--at", "2026-01-01 00:00").exit_code == 2
     assert judged("qrels", "export", "news", "--judge", "jo", "--policy", "median").exit_code == 2
     assert judged("qrels", "export", "news", "--at", "none").exit_code == 2
+
+
+def test_grades_are_written_for_other_tools_and_their_manifest_describes_that_file(judged: CommandLine) -> None:
+    judged.done("qrels", "export", "news", "--format", "quepid", "-o", "ratings.csv")
+    content = Path("ratings.csv").read_bytes()
+    assert content == b"query,docid,rating\nfirst topic,a,2\nfirst topic,b,0\n"
+    manifest = json.loads(Path("ratings.csv.manifest.json").read_text())
+    assert (manifest["format"], manifest["sha256"]) == ("quepid", hashlib.sha256(content).hexdigest())
+    judged.done("qrels", "keep", "news", "--unjudged", "-1")
+    kept = judged.done("qrels", "export", "news", "--version", "1", "--format", "beir")
+    assert kept.splitlines()[3:5] == ["1\tc\t-1", "1\td\t-1"]
+    assert json.loads(judged.done("qrels", "export", "news", "--judge", "kim", "--format", "json")) == {
+        "1": {"a": 2, "b": 1}
+    }
+    assert judged("qrels", "export", "news", "--format", "quepid", "--version", "1", "--judge", "jo").exit_code == 2
 
 
 def test_a_collection_says_how_its_grades_are_settled(judged: CommandLine) -> None:

@@ -70,8 +70,8 @@ SLUG_ELSEWHERE = {
 }
 READS_FILES = {"clicks check", "clicks compare", "clicks positions show", "clicks interleaving show"}
 READING = {"list", "show", "check", "compare", "plan", "search", "replay", "simulate"}
-# A file with formats of its own, and a text.
-OTHER_FORMATS = {"judgements export", "guidelines show"}
+# Files with formats of their own, and a text.
+OTHER_FORMATS = {"collections export", "judgements export", "qrels export", "guidelines show"}
 
 COMMANDS = every_command()
 ON_SITE = every_command(on_site=True)

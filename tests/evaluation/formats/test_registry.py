@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import pytest
+from cli.command_line import every_command
 
 from annotator.errors import Problems
 from annotator.evaluation.formats.document_formats import parse_documents
 from annotator.evaluation.formats.input_formats import Format, Holds, choose
-from annotator.evaluation.formats.registry import FORMATS, format_of, read_as
+from annotator.evaluation.formats.output_formats import OutputFormat, Writes
+from annotator.evaluation.formats.registry import FORMATS, OUTPUTS, WRITTEN_BY, format_of, read_as
 from annotator.evaluation.formats.topic_formats import parse_topics
 from annotator.evaluation.qrels.qrels_format import readable_rows
 from annotator.evaluation.runs.run_format import parse_run
@@ -42,6 +44,25 @@ def test_the_example_of_a_format_is_detected_and_read(one: Format) -> None:
         problems = Problems()
         assert read(one, text, problems, name)
         assert problems.total == 0
+
+
+WRITTEN = [one for formats in OUTPUTS.values() for one in formats]
+
+
+@pytest.mark.parametrize("one", WRITTEN, ids=[f"{one.writes.value} {one.name}" for one in WRITTEN])
+def test_a_format_that_is_written_names_its_command_and_its_test(one: OutputFormat) -> None:
+    assert (ROOT / one.test).is_file()
+    assert one.commands
+    for command in one.commands:
+        options = {option for parameter in every_command()[command].params for option in parameter.opts}
+        assert "--format" in options
+        assert WRITTEN_BY[command][one.name] is one
+
+
+@pytest.mark.parametrize("writes", OUTPUTS)
+def test_names_are_unique_among_files_that_are_written(writes: Writes) -> None:
+    names = [one.name for one in OUTPUTS[writes]]
+    assert len(names) == len(set(names))
 
 
 @pytest.mark.parametrize("holds", FORMATS)

@@ -3,12 +3,12 @@
 import json
 
 import pytest
-from build import SLUG, labels
+from build import SLUG, labels, member
 from csv_cells import unquoted
 from kept import Kept
 from visiting import Visit, words
 
-from annotator.storage import Database
+from annotator.storage import Database, Role
 from annotator.workflows.collections.collection import show_collection
 
 
@@ -37,6 +37,18 @@ def test_a_version_is_kept_and_given_again(visit: Visit, judged: str, database: 
     assert ola.get(f"{judged}/qrels/versions/1/file").text == "1 0 a 2\n1 0 b 1\n"
     assert json.loads(ola.get(f"{judged}/qrels/versions/1/manifest").text)["version"] == 1
     assert ola.get(f"{judged}/qrels/versions/2/file").status_code == 404
+
+
+def test_the_grades_are_downloaded_for_other_tools(visit: Visit, judged: str, database: Database) -> None:
+    with database.transaction() as session:
+        member(session, "obi", Role.OBSERVER)
+    assert f"{judged}/qrels/file?format=quepid" in visit("ola").get(f"{judged}/qrels").text
+    for name in ("ola", "obi"):
+        answer = visit(name).get(f"{judged}/qrels/file?format=beir")
+        assert answer.headers["Content-Disposition"] == "attachment; filename=news.qrels.tsv"
+        assert answer.text.splitlines()[1] == "1\ta\t2"
+        assert visit(name).get(f"{judged}/qrels/file?format=prels").status_code == 422
+    assert "qrels.export beir" in words(visit("ola").get(f"{judged}/audit"))
 
 
 def test_two_versions_are_compared(visit: Visit, judged: str) -> None:
