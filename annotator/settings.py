@@ -59,6 +59,8 @@ class Settings:
     topic_limit: int = 20_000
     #: Connections that a process accepts from one address; 0: no limit, for use behind a proxy, which has one address.
     connections_per_address: int = 1_000
+    #: Requests by API that a token may send in a minute to each process; 0: no limit.
+    api_requests_per_minute: int = 6_000
     #: How many proxies are in front; their X-Forwarded headers are trusted, and cookies are sent by HTTPS only.
     proxies: int = 0
     #: For so many days browsers use HTTPS only (HSTS); 0 sends no such header.
@@ -292,6 +294,7 @@ KINDS: Mapping[str, Kind] = {
     "topic_limit": Kind("topic_limit", _count(1, 30_000), types=(int,)),
     "connections_per_address": Kind("connections_per_address", _count(0, 100_000), types=(int,)),
     "sender_seconds": Kind("sender_seconds", _count(1, 3600), types=(int,)),
+    "api_requests_per_minute": Kind("api_requests_per_minute", _count(0, 1_000_000), types=(int,)),
     "proxies": Kind("proxies", _count(0, 9), types=(int,)),
     "hsts_days": Kind("hsts_days", _count(0, 3650), types=(int,)),
     "log_format": Kind("log_format", _log_format),

@@ -144,7 +144,7 @@ def hostile_bodies() -> tuple[Hostile, ...]:
     """
     swelling = gzip.compress(b"\n" * (SWELLING_MEGABYTES << 20)) + gzip.compress(b"x")
     names = json.dumps({f"name{number}": number for number in range(1_000_000)}).encode()
-    return (("run-checks", swelling, "application/octet-stream"), ("judging/documents", names, "application/json"))
+    return (("runs/check", swelling, "application/octet-stream"), ("judging/documents", names, "application/json"))
 
 
 def swell(port: int, cookie: str, bodies: tuple[Hostile, ...], seconds: float) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from annotator import settings
-from annotator.api.site.pagination import shape_of
+from annotator.api.site.api_page import shape_of
 from annotator.app import create_app
 from annotator.cli import main
 from annotator.cli.remote.given import NOUNS

@@ -30,6 +30,7 @@ def test_another_process_reads_the_same_settings() -> None:
         page_threads=3,
         topic_limit=500,
         connections_per_address=0,
+        api_requests_per_minute=100,
         proxies=2,
         hsts_days=365,
         log_format="json",

@@ -18,7 +18,7 @@ from annotator.api.leaderboard import costs, inspecting, reports, scores
 from annotator.api.pools import holes, pool
 from annotator.api.qrels import qrels
 from annotator.api.runs import changes, runs
-from annotator.api.site import jobs, pagination
+from annotator.api.site import api_page, jobs, rate_limits
 from annotator.api.site.door import PREFIX
 from annotator.api.site.openapi_document import completed
 from annotator.api.site.problems import MEDIA_TYPE, ProblemDetails, of_http
@@ -66,7 +66,10 @@ ROOT = "/api"
 ABOUT = (
     "The functions of the pages for programs, with the same permissions, checks and messages. A token "
     "identifies the caller; create one on your account's page, or with “annotator tokens add”. Lists "
-    "are paginated (X-Pagination). Errors are problem details (RFC 9457)."
+    "are paginated (Link, X-Pagination). Responses to GET have an ETag: send it as If-None-Match to save the transfer, "
+    "or as If-Match with a change that is to be made only while nothing else has changed. A request that changes "
+    "something may have an Idempotency-Key: repeated within a day, it is carried out once and answered again. "
+    "RateLimit tells how many requests the token has left in this minute. Errors are problem details (RFC 9457)."
 )
 
 
@@ -109,8 +112,9 @@ def install(app: Flask, csrf: CSRFProtect) -> None:
     for resource in RESOURCES:
         csrf.exempt(resource)
         api.register_blueprint(resource)
+    rate_limits.install(app)
     app.register_error_handler(HTTPException, _answer_http)
-    app.register_blueprint(pagination.blueprint)
+    app.register_blueprint(api_page.blueprint)
 
 
 def _answer_http(error: HTTPException) -> ResponseReturnValue:

@@ -19,8 +19,12 @@ ROOT = "/api/v1"
 PROBLEM = "application/problem+json"
 OCTETS = "application/octet-stream"
 ACCEPTED, TOO_MANY, BUSY = 202, 429, 503
-# Answers of a proxy whose site may have stored what was sent all the same: only a reading request is repeated.
+# Answers of a proxy whose site may have stored what was sent all the same.
 GATEWAY = frozenset({502, 504})
+# Answers after which a request is repeated, with the key under which the site carries it out once.
+PASSING = GATEWAY | {TOO_MANY, BUSY}
+# The connection broke while the request was sent or answered.
+BROKEN = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
 DONE = "done"
 FINISHED = (DONE, "failed", "cancelled")
 SECONDS_BETWEEN_LOOKS = 1.0
@@ -45,7 +49,8 @@ class Site:
     """A site, by its address and a token of an account, which decides what it may do.
 
     Refusals are raised with the site's own message, as `SiteError`, and as `FileRefusedError` with every problem of a
-    file. A busy site (429, 503) is asked again after the time that it names. A context manager, which closes the
+    file. A busy site (429, 503) is asked again after the time that it names, and a request whose answer was lost is
+    sent again under the same key, so that the site carries it out once. A context manager, which closes the
     connections.
 
         with Site("https://annotator.example.org", token) as site:
@@ -91,7 +96,7 @@ class Site:
 
     def check_run(self, slug: str, file: Sent) -> dict[str, Any]:
         """Check a run without storing it; returns its figures and warnings."""
-        found: dict[str, Any] = self.send(f"/collections/{slug}/run-checks", file)
+        found: dict[str, Any] = self.send(f"/collections/{slug}/runs/check", file)
         return found
 
     def submit_run(self, slug: str, file: Sent, **details: object) -> dict[str, Any]:
@@ -105,7 +110,7 @@ class Site:
 
     def run_file(self, slug: str, tag: str) -> bytes:
         """Return a run as a file in TREC format."""
-        return self.content(f"/collections/{slug}/run-files/{in_path(tag)}")
+        return self.content(f"/collections/{slug}/runs/{in_path(tag)}/file")
 
     def qrels(self, slug: str, *, version: int | None = None) -> bytes:
         """Return qrels as a file: the live ones, or a kept version."""
@@ -201,16 +206,19 @@ class Site:
         asked = tuple((name, text) for name, value in query.items() for text in _written(value))
         # The same for all tries of one call, so that the site stores what it gets twice once.
         headers = {**more.pop("headers", {}), "Idempotency-Key": uuid4().hex}
-        for tried in range(1, TRIES + 1):
+        for left in reversed(range(TRIES)):
             try:
                 answer = self._client.request(method, path, params=asked, headers=headers, **more)
             except (httpx.HTTPError, httpx.InvalidURL) as error:
+                if left and isinstance(error, BROKEN):
+                    pause(SECONDS_BETWEEN_LOOKS)
+                    continue
                 raise SiteError(
                     "The site %(site)s cannot be reached: %(reason)s.", site=str(self._client.base_url), reason=error
                 ) from error
             if answer.is_success:
                 return answer
-            if tried == TRIES or not _may_repeat(method, answer):
+            if not left or answer.status_code not in PASSING:
                 break
             pause(_seconds_to_wait(answer))
         raise _refusal(answer)
@@ -219,11 +227,6 @@ class Site:
 def in_path(text: str) -> str:
     """A tag or docno escaped for a path, slashes included."""
     return quote(text, safe="")
-
-
-def _may_repeat(method: str, answer: httpx.Response) -> bool:
-    """Whether a refused request was surely not carried out, or only reads."""
-    return answer.status_code in {TOO_MANY, BUSY} or (method == "GET" and answer.status_code in GATEWAY)
 
 
 def _seconds_to_wait(answer: httpx.Response) -> float:

@@ -37,6 +37,7 @@ from annotator.storage.tables.judging import (
     TopicMark,
     TopicNote,
 )
+from annotator.storage.tables.kept_responses import KeptResponse
 from annotator.storage.tables.people import (
     ApiToken,
     Attempts,
@@ -89,6 +90,7 @@ __all__ = [
     "JobState",
     "Judgement",
     "JudgingMode",
+    "KeptResponse",
     "LabelFile",
     "Membership",
     "Pool",

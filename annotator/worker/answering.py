@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
 from http import HTTPStatus
 from io import BytesIO
 from secrets import token_hex
-from typing import Any
+from typing import Any, Self
 
 from flask import Flask, g, session
 from sqlalchemy.orm import Session
@@ -47,9 +46,9 @@ class AnsweringDatabase(Database):
             if keep and self.taken is not None:
                 confirm_job(writing, self.taken, now=datetime.now(UTC))
 
-    def preparing(self) -> Database:
+    def preparing(self) -> Self:
         """The same database, whose transactions leave the job unfinished."""
-        same = copy(self)
+        same = super().preparing()
         same.taken = None
         return same
 

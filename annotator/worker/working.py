@@ -23,7 +23,7 @@ from annotator.storage.site.jobs import remove_unneeded
 from annotator.storage.site.upkeep import UpkeepError
 from annotator.workflows.collections import restoring
 from annotator.workflows.documents import search
-from annotator.workflows.site import jobs
+from annotator.workflows.site import idempotency, jobs
 from annotator.workflows.site.jobs import FAULT, JobLostError, Outcome, TakenJob
 
 # Imports index their own documents; only what an interruption left is found by polling.
@@ -167,6 +167,7 @@ class Worker:
         if self._cleaned_at is None or abs(now - self._cleaned_at) > BETWEEN_CLEANINGS:
             with self._database.transaction() as session:
                 jobs.forget_answers(session, now=now)
+                idempotency.forget_responses(session, now=now)
             with self._database.transaction() as session:
                 restoring.begin_removal(session, before=now - self._restorable, at=now)
             restoring.finish_removals(self._database)

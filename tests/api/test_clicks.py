@@ -69,9 +69,9 @@ def test_what_cannot_be_studied_is_refused(program: Caller, query: dict[str, str
 
 def test_a_log_comes_as_a_part_of_a_form(program: Caller) -> None:
     ola = program("ola")
-    octets = {"data": log_text().encode(), "content_type": "application/octet-stream"}
+    octets: dict[str, Any] = {"data": log_text().encode(), "content_type": "application/octet-stream"}
     assert ola.call("POST", LOGS, query_string={"name": "M"}, **octets).status_code == 415
-    form = {"data": {"other": (BytesIO(b"x"), "log.csv")}, "content_type": "multipart/form-data"}
+    form: dict[str, Any] = {"data": {"other": (BytesIO(b"x"), "log.csv")}, "content_type": "multipart/form-data"}
     missing = ola.call("POST", LOGS, query_string={"name": "M"}, **form)
     assert missing.status_code == 422
     assert "“log”" in missing.json["detail"]

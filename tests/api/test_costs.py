@@ -10,7 +10,7 @@ from kept import Kept
 from annotator.storage import Database, ScoresShown
 from annotator.workflows.runs import submissions
 
-COSTS = f"{NEWS}/run-costs/gamma"
+COSTS = f"{NEWS}/runs/gamma/costs"
 
 
 @pytest.fixture(autouse=True)
@@ -76,7 +76,7 @@ def test_what_cannot_be_stated_is_refused_in_the_words_of_the_pages(
 
 def test_another_teams_run_is_not_there_for_a_participant(program: Caller) -> None:
     pat = program("pat")
-    other = f"{NEWS}/run-costs/alpha"
+    other = f"{NEWS}/runs/alpha/costs"
     assert pat.get(other).status_code == 404
     assert pat.call("PUT", other, json={"costs": []}).status_code == 404
     assert program("ola").call("PUT", COSTS, json={"costs": [one("hardware", "x")]}).status_code == 200
@@ -94,7 +94,7 @@ def test_a_program_changes_some_costs_and_all_others_stay(program: Caller) -> No
         ("latency_at", "1000000"): 30,
         ("index_size", ""): 1200,
     }
-    assert pat.call("PATCH", f"{NEWS}/run-costs/alpha", json={"costs": changes}).status_code == 404
+    assert pat.call("PATCH", f"{NEWS}/runs/alpha/costs", json={"costs": changes}).status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -133,8 +133,8 @@ def test_costs_stand_beside_the_scores_with_the_front(program: Caller, database:
     assert "judged" in unscored["unscored"]
     with database.transaction() as session:
         labels(session, "nist", "1 0 a 2\n1 0 d 0\n2 0 a 1\n2 0 e 0\n")
-    ola.call("PUT", f"{NEWS}/run-costs/alpha", json={"costs": [one("latency_p95", "50")]})
-    ola.call("PUT", f"{NEWS}/run-costs/beta", json={"costs": [one("latency_p95", "60")]})
+    ola.call("PUT", f"{NEWS}/runs/alpha/costs", json={"costs": [one("latency_p95", "50")]})
+    ola.call("PUT", f"{NEWS}/runs/beta/costs", json={"costs": [one("latency_p95", "60")]})
     report = ola.get(f"{NEWS}/costs", m="P@1", within="55 ms").json
     about = {"measure": "P@1", "qrels": "live", "grades": 4, "cost": "latency_p95", "unit": "ms", "within": 55}
     about |= {"over": 1, "silent": 1}

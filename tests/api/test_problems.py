@@ -10,6 +10,7 @@ from calling import API, NEWS, Caller, Program, token_of
 from flask import Flask
 
 from annotator.api.site.door import OPERATIONS
+from annotator.api.site.problems import OF_STATUS, TYPES
 from annotator.app import create_app
 from annotator.errors import BusyError
 from annotator.logs import REQUESTS
@@ -39,7 +40,9 @@ def test_every_refusal_is_a_problem(program: Caller, method: str, path: str, sta
     answer = program("ola").call(method, path)
     assert answer.status_code == status == answer.json["status"]
     assert answer.mimetype == "application/problem+json"
-    assert answer.json["type"] == "about:blank"
+    kind = answer.json["type"].removeprefix("/api/v1/#problem-")
+    assert kind in TYPES
+    assert kind == OF_STATUS[status] or "errors" in answer.json
     assert answer.json["detail"]
     assert ("Allow" in answer.headers) == (status == 405)
 

@@ -15,7 +15,7 @@ from annotator.storage import Database
 pytestmark = pytest.mark.usefixtures("news")
 
 GAMMA = run_text("gamma", {"1": ["a", "e"], "2": ["b"]})
-RUNS, CHECKS = f"{NEWS}/runs", f"{NEWS}/run-checks"
+RUNS, CHECKS = f"{NEWS}/runs", f"{NEWS}/runs/check"
 
 
 def test_a_file_is_checked_and_nothing_is_stored(program: Caller) -> None:
@@ -54,7 +54,7 @@ def test_a_run_is_stored_byte_for_byte_and_answered_with_its_receipt(program: Ca
     assert (receipt["type"], receipt["priority"], receipt["description"]) == ("manual", 2, "ours")
     assert receipt["team"] == "red"  # a participant's own, whatever they say
     assert receipt["uploaded_by"] == "pat"
-    assert pat.get(f"{NEWS}/run-files/gamma").data == sent
+    assert pat.get(f"{NEWS}/runs/gamma/file").data == sent
     assert pat.get(f"{RUNS}/gamma").json == receipt
 
 
@@ -84,8 +84,8 @@ def test_a_corrected_file_takes_the_place_of_the_first(program: Caller) -> None:
     pat.send(RUNS, GAMMA)
     corrected = run_text("gamma", {"1": ["e", "a"], "2": ["b"]})
     assert pat.send(RUNS, corrected, replaces=True).json["version"] == 2
-    assert pat.get(f"{NEWS}/run-files/gamma").data == corrected
-    assert pat.get(f"{NEWS}/run-files/gamma", version=1).data == GAMMA
+    assert pat.get(f"{NEWS}/runs/gamma/file").data == corrected
+    assert pat.get(f"{NEWS}/runs/gamma/file", version=1).data == GAMMA
     assert pat.get(f"{RUNS}/gamma", version=3).status_code == 404
 
 
@@ -98,7 +98,7 @@ def test_a_run_is_withdrawn_once(program: Caller) -> None:
     assert [row["state"] for row in pat.get(RUNS, every=True).json] == ["withdrawn"]
 
 
-@pytest.mark.parametrize("path", [f"{RUNS}/alpha", f"{NEWS}/run-files/alpha"])
+@pytest.mark.parametrize("path", [f"{RUNS}/alpha", f"{NEWS}/runs/alpha/file"])
 def test_a_participant_finds_no_run_of_another_team(program: Caller, path: str) -> None:
     answer = program("pat").get(path)
     assert answer.status_code == 404

@@ -33,7 +33,7 @@ def test_ir_measures_reads_qrels_and_runs_and_comes_to_the_leaderboards_scores(
     board = pd.read_csv(io.StringIO(ola.get(f"{NEWS}/leaderboard", m="nDCG@10", format="csv").text))
     assert set(board["run"]) == {"alpha", "beta"}
     for row in board.to_dict("records"):
-        sent = ola.get(f"{NEWS}/run-files/{row['run']}").text
+        sent = ola.get(f"{NEWS}/runs/{row['run']}/file").text
         run = list(ir_measures.read_trec_run(sent))  # type: ignore[no-untyped-call]  # theirs
         assert row["nDCG@10"] == pytest.approx(ir_measures.calc_aggregate([nDCG @ 10], qrels, run)[nDCG @ 10])
 

@@ -113,7 +113,7 @@ def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         (lambda site: site.post("/a", {}), 503, 2),
         (lambda site: site.post("/a", {}), 429, 2),
         (lambda site: site.get("/a"), 502, 2),
-        (lambda site: site.post("/a", {}), 502, 1),  # it may have been stored
+        (lambda site: site.post("/a", {}), 502, 2),  # the site carries it out once
         (lambda site: site.get("/a"), 500, 1),
     ],
 )
@@ -136,3 +136,31 @@ def test_a_site_that_stays_busy_is_given_up(waited: list[float]) -> None:
     with pytest.raises(SiteError, match="status 503"):
         site.get("/a")
     assert (len(requests), waited) == (3, [60.0, 60.0])
+
+
+class Forgetful(httpx.BaseTransport):
+    """Passes requests on to a real site, and breaks the connection before the first answer arrives."""
+
+    def __init__(self) -> None:
+        """Nothing was sent yet."""
+        self.real = httpx.HTTPTransport()
+        self.sent: list[httpx.Request] = []
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Pass the request on."""
+        answer = self.real.handle_request(request)
+        self.sent.append(request)
+        if len(self.sent) == 1:
+            answer.read()
+            raise httpx.ReadError("The connection broke.", request=request)
+        return answer
+
+
+def test_a_run_whose_answer_is_lost_is_stored_once(site: Remote, waited: list[float]) -> None:
+    transport = Forgetful()
+    with Site(site.address, token_of(site.database, "pat"), client=httpx.Client(transport=transport)) as pat:
+        receipt = pat.submit_run(SLUG, InputFile("gamma.run", GAMMA.encode()))
+        assert (receipt["tag"], receipt["retrieved"]) == ("gamma", 3)
+        assert len(pat.every(f"/collections/{SLUG}/runs", every=True)) == 1
+    assert len({request.headers["Idempotency-Key"] for request in transport.sent[:2]}) == 1
+    assert waited == [1.0]

@@ -25,12 +25,12 @@ JSON = "application/json"
 @pytest.mark.parametrize(
     ("path", "content", "kind", "statuses"),
     [
-        ("run-checks", SWELLING, OCTETS, {202, 409}),  # five of a sender wait, and no more
+        ("runs/check", SWELLING, OCTETS, {202, 409}),  # five of a sender wait, and no more
         ("topics", SWELLING, OCTETS, {202, 409}),
         ("judging/documents", MANY_NAMES, JSON, {413}),
         ("judgements", MANY_NAMES, JSON, {400}),
     ],
-    ids=["run-checks", "topics", "documents", "judgements"],
+    ids=["runs/check", "topics", "documents", "judgements"],
 )
 def test_judges_go_on_while_somebody_sends_what_takes_long_to_read(
     mortal: MortalServer, path: str, content: bytes, kind: str, statuses: set[int]

@@ -55,7 +55,7 @@ MATRIX = {
     "Documents.missing_documents": Row("GET", f"{NEWS}/missing-documents", ORGANISERS, READ),
     "Documents.show_document": Row("GET", f"{NEWS}/documents/a", ORGANISERS, READ),
     "Runs.list_runs": Row("GET", f"{NEWS}/runs", SENDERS, READ_OR_RUNS),
-    "Runs.check_run": Row("POST", f"{NEWS}/run-checks", dict.fromkeys(SENDERS, 422), RUNS),
+    "Runs.check_run": Row("POST", f"{NEWS}/runs/check", dict.fromkeys(SENDERS, 422), RUNS),
     "Runs.upload_run": Row("POST", f"{NEWS}/runs", dict.fromkeys(SENDERS, 422), RUNS),
     "Runs.show_run": Row("GET", f"{NEWS}/runs/alpha", SENDERS, READ_OR_RUNS),
     # The participant comes first.
@@ -65,15 +65,15 @@ MATRIX = {
     "Runs.change_run": Row("PATCH", f"{NEWS}/runs/alpha", dict.fromkeys(SENDERS, 422), RUNS, {}),
     # It is not withdrawn.
     "Runs.restore_run": Row("POST", f"{NEWS}/runs/alpha/restore", dict.fromkeys(SENDERS, 409), RUNS),
-    "Runs.run_file": Row("GET", f"{NEWS}/run-files/alpha", SENDERS, READ_OR_RUNS),
+    "Runs.run_file": Row("GET", f"{NEWS}/runs/alpha/file", SENDERS, READ_OR_RUNS),
     # The leaderboard is not released to participants.
     "Costs.show_cost_report": Row("GET", f"{NEWS}/costs", {"observer": 200, **ORGANISERS}, READ),
     "Costs.add_fact": Row("POST", f"{NEWS}/cost-facts", ORGANISERS_FORM, ORGANISE, {}),
     "Costs.remove_fact": Row("DELETE", f"{NEWS}/cost-facts/price", dict.fromkeys(ORGANISERS, 404), ORGANISE),
     "Costs.list_facts": Row("GET", f"{NEWS}/cost-facts", SENDERS, READ_OR_RUNS),
-    "Costs.show_costs": Row("GET", f"{NEWS}/run-costs/alpha", SENDERS, READ_OR_RUNS),
-    "Costs.state_costs": Row("PUT", f"{NEWS}/run-costs/alpha", dict.fromkeys(SENDERS, 422), RUNS, {}),
-    "Costs.change_costs": Row("PATCH", f"{NEWS}/run-costs/alpha", dict.fromkeys(SENDERS, 422), RUNS, {}),
+    "Costs.show_costs": Row("GET", f"{NEWS}/runs/alpha/costs", SENDERS, READ_OR_RUNS),
+    "Costs.state_costs": Row("PUT", f"{NEWS}/runs/alpha/costs", dict.fromkeys(SENDERS, 422), RUNS, {}),
+    "Costs.change_costs": Row("PATCH", f"{NEWS}/runs/alpha/costs", dict.fromkeys(SENDERS, 422), RUNS, {}),
     "Pool.show_pool": Row("GET", f"{NEWS}/pool", ORGANISERS, READ),
     "Pool.pooled_documents": Row("GET", f"{NEWS}/pool/documents", ORGANISERS, READ),
     "Pool.plan_pool": Row("POST", f"{NEWS}/pool/plan", ORGANISERS_FORM, READ | ORGANISE, {}),

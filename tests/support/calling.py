@@ -1,7 +1,7 @@
 """Programs that call the API in tests."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Protocol, cast
 
@@ -64,9 +64,17 @@ class Program:
             ),
         )
 
-    def call(self, method: str, path: str, **options: Any) -> Answer:  # noqa: ANN401 - passed on to Werkzeug's client
-        """Send a request with any method."""
-        return cast("Answer", self.client.open(path, method=method, headers=self.headers, **options))
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        **options: Any,  # noqa: ANN401 - passed on to Werkzeug's client
+    ) -> Answer:
+        """Send a request with any method, and further headers."""
+        sent = {**self.headers, **(headers or {})}
+        return cast("Answer", self.client.open(path, method=method, headers=sent, **options))
 
 
 Caller = Callable[..., Program]

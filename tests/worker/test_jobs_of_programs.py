@@ -51,7 +51,7 @@ def test_a_large_file_of_documents_is_imported_by_the_worker(program: Programs, 
 
 def test_a_large_run_is_checked_and_stored_as_of_when_it_was_sent(program: Programs, news: Database) -> None:
     pat = program("pat", Scope.RUNS)
-    check, job = asked(pat, "run-checks", GOOD), asked(pat, "runs", GOOD, name="gamma.run")
+    check, job = asked(pat, "runs/check", GOOD), asked(pat, "runs", GOOD, name="gamma.run")
     work(news)
     assert pat.get(check).json["result"]["tag"] == "gamma"
     found = pat.get(job).json

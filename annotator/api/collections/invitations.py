@@ -105,7 +105,12 @@ def list_invitations(call: Call) -> object:
 
 
 @operation(
-    resource, "POST", "/collections/<slug>/invitations", ORGANISE, Gives(NewInvitation, 201), Takes(body=InvitationBody)
+    resource,
+    "POST",
+    "/collections/<slug>/invitations",
+    ORGANISE,
+    Gives(NewInvitation, 201, has_secret=True),
+    Takes(body=InvitationBody),
 )
 def invite(call: Call) -> object:
     """Invite a person by a link, which works once; it is answered here and never shown again."""
@@ -123,7 +128,7 @@ def invite(call: Call) -> object:
     "POST",
     "/collections/<slug>/invitations/many",
     ORGANISE,
-    Gives(media=[CSV]),
+    Gives(media=[CSV], has_secret=True),
     Takes(query=PeopleQuery, file=True),
 )
 def invite_many(call: Call) -> Response:

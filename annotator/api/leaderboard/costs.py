@@ -182,7 +182,7 @@ def remove_fact(call: Call) -> object:
 
 
 @operation(
-    resource, "GET", "/collections/<slug>/run-costs/<path:tag>", SEE_RUNS, Gives(Stated, many=True), Takes(pages=True)
+    resource, "GET", "/collections/<slug>/runs/<path:tag>/costs", SEE_RUNS, Gives(Stated, many=True), Takes(pages=True)
 )
 def show_costs(call: Call) -> object:
     """Show the costs that a run states."""
@@ -190,7 +190,7 @@ def show_costs(call: Call) -> object:
 
 
 @operation(
-    resource, "PUT", "/collections/<slug>/run-costs/<path:tag>", SEND_RUNS, Gives(Stated, many=True), Takes(body=Costs)
+    resource, "PUT", "/collections/<slug>/runs/<path:tag>/costs", SEND_RUNS, Gives(Stated, many=True), Takes(body=Costs)
 )
 def state_costs(call: Call) -> object:
     """Replace all statements of a run."""
@@ -211,7 +211,7 @@ def state_costs(call: Call) -> object:
 @operation(
     resource,
     "PATCH",
-    "/collections/<slug>/run-costs/<path:tag>",
+    "/collections/<slug>/runs/<path:tag>/costs",
     SEND_RUNS,
     Gives(Stated, many=True),
     Takes(body=Costs),

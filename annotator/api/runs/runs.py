@@ -122,7 +122,7 @@ def list_runs(call: Call) -> object:
 
 
 @operation(
-    resource, "POST", "/collections/<slug>/run-checks", SEND_RUNS, Gives(CheckedFile), Takes(query=FileQuery, file=True)
+    resource, "POST", "/collections/<slug>/runs/check", SEND_RUNS, Gives(CheckedFile), Takes(query=FileQuery, file=True)
 )
 def check_run(call: Call) -> object:
     """Check a run file: all its problems, or its receipt; nothing is stored.
@@ -200,7 +200,7 @@ def withdraw_run(call: Call) -> object:
 @operation(
     resource,
     "GET",
-    "/collections/<slug>/run-files/<path:tag>",
+    "/collections/<slug>/runs/<path:tag>/file",
     SEE_RUNS,
     Gives(media=[BYTES]),
     Takes(query=VersionQuery),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from flask import Response, g, request
 
-from annotator.api.site.problems import problem
+from annotator.api.site.problems import SCOPE, problem
 from annotator.errors import BusyError, NotAllowedError, NotFoundError
 from annotator.storage import Role
 from annotator.storage.collections.collection import find_collection
@@ -70,6 +70,7 @@ def let_in(gate: Gate, slug: str | None) -> Response | None:
             FORBIDDEN,
             f"This token does not open this address: it needs one of the scopes {needed}.",
             {"WWW-Authenticate": f'Bearer realm="annotator", error="insufficient_scope", scope="{needed}"'},
+            kind=SCOPE,
         )
     if slug is not None:
         g.place = _place(slug, owner, gate.roles or ())

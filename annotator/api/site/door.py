@@ -17,11 +17,16 @@ from marshmallow import Schema, missing
 from webargs.flaskparser import FlaskParser
 from werkzeug.exceptions import HTTPException, InternalServerError
 
-from annotator.api.site.access import Gate, let_in
+from annotator.api.site.access import Gate, let_in, token_in_use
+from annotator.api.site.idempotency import answered_before, claim, keep, keyed_request
 from annotator.api.site.jobs_asked import JobStatus, left_to_worker
+from annotator.api.site.pagination import linked
+from annotator.api.site.preconditions import precondition, tagged
 from annotator.api.site.problems import of_http, of_refusal, problem
+from annotator.api.site.rate_limits import too_many_requests
 from annotator.errors import AnnotatorError
 from annotator.files import InputFile
+from annotator.storage.site.database import WriteGuard, write_guard
 from annotator.web.site.json_answers import load_json
 from annotator.web.site.uploads import whole_files
 
@@ -29,6 +34,7 @@ PREFIX = "/api/v1"
 PAGE_SIZE = {"page": 1, "page_size": 100, "max_page_size": 1_000}
 PAGE_PARAMETERS = ["page", "page_size"]
 JSON = "application/json"
+READING = frozenset({"GET", "HEAD"})
 ACCEPTED = 202
 BAD_REQUEST = 400
 UNSUPPORTED = 415
@@ -102,6 +108,7 @@ class Gives:
     status: int = 200
     many: bool = False
     media: Sequence[str] = ()
+    has_secret: bool = False  # so that no copy of it is kept for repeated requests
 
 
 # By endpoint, for the access tests.
@@ -147,7 +154,7 @@ def operation(
         OPERATIONS[endpoint] = Operation(endpoint, method, PREFIX + path, gate)
         described = _described(blueprint, takes, gives, _called(view, takes))
         described = blueprint.doc(operationId=view.__name__, **_gate_extensions(gate))(described)
-        blueprint.route(path, methods=[method])(_guarded(described, gate, takes))
+        blueprint.route(path, methods=[method])(_guarded(described, gate, gives, takes))
         return view
 
     return register
@@ -223,12 +230,12 @@ def _form_of(parts: Sequence[str]) -> dict[str, object]:
     }
 
 
-def _guarded(view: Decorated, gate: Gate, takes: Takes) -> Callable[..., ResponseReturnValue]:
+def _guarded(view: Decorated, gate: Gate, gives: Gives, takes: Takes) -> Callable[..., ResponseReturnValue]:
     """The view behind its gate; input errors are reported only to callers that pass it."""
 
     @wraps(view)
     def guarded(**path: Any) -> ResponseReturnValue:  # noqa: ANN401 - path parameters
-        refused = let_in(gate, path.get("slug"))
+        refused = let_in(gate, path.get("slug")) or too_many_requests(token_in_use().token_id)
         if refused is not None:
             return refused
         if takes.body is not None:
@@ -236,10 +243,32 @@ def _guarded(view: Decorated, gate: Gate, takes: Takes) -> Callable[..., Respons
         misfit = _unknown_parameters(takes) or _wrong_body(takes)
         if misfit is not None:
             return misfit
-        answer: ResponseReturnValue = view(**path)
-        return answer
+        if request.method in READING:
+            return tagged(linked(view(**path)))
+        return _changed(view, path, has_secret=gives.has_secret)
 
     return guarded
+
+
+def _changed(view: Decorated, path: Mapping[str, Any], *, has_secret: bool) -> ResponseReturnValue:
+    """The response of a view that changes something: once for each Idempotency-Key, and only while If-Match holds."""
+    keyed = keyed_request()
+    if isinstance(keyed, Response):
+        return keyed
+    if keyed is not None and (earlier := answered_before(keyed)) is not None:
+        return earlier
+    is_readable = any(
+        one.method == "GET" and request.url_rule is not None and one.path == request.url_rule.rule
+        for one in OPERATIONS.values()
+    )
+    checks = [check for check in (precondition(is_readable=is_readable), claim(keyed) if keyed else None) if check]
+    guard = WriteGuard(checks)
+    before = write_guard.set(guard)
+    try:
+        answer: ResponseReturnValue = view(**path)
+    finally:
+        write_guard.reset(before)
+    return keep(keyed, answer, has_secret=has_secret) if keyed is not None and guard.is_committed else answer
 
 
 def _unknown_parameters(takes: Takes) -> Response | None:

@@ -11,7 +11,7 @@ from flask import Response, request
 from marshmallow import Schema, fields
 
 from annotator.api.site.access import caller, token_in_use
-from annotator.api.site.problems import WORDS, ProblemDetails
+from annotator.api.site.problems import WORDS, ProblemDetails, kind_of
 from annotator.api.site.values import Moment
 from annotator.packing import unpacked_size
 from annotator.settings import MEBIBYTE
@@ -98,7 +98,7 @@ def _is_about_to_tell(job: JobView) -> bool:
 def _outcome(job: JobView, content: bytes | None) -> Mapping[str, Any]:
     if job.state is JobState.FAILED and "status" not in job.result:
         title = HTTPStatus(FAULT).phrase
-        fault = {"type": "about:blank", "title": title, "status": FAULT, "detail": WORDS[FAULT]}
+        fault = {"type": kind_of(FAULT), "title": title, "status": FAULT, "detail": WORDS[FAULT]}
         return {"status": FAULT, "problem": fault}
     # The result of a job started from a page is not JSON; it is shown on the page of the job.
     if content is None or "json" not in job.result.get("type", ""):

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from copy import deepcopy
 from functools import cache
 from http import HTTPStatus
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 from flask import request
 
 from annotator.api.site.descriptions import OF_OBJECTS, OF_OPERATIONS, PARAMETERS, PROPERTIES
+from annotator.api.site.problems import TYPES, kind_of
 from annotator.web.site.context import settings
 
 JSON = "application/json"
@@ -19,6 +21,7 @@ ALWAYS = {
     "400": "A query parameter is unknown, or the operation takes no body.",
     "401": "The token is missing, unknown, expired or revoked.",
     "403": "The token lacks the scope, or its owner the role.",
+    "429": "The token has sent too many requests in this minute.",
 }
 IN_COLLECTION = {"404": "The collection does not exist, or has nothing of that name."}
 WITH_BODY = {
@@ -27,6 +30,12 @@ WITH_BODY = {
     "415": "The body is not of the type that the operation reads.",
 }
 WITH_INPUT = {"422": "A parameter, the body or the file is invalid."}
+HEADERS_SENT = {
+    "If-Match": "The ETag that GET answers here: with another one the change is refused (412).",
+    "Idempotency-Key": (
+        "A value of your own for this request, which is then carried out once, however often it is sent in a day."
+    ),
+}
 BUSY = {"503": "The database is busy, or there are too many large uploads: try again."}
 ACCEPTED = "202"
 # The example for every response with this status: a job, whatever the operation is.
@@ -37,6 +46,7 @@ Document = dict[str, Any]
 
 def completed(document: Document) -> Document:
     """Add the server, the errors of each operation, descriptions and examples, and list JSON first."""
+    document = deepcopy(document)
     document["servers"] = [{"url": _own_address(), "description": "This site."}]
     document["components"]["headers"]["PAGINATION"] = {
         "description": (
@@ -58,6 +68,7 @@ def completed(document: Document) -> Document:
             name = parameter["name"]
             _describe(parameter, OF_OPERATIONS.get(one["operationId"], {}).get(name) or PARAMETERS.get(name))
         _add_examples(one)
+    _add_transport(document)
     return document
 
 
@@ -99,6 +110,23 @@ def _add_examples(operation: Document) -> None:
                 content["example"] = shown[media]
 
 
+def _add_transport(document: Document) -> None:
+    """Describe the headers that operations have in common: entity tags and the keys of requests."""
+    for methods in document["paths"].values():
+        for method, one in methods.items():
+            if method in {"parameters", "get"}:
+                continue  # If-None-Match would add an answer without a type to those of clients
+            sent = ["Idempotency-Key"]
+            sent += ["If-Match"] if method in {"put", "patch", "delete"} and "get" in methods else []
+            one["parameters"] = [*one.get("parameters", ()), *map(_header, sent)]
+            if "If-Match" in sent:
+                one["responses"]["412"] = _refusal("412", TYPES["precondition-failed"])
+
+
+def _header(name: str) -> Document:
+    return {"name": name, "in": "header", "schema": {"type": "string"}, "description": HEADERS_SENT[name]}
+
+
 def _refusals(path: str, operation: Document) -> dict[str, str]:
     has_body = "requestBody" in operation
     has_input = has_body or "parameters" in operation
@@ -118,7 +146,7 @@ def _refusal(status: str, why: str) -> Document:
         "content": {
             PROBLEM: {
                 "schema": {"$ref": "#/components/schemas/ProblemDetails"},
-                "example": {"type": "about:blank", "title": title, "status": int(status), "detail": why},
+                "example": {"type": kind_of(int(status)), "title": title, "status": int(status), "detail": why},
             }
         },
     }

@@ -16,6 +16,45 @@ MEDIA_TYPE = "application/problem+json"
 FAULT = 500
 SECONDS_TO_WAIT = "1"
 
+# The kinds of problems by the last part of their `type`, which stays the same for good; the first ones by status.
+TYPE = "/api/v1/#problem-"
+OF_STATUS = {
+    400: "bad-request",
+    401: "unauthorized",
+    403: "forbidden",
+    404: "not-found",
+    405: "wrong-method",
+    408: "timeout",
+    409: "conflict",
+    412: "precondition-failed",
+    413: "too-large",
+    415: "unsupported-media-type",
+    422: "invalid-value",
+    429: "too-many-requests",
+    500: "internal-error",
+    503: "busy",
+}
+FIELDS, FILE, SCOPE = "invalid-fields", "invalid-file", "missing-scope"
+TYPES = {
+    "bad-request": "The request does not follow the rules of the API, or of HTTP.",
+    "unauthorized": "The token is missing, unknown, expired or revoked.",
+    "forbidden": "The owner of the token lacks the role.",
+    SCOPE: "The token lacks the scope.",
+    "not-found": "The address, the collection or what is named in it does not exist.",
+    "wrong-method": "The address has no such method; the header Allow names those that it has.",
+    "timeout": "The request did not arrive in time. Nothing was stored.",
+    "conflict": "The state of the collection does not allow it, or a request with the same key was carried out.",
+    "precondition-failed": "What was to be changed has another ETag than If-Match names.",
+    "too-large": "The request is larger than the server takes at once.",
+    "unsupported-media-type": "The body is not of the type that the operation reads.",
+    "invalid-value": "A value is not valid; `detail` names it.",
+    FIELDS: "Parameters or fields of the body are not valid; `errors` names each of them.",
+    FILE: "The file is not valid; `problems` names the lines.",
+    "too-many-requests": "The token has sent too many requests in this minute; Retry-After tells how long to wait.",
+    "internal-error": "The server failed. Nothing was stored.",
+    "busy": "The database is busy, or there are too many large uploads: send it again after Retry-After.",
+}
+
 # More specific than the default messages of the framework.
 WORDS = {
     404: "There is nothing at this address.",
@@ -53,7 +92,9 @@ class Refused(Schema):
 class ProblemDetails(Schema):
     """Why something was refused (RFC 9457), with what helps to mend it."""
 
-    type = fields.String(required=True, metadata={"description": "Always about:blank: the status gives the kind."})
+    type = fields.String(
+        required=True, metadata={"description": "The kind of the problem: an address that stays the same for good."}
+    )
     title = fields.String(required=True)
     status = fields.Integer(required=True)
     detail = fields.String(required=True, metadata={"description": "A sentence about the problem."})
@@ -63,15 +104,24 @@ class ProblemDetails(Schema):
     refused = fields.List(fields.Nested(Refused), metadata={"description": "The judgements that were not stored."})
 
 
-def problem(status: int, detail: str, headers: Mapping[str, str] | None = None, **more: object) -> Response:
-    """A problem details response."""
-    content = {"type": "about:blank", "title": _title(status), "status": status, "detail": detail, **more}
+def problem(
+    status: int, detail: str, headers: Mapping[str, str] | None = None, *, kind: str | None = None, **more: object
+) -> Response:
+    """A problem details response; its type follows from the status and from what it has, unless a `kind` is given."""
+    content = {"type": kind_of(status, kind, more), "title": _title(status), "status": status, "detail": detail, **more}
     return Response(json.dumps(content), status, headers, mimetype=MEDIA_TYPE)
+
+
+def kind_of(status: int, kind: str | None = None, more: Mapping[str, object] | None = None) -> str:
+    """The type of a problem: an address that is the same on every site."""
+    found = more or {}
+    name = kind or (FILE if "problems" in found else FIELDS if "errors" in found else None)
+    return f"{TYPE}{name or OF_STATUS.get(status, 'bad-request')}"
 
 
 def of_refusal(error: AnnotatorError) -> Response:
     """The response to an application error; for a file it lists every problem."""
-    more: dict[str, object] = {}
+    more: dict[str, Any] = {}
     if isinstance(error, FileRefusedError):
         more["problems"] = [file_problem(one) for one in error.problems]
         more["problems_total"] = error.total

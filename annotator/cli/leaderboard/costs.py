@@ -106,7 +106,7 @@ class SiteCosts:
     def change(self, slug: str, tag: str, written: Mapping[str, str]) -> None:
         """Store values of a run; an empty text removes the value."""
         statements = [{"fact": fact, "value": value} for fact, value in written.items()]
-        self._site.patch(f"/collections/{slug}/run-costs/{in_path(tag)}", {"costs": statements})
+        self._site.patch(f"/collections/{slug}/runs/{in_path(tag)}/costs", {"costs": statements})
 
     def facts(self, slug: str) -> tuple[Sequence[str], Sequence[Row]]:
         """Headings and rows of the available facts."""

@@ -176,7 +176,7 @@ def withdraw_run(site: Site, slug: str, tag: str, *, yes: bool) -> None:
 @on_site
 def export_run(site: Site, slug: str, tag: str, version: int | None, output: str | None) -> None:
     """Write a run file, byte for byte as it was submitted."""
-    write_or_print(output, site.content(f"/collections/{slug}/run-files/{in_path(tag)}", version=version))
+    write_or_print(output, site.content(f"/collections/{slug}/runs/{in_path(tag)}/file", version=version))
 
 
 def _checked(
@@ -188,7 +188,7 @@ def _checked(
         for file in files:
             try:
                 found = site.send(
-                    f"/collections/{slug}/run-checks", file, tag_from_file=tag_from_file, replaces=replaces
+                    f"/collections/{slug}/runs/check", file, tag_from_file=tag_from_file, replaces=replaces
                 )
             except FileRefusedError as refusal:
                 for one in refusal.problems:

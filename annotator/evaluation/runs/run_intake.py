@@ -23,6 +23,8 @@ from annotator.evaluation.runs.run_warnings import warnings_of, warnings_of_corp
 
 GREATEST_TAG_LENGTH = 128
 DOCUMENTS_AT_ONCE = 50_000
+# The API's addresses of a run end in its tag, which may have slashes, or in one of these after it.
+PARTS_OF_ADDRESSES = ("/file", "/costs", "/restore")
 NO_TAGS = SortedTags()
 
 
@@ -134,6 +136,8 @@ class RunIntake:
             refusal = Sentence(
                 "A tag has at most %(most)d printable characters and no blanks.", {"most": GREATEST_TAG_LENGTH}
             )
+        elif (ending := next(filter(tag.endswith, PARTS_OF_ADDRESSES), None)) is not None and refusal is None:
+            refusal = Sentence("A tag cannot end in %(ending)s, as addresses of the API do.", {"ending": ending})
         elif refusal is None and tag in self._files:
             refusal = Sentence("The tag %(tag)s is also the tag of %(other)s.", {"tag": tag, "other": self._files[tag]})
         if refusal is not None:

@@ -168,6 +168,7 @@ LEFT_OUT: Mapping[str, str] = {
     "invitation": "opens this site to a person",
     "job": "is work of this site's worker",
     "job_part": "is work of this site's worker",
+    "kept_response": "is for programs that repeat a request to this site",
     "user": "has its own part, without passwords",
 }
 # Columns that no archive may contain; an imported collection gets its own.

@@ -7,11 +7,13 @@ import secrets
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from copy import copy
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from urllib.parse import unquote
 
 from sqlalchemy import Connection, Engine, String, cast, create_engine, event, func, select
@@ -83,6 +85,28 @@ Arguments = ParamSpec("Arguments")
 patience: ContextVar[float | None] = ContextVar("patience", default=None)
 
 
+@dataclass
+class WriteGuard:
+    """Runs at the beginning of the transaction that stores what a request is about, and sees that it was committed.
+
+    Until then it runs again in each transaction, as in one that is tried again. Its checks may write, or raise to
+    refuse.
+    """
+
+    checks: Sequence[Callable[[Session], None]]
+    is_committed: bool = False
+
+    def run(self, session: Session) -> None:
+        """Run the checks, unless the transaction that they are for was committed."""
+        if not self.is_committed:
+            for check in self.checks:
+                check(session)
+
+
+# The guard of the current request, if it has one.
+write_guard: ContextVar[WriteGuard | None] = ContextVar("write_guard", default=None)
+
+
 class HeldUpError(BaseException):
     """Another writer has held the lock for longer than `patience`. Nothing was done: the request can be repeated.
 
@@ -108,6 +132,7 @@ class Database:
         except (ArgumentError, ValueError) as error:
             raise refused_url(url, error) from error
         self.is_sqlite = backend == "sqlite"
+        self._is_guarded = True
         self._watcher = _Watcher(self.engine)
         if self.is_sqlite:
             event.listen(self.engine, "do_connect", lambda *_: create_private(self.engine.url))
@@ -127,8 +152,11 @@ class Database:
         failing disk or a read-only database, and `ConflictError` when a concurrent transaction stored the same row
         (PostgreSQL). Nothing is stored then.
         """
+        guard = write_guard.get() if self._is_guarded else None
         try:
             with _WritingSession(self.engine, expire_on_commit=False) as session, session.begin() as transaction:
+                if guard is not None:
+                    guard.run(session)
                 yield session
                 if not keep:
                     session.flush()  # so that constraint violations are raised here, too
@@ -136,10 +164,14 @@ class Database:
         except DBAPIError as error:
             refuse_for_now(error)
             raise
+        if guard is not None and keep:
+            guard.is_committed = True
 
-    def preparing(self) -> "Database":
-        """The same database, for transactions that only prepare the one which stores the result."""
-        return self
+    def preparing(self) -> Self:
+        """The same database, for transactions that only prepare the one which stores the result: without guard."""
+        same = copy(self)
+        same._is_guarded = False  # noqa: SLF001 - of the same class
+        return same
 
     def attempt(self, work: Callable[[Session], Result]) -> Result:
         """Run `work` in a transaction, retry it after conflicts with other transactions, and return its result.

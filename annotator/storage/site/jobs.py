@@ -122,7 +122,8 @@ def store_job(
     job is removed, now or by the worker. Raises what `ask` does, `BusyError`, and `ConflictError` when the job was
     removed because storing took too long.
     """
-    with database.transaction() as session:
+    preparing = database.preparing()
+    with preparing.transaction() as session:
         id_ = ask(session)
 
     def store(session: Session, some: Sequence[tuple[int, bytes]]) -> None:
@@ -130,14 +131,14 @@ def store_job(
         session.execute(insert(JobPart), [{"job_id": id_, "number": number, "content": part} for number, part in some])
 
     try:
-        write_in_batches(database, enumerate(parts), store, weigh=lambda one: len(one[1]))
+        write_in_batches(preparing, enumerate(parts), store, weigh=lambda one: len(one[1]))
         with database.transaction() as session:
             _refuse_unless_arriving(session, id_)
             session.execute(update(Job).where(Job.id == id_).values(**values))
     except BaseException:
         with suppress(BusyError, DBAPIError):
-            _remove(database, Job.id == id_)
-            with database.transaction() as session:
+            _remove(preparing, Job.id == id_)
+            with preparing.transaction() as session:
                 session.execute(delete(Job).where(Job.id == id_, Job.state == JobState.ARRIVING))
         raise
     return id_

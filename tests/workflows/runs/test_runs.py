@@ -209,6 +209,14 @@ def test_a_tag_that_cannot_be_shown_is_refused(two_topics: Session, tag: str) ->
     ]
 
 
+@pytest.mark.parametrize("ending", ["/file", "/costs", "/restore"])
+def test_a_tag_that_ends_as_an_address_of_the_api_does_is_refused(two_topics: Session, ending: str) -> None:
+    text = f"1 Q0 a 1 1 ours{ending}\n".encode()
+    assert problems_of(two_topics, InputFile("r.run", text)) == [
+        f"r.run:1: A tag cannot end in {ending}, as addresses of the API do."
+    ]
+
+
 def test_two_files_of_one_name_cannot_share_a_tag(two_topics: Session) -> None:
     files = [InputFile("r.run", run_text("r", {"1": [docno]})) for docno in "ab"]
     assert problems_of(two_topics, *files) == ["r.run:1: The tag r is also the tag of r.run."]

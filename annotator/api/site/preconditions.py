@@ -1,0 +1,70 @@
+"""Entity tags: responses to GET have one, and a change with If-Match is made only while it is the current one."""
+
+from collections.abc import Callable
+from hashlib import sha256
+from io import BytesIO
+
+from flask import Response, current_app, make_response, request
+from flask.typing import ResponseReturnValue
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+from werkzeug.exceptions import PreconditionFailed
+
+from annotator.storage.site.database import has_one_writer, write_guard
+
+CHANGING = frozenset({"PUT", "PATCH", "DELETE"})
+OK = 200
+# Of the environ of a request: what is not repeated with a GET request for the same address.
+OF_THE_CHANGE = ("HTTP_IF_MATCH", "HTTP_IDEMPOTENCY_KEY", "CONTENT_TYPE", "HTTP_TRANSFER_ENCODING")
+LOCK_BITS = 63
+CHANGED = (
+    "This has changed since you read it, or is not there: its ETag is not one of If-Match. Nothing was stored: GET it "
+    "again."
+)
+WITHOUT_TAG = "If-Match is for PUT, PATCH and DELETE at an address that can be read by GET. Nothing was stored."
+
+
+def tagged(answer: ResponseReturnValue) -> Response:
+    """A response to GET with its entity tag; 304 when the client has it already (If-None-Match)."""
+    response = make_response(answer)
+    if response.status_code == OK and not response.is_streamed:
+        response.add_etag()
+        response.make_conditional(request)
+    return response
+
+
+def precondition(*, is_readable: bool) -> Callable[[Session], None] | None:
+    """The check of a write guard for the header If-Match; None without it.
+
+    Raises `PreconditionFailed` where there is nothing to compare with.
+    """
+    if "If-Match" not in request.headers:
+        return None
+    if request.method not in CHANGING or not is_readable:
+        raise PreconditionFailed(WITHOUT_TAG)
+    return _refuse_unless_current
+
+
+def _refuse_unless_current(session: Session) -> None:
+    session.connection()  # on SQLite it waits for the only write lock
+    # Elsewhere, changes of one address with If-Match wait for each other.
+    if not has_one_writer(session):
+        number = int.from_bytes(sha256(request.path.encode()).digest()[:8]) >> (64 - LOCK_BITS)
+        session.execute(select(func.pg_advisory_xact_lock(number)))
+    response = _read_again()
+    tag, _ = response.get_etag()
+    if response.status_code != OK or tag is None or not request.if_match.contains(tag):
+        raise PreconditionFailed(CHANGED)
+
+
+def _read_again() -> Response:
+    """The response to a GET request of the same caller for the same address."""
+    environ = {name: value for name, value in request.environ.items() if name not in OF_THE_CHANGE}
+    environ = {name: value for name, value in environ.items() if not name.startswith(("werkzeug.", "flask."))}
+    environ |= {"REQUEST_METHOD": "GET", "QUERY_STRING": "", "CONTENT_LENGTH": "0", "wsgi.input": BytesIO()}
+    guard = write_guard.set(None)
+    try:
+        with current_app.app_context(), current_app.request_context(environ):
+            return current_app.full_dispatch_request()
+    finally:
+        write_guard.reset(guard)

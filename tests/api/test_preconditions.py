@@ -1,0 +1,90 @@
+"""Entity tags: what has not changed is not sent again, and a change is made only to what its sender has seen."""
+
+import threading
+
+import pytest
+from calling import NEWS, Caller, Program, token_of
+from flask import Flask
+
+from annotator.storage import Database
+
+pytestmark = pytest.mark.usefixtures("news")
+
+ALPHA = f"{NEWS}/runs/alpha"
+WRONG = '"of-another-time"'
+
+
+def test_what_has_not_changed_is_not_sent_again(program: Caller) -> None:
+    ola = program("ola")
+    first = ola.get(ALPHA)
+    again = ola.call("GET", ALPHA, headers={"If-None-Match": first.headers["ETag"]})
+    assert (again.status_code, again.data) == (304, b"")
+    assert again.headers["ETag"] == first.headers["ETag"]
+    ola.call("PATCH", ALPHA, json={"description": "BM25"})
+    changed = ola.call("GET", ALPHA, headers={"If-None-Match": first.headers["ETag"]})
+    assert changed.status_code == 200
+    assert changed.headers["ETag"] != first.headers["ETag"]
+
+
+def test_a_change_is_made_to_what_its_sender_has_seen(program: Caller) -> None:
+    ola = program("ola")
+    tag = ola.get(ALPHA).headers["ETag"]
+    done = ola.call("PATCH", ALPHA, headers={"If-Match": tag}, json={"description": "BM25"})
+    assert done.status_code == 200
+    late = ola.call("PATCH", ALPHA, headers={"If-Match": tag}, json={"description": "TF-IDF"})
+    assert late.status_code == 412
+    assert late.json["type"] == "/api/v1/#problem-precondition-failed"
+    assert late.json["detail"].startswith("This has changed since you read it")
+    assert ola.get(ALPHA).json["description"] == "BM25"
+
+
+@pytest.mark.parametrize(("value", "status"), [("*", 200), (WRONG, 412), ("W/" + WRONG, 412)])
+def test_if_match_takes_what_http_allows(program: Caller, value: str, status: int) -> None:
+    answer = program("ola").call("PATCH", ALPHA, headers={"If-Match": value}, json={"priority": 2})
+    assert answer.status_code == status
+
+
+def test_what_is_not_there_has_no_tag(program: Caller) -> None:
+    answer = program("ola").call("PATCH", f"{NEWS}/runs/nothing", headers={"If-Match": "*"}, json={"priority": 2})
+    assert answer.status_code in {404, 412}
+
+
+def test_a_change_at_an_address_that_cannot_be_read_is_refused(program: Caller) -> None:
+    answer = program("ola").call("POST", f"{ALPHA}/restore", headers={"If-Match": "*"})
+    assert answer.status_code == 412
+    assert answer.json["detail"].startswith("If-Match is for PUT, PATCH and DELETE")
+
+
+def test_settings_change_only_as_they_were_seen(program: Caller) -> None:
+    ola, path = program("ola"), f"{NEWS}/settings"
+    tag = ola.get(path).headers["ETag"]
+    assert ola.call("PATCH", path, headers={"If-Match": tag}, json={"title": "News"}).status_code == 200
+    assert ola.call("PATCH", path, headers={"If-Match": tag}, json={"title": "Old"}).status_code == 412
+
+
+def test_of_changes_at_once_to_the_same_state_one_is_made(app: Flask, database: Database) -> None:
+    token = token_of(database, "ola")
+    tag = Program(app, token).get(ALPHA).headers["ETag"]
+    statuses = []
+
+    def change(number: int) -> None:
+        answer = Program(app, token).call("PATCH", ALPHA, headers={"If-Match": tag}, json={"description": str(number)})
+        statuses.append(answer.status_code)
+
+    threads = [threading.Thread(target=change, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(statuses) == [200, 412, 412, 412]
+
+
+def test_a_list_links_to_the_pages_around_it(program: Caller) -> None:
+    answer = program("ola").get(f"{NEWS}/runs", page=2, page_size=1, every="true")
+    assert answer.headers["Link"] == ", ".join(
+        f'<{NEWS}/runs?page={page}&page_size=1&every=true>; rel="{name}"'
+        for name, page in (("first", 1), ("prev", 1), ("last", 2))
+    )
+    assert "next" not in answer.headers["Link"]
+    first = program("ola").get(f"{NEWS}/runs", page_size=1)
+    assert f'<{NEWS}/runs?page_size=1&page=2>; rel="next"' in first.headers["Link"]
