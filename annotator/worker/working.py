@@ -167,6 +167,7 @@ class Worker:
         if self._cleaned_at is None or abs(now - self._cleaned_at) > BETWEEN_CLEANINGS:
             with self._database.transaction() as session:
                 jobs.forget_answers(session, now=now)
+            with self._database.transaction() as session:
                 idempotency.forget_responses(session, now=now)
             with self._database.transaction() as session:
                 restoring.begin_removal(session, before=now - self._restorable, at=now)

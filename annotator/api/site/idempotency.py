@@ -1,16 +1,16 @@
 """The header Idempotency-Key: a request that is repeated with its key is answered as the first time."""
 
 import hashlib
-from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 from flask import Response, make_response, request
 from flask.typing import ResponseReturnValue
-from sqlalchemy.orm import Session
 
 from annotator.api.site.access import caller
 from annotator.api.site.problems import problem
 from annotator.errors import BusyError
+from annotator.storage.site.database import Check
 from annotator.web.site.background import work
 from annotator.web.site.context import database, now
 from annotator.workflows.site.idempotency import (
@@ -49,9 +49,9 @@ def answered_before(keyed: KeyedRequest) -> Response | None:
     return Response(earlier.body, earlier.status, {**earlier.headers, REPLAYED: "true"})
 
 
-def claim(keyed: KeyedRequest) -> Callable[[Session], None]:
+def claim(keyed: KeyedRequest) -> Check:
     """The check of a write guard which stores that the request is carried out."""
-    return lambda session: claim_key(session, keyed, at=now())
+    return partial(claim_key, request=keyed, at=now())
 
 
 def keep(keyed: KeyedRequest, answer: ResponseReturnValue, *, has_secret: bool) -> Response:

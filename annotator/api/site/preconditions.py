@@ -1,22 +1,17 @@
 """Entity tags: responses to GET have one, and a change with If-Match is made only while it is the current one."""
 
-from collections.abc import Callable
-from hashlib import sha256
 from io import BytesIO
 
 from flask import Response, current_app, make_response, request
 from flask.typing import ResponseReturnValue
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 from werkzeug.exceptions import PreconditionFailed
 
-from annotator.storage.site.database import has_one_writer, write_guard
+from annotator.storage.site.database import Check, in_turn, write_guard
 
 CHANGING = frozenset({"PUT", "PATCH", "DELETE"})
 OK = 200
 # Of the environ of a request: what is not repeated with a GET request for the same address.
 OF_THE_CHANGE = ("HTTP_IF_MATCH", "HTTP_IDEMPOTENCY_KEY", "CONTENT_TYPE", "HTTP_TRANSFER_ENCODING")
-LOCK_BITS = 63
 CHANGED = (
     "This has changed since you read it, or is not there: its ETag is not one of If-Match. Nothing was stored: GET it "
     "again."
@@ -33,7 +28,7 @@ def tagged(answer: ResponseReturnValue) -> Response:
     return response
 
 
-def precondition(*, is_readable: bool) -> Callable[[Session], None] | None:
+def precondition(*, is_readable: bool) -> Check | None:
     """The check of a write guard for the header If-Match; None without it.
 
     Raises `PreconditionFailed` where there is nothing to compare with.
@@ -42,15 +37,10 @@ def precondition(*, is_readable: bool) -> Callable[[Session], None] | None:
         return None
     if request.method not in CHANGING or not is_readable:
         raise PreconditionFailed(WITHOUT_TAG)
-    return _refuse_unless_current
+    return in_turn(request.path, _refuse_unless_current)
 
 
-def _refuse_unless_current(session: Session) -> None:
-    session.connection()  # on SQLite it waits for the only write lock
-    # Elsewhere, changes of one address with If-Match wait for each other.
-    if not has_one_writer(session):
-        number = int.from_bytes(sha256(request.path.encode()).digest()[:8]) >> (64 - LOCK_BITS)
-        session.execute(select(func.pg_advisory_xact_lock(number)))
+def _refuse_unless_current() -> None:
     response = _read_again()
     tag, _ = response.get_etag()
     if response.status_code != OK or tag is None or not request.if_match.contains(tag):

@@ -50,7 +50,7 @@ TYPES = {
     "invalid-value": "A value is not valid; `detail` names it.",
     FIELDS: "Parameters or fields of the body are not valid; `errors` names each of them.",
     FILE: "The file is not valid; `problems` names the lines.",
-    "too-many-requests": "The token has sent too many requests in this minute; Retry-After tells how long to wait.",
+    "too-many-requests": "The token has sent too many requests in this minute; Retry-After has the seconds to wait.",
     "internal-error": "The server failed. Nothing was stored.",
     "busy": "The database is busy, or there are too many large uploads: send it again after Retry-After.",
 }

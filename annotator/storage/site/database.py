@@ -1,5 +1,6 @@
 """The engine with read and write sessions, and exclusive connections for migrations."""
 
+import hashlib
 import os
 import random
 import re
@@ -85,6 +86,9 @@ Arguments = ParamSpec("Arguments")
 patience: ContextVar[float | None] = ContextVar("patience", default=None)
 
 
+Check = Callable[[Session], None]
+
+
 @dataclass
 class WriteGuard:
     """Runs at the beginning of the transaction that stores what a request is about, and sees that it was committed.
@@ -93,7 +97,7 @@ class WriteGuard:
     refuse.
     """
 
-    checks: Sequence[Callable[[Session], None]]
+    checks: Sequence[Check]
     is_committed: bool = False
 
     def run(self, session: Session) -> None:
@@ -351,6 +355,22 @@ def _is_to_begin(connection: Connection) -> bool:
     """Whether SQLite has no transaction yet (a savepoint has one); PostgreSQL's driver begins by itself."""
     driver: Any = connection.connection.dbapi_connection
     return isinstance(driver, sqlite3.Connection) and not driver.in_transaction
+
+
+def in_turn(subject: str, check: Callable[[], None]) -> Check:
+    """A check that first waits for the other write transactions in their turn at this subject.
+
+    SQLite has only one write transaction at a time, whatever its subject.
+    """
+    number = int.from_bytes(hashlib.sha256(subject.encode()).digest()[:8]) >> 1  # a bigint without sign
+
+    def wait_and_check(session: Session) -> None:
+        session.connection()  # begins the transaction, which on SQLite takes the write lock
+        if not has_one_writer(session):
+            session.execute(select(func.pg_advisory_xact_lock(number)))
+        check()
+
+    return wait_and_check
 
 
 def has_one_writer(session: Session) -> bool:
