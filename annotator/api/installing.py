@@ -69,7 +69,8 @@ ABOUT = (
     "are paginated (Link, X-Pagination). Responses to GET have an ETag: send it as If-None-Match to save the transfer, "
     "or as If-Match with a change that is to be made only while nothing else has changed. A request that changes "
     "something may have an Idempotency-Key: repeated within a day, it is carried out once and answered again. "
-    "RateLimit has the number of requests that the token may still send in this minute. Errors are problem details (RFC 9457)."
+    "RateLimit has the number of requests that the token may still send in this minute. Errors are problem "
+    "details (RFC 9457)."
 )
 
 
