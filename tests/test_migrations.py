@@ -274,6 +274,21 @@ def test_what_older_tables_of_the_queue_have_no_place_for_keeps_the_newer_ones(
     assert rows_of(database) == before
 
 
+def test_a_list_of_docnos_has_no_place_in_older_tables(config: Config, database: Database) -> None:
+    with database.transaction() as session:
+        pooled_news(session)
+        session.execute(
+            text(
+                "INSERT INTO docno_list (collection_id, files, imported_at) "
+                "SELECT id, 'ids.txt', added_at FROM collection"
+            )
+        )
+    before = rows_of(database)
+    with pytest.raises(ConflictError, match="no place for lists of docnos"):
+        command.downgrade(config, "0024")
+    assert rows_of(database) == before
+
+
 @pytest.mark.parametrize("rule", ["majority", "median", "lowest", "highest"])
 def test_older_tables_settle_by_the_rule_for_judges_where_nobody_has_decided(
     config: Config, database: Database, rule: str

@@ -17,7 +17,7 @@ from annotator.storage.tables.collections import (
     ScoresShown,
 )
 from annotator.storage.tables.columns import Base
-from annotator.storage.tables.documents import Document, DocumentWords
+from annotator.storage.tables.documents import DocnoList, DocnoListPart, Document, DocumentWords
 from annotator.storage.tables.epoch import DatabaseEpoch
 from annotator.storage.tables.jobs import Job, JobPart, JobState
 from annotator.storage.tables.judging import (
@@ -77,6 +77,8 @@ __all__ = [
     "DeletedKind",
     "DeletedPart",
     "Deletion",
+    "DocnoList",
+    "DocnoListPart",
     "Document",
     "DocumentWords",
     "EndedSession",

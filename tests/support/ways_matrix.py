@@ -138,6 +138,14 @@ WAYS = {
     "import documents": Ways(
         "documents.add", "documents import, documents index, site documents import", "Documents.import_documents"
     ),
+    "list of valid docnos": Ways(
+        "",
+        "documents ids export, documents ids import, documents ids remove, documents ids show",
+        "",
+        OPEN,
+        "",
+        OPEN,
+    ),
     "missing documents": Ways("documents.missing", "documents missing list", "Documents.missing_documents"),
     "show a document": Ways("search.document", no_command=OPEN, operations="Documents.show_document"),
     "changed documents": Ways(

@@ -95,7 +95,9 @@ class CopyBody(Schema):
     title = Text(load_default=None, metadata={"description": "The title of the copy; left out, the same."})
     documents = fields.Boolean(
         load_default=False,
-        metadata={"description": "Also copy the documents that have a text; a background job does it."},
+        metadata={
+            "description": "Also copy the documents that have a text, and the list of docnos; a background job does it."
+        },
     )
 
 

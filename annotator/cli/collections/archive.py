@@ -144,7 +144,12 @@ def import_file(installation: Installation, file: str, slug: str | None, limit_m
 @click.argument("slug")
 @click.argument("new")
 @click.option("--title", metavar="TEXT", help="Its title. [the same as before]")
-@click.option("--documents", "with_documents", is_flag=True, help="Also copy the documents that have a text.")
+@click.option(
+    "--documents",
+    "with_documents",
+    is_flag=True,
+    help="Also copy the documents that have a text, and the list of docnos.",
+)
 @click.option("--organiser", metavar="NAME", help="The account of the organiser.")
 @on_installation
 def copy(

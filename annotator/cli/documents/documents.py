@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import click
 
 from annotator.cli.collections import deletions
+from annotator.cli.documents import docno_lists
 from annotator.cli.site.files import FILE
 from annotator.cli.site.input_files import from_option, given_files, input_format_option
 from annotator.cli.site.installation import Installation, note, on_installation
@@ -21,7 +22,7 @@ some_documents = click.argument("docnos", nargs=-1, metavar="[DOCNO...]")
 
 @click.group
 def command() -> None:
-    """Documents: import texts, list missing and changed ones, search."""
+    """Documents: import texts, list missing and changed ones, search; the list of valid docnos."""
 
 
 @command.command("import")
@@ -201,4 +202,5 @@ def _add(
     )
 
 
+command.add_command(docno_lists.command, "ids")
 command.add_command(deletions.remove_documents, "remove")

@@ -14,6 +14,7 @@ from annotator.cli.site.progress import watched
 from annotator.cli.site.tables import JSON, TABLE, Row, Table, format_option, show_rows, show_tables, show_values
 from annotator.errors import Problems
 from annotator.evaluation.formats.input_formats import Holds
+from annotator.evaluation.runs.docno_lists import ReadDocnos
 from annotator.evaluation.runs.run_intake import ReadRun
 from annotator.evaluation.runs.run_tags import Sender
 from annotator.settings import Settings
@@ -21,6 +22,7 @@ from annotator.storage import RunType
 from annotator.storage.runs.runs import RunDetails
 from annotator.storage.runs.sent_runs import Receipt
 from annotator.storage.tables.collections import USUAL_MOST_DOCUMENTS
+from annotator.workflows.documents import docno_lists
 from annotator.workflows.pools import pools
 from annotator.workflows.runs import run_upload, runs
 from annotator.workflows.runs.run_upload import CheckedRun, Submission, check_run_files
@@ -31,6 +33,13 @@ tag_option = click.option("--tag-from-file", is_flag=True, help="Use the file na
 
 
 run_files = click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
+docnos_option = click.option(
+    "--docnos",
+    "docnos_file",
+    type=FILE,
+    metavar="FILE",
+    help="The valid docnos, one a line or in documents of any format; others in the runs get a warning.",
+)
 version_option = click.option(
     "--version", type=click.IntRange(1), metavar="N", help="The Nth file that was submitted. [the newest]"
 )
@@ -62,6 +71,7 @@ command.add_command(compare)
 @run_files
 @tag_option
 @input_format_option(Holds.RUNS)
+@docnos_option
 @format_option()
 @on_installation
 def check(
@@ -69,15 +79,19 @@ def check(
     slug: str,
     files: Sequence[str],
     input_format: str | None,
+    docnos_file: str | None,
     format_: str,
     *,
     tag_from_file: bool,
 ) -> None:
     """List all errors and warnings about run files, and store nothing.
 
+    Docnos are compared with those of --docnos, or with the list of the collection (`documents ids`), if it has one.
     `annotator check` does this without a collection, with a file of topics.
     """
     sender = Sender(None, organises=True, replaces=True)
+    limit = installation.settings.unpacked_limit
+    docnos = _docnos_of(docnos_file, files, unpacked_limit=limit)
     with (
         watched(given_files(files, Holds.RUNS, input_format=input_format)) as given,
         installation.database.reading() as session,
@@ -88,7 +102,8 @@ def check(
             given,
             sender=sender,
             tag_from_file=tag_from_file,
-            unpacked_limit=installation.settings.unpacked_limit,
+            unpacked_limit=limit,
+            docnos=docnos,
         )
     show_checked_runs(format_, checked.runs, checked.problems)
 
@@ -314,6 +329,7 @@ def export(installation: Installation, slug: str, tag: str, version: int | None,
 )
 @tag_option
 @input_format_option(Holds.RUNS)
+@docnos_option
 @format_option()
 @click.pass_obj
 def check_files(
@@ -322,13 +338,14 @@ def check_files(
     files: Sequence[str],
     most_documents: int,
     input_format: str | None,
+    docnos_file: str | None,
     format_: str,
     *,
     tag_from_file: bool,
 ) -> None:
     """List all errors and warnings about run files, by a file of topics; no database is needed."""
-    if STANDARD_INPUT in files and topics == STANDARD_INPUT:
-        raise click.UsageError("Standard input (-) can be given once.")
+    docnos = _docnos_of(docnos_file, [topics, *files], unpacked_limit=settings.unpacked_limit)
+    _refuse_twice_from_input([topics, *files])
     topic_file = read_file(topics)
     with watched(given_files(files, Holds.RUNS, input_format=input_format)) as given:
         checked = check_run_files(
@@ -337,8 +354,22 @@ def check_files(
             most_documents=most_documents,
             tag_from_file=tag_from_file,
             unpacked_limit=settings.unpacked_limit,
+            docnos=docnos,
         )
     show_checked_runs(format_, checked.runs, checked.problems)
+
+
+def _docnos_of(file: str | None, others: Sequence[str], *, unpacked_limit: int) -> ReadDocnos | None:
+    """The valid docnos in a file; standard input may be given once, here or among the other files."""
+    if file is None:
+        return None
+    _refuse_twice_from_input([file, *others])
+    return docno_lists.read_docnos(given_files([file], Holds.DOCNOS), unpacked_limit=unpacked_limit)
+
+
+def _refuse_twice_from_input(files: Sequence[str]) -> None:
+    if files.count(STANDARD_INPUT) > 1:
+        raise click.UsageError("Standard input (-) can be given once.")
 
 
 def show_checked_runs(format_: str, checked: Sequence[CheckedRun | ReadRun], problems: Problems) -> None:

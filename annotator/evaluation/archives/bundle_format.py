@@ -19,6 +19,7 @@ from annotator.evaluation.formats.unpacking import LONGEST_SIGNATURE, ZIP_ARCHIV
 from annotator.evaluation.metrics.measures import Better
 from annotator.evaluation.pooling.strategies import STRATEGIES
 from annotator.evaluation.qrels.consensus import parse_policy
+from annotator.evaluation.runs.docno_lists import check_part
 
 FORMAT = "annotator collection"
 VERSION = 1
@@ -220,12 +221,16 @@ def _refusal(name: str, template: str, line: int | None = None, **values: object
 def refuse_unknown_words(table: str, row: Mapping[str, Any], *, further_strategies: AbstractSet[str]) -> None:
     """Raise `InvalidValueError` for a policy, a strategy, a kind or findings unknown to this version of the program.
 
+    So do docnos of a list that cannot be read.
+
     `further_strategies` are names of pool sources besides those of `STRATEGIES`.
     """
     if table == "collection":
         parse_policy(str(row["consensus_policy"]))
     if table == "pool" and row["strategy"] not in STRATEGIES.keys() | further_strategies:
         raise InvalidValueError("“%(column)s” has a value of the wrong type.", column="strategy")
+    if table == "docno_list_part":
+        check_part(row["count"], row["lines"])
     if table == "fact_column" and (row["kind"] not in set(FactKind) or row["better"] not in set(Better)):
         raise InvalidValueError("“%(column)s” has a value of the wrong type.", column="kind")
     if table == "click_log" and not are_findings(row["options"], row["findings"]):

@@ -16,6 +16,7 @@ class Holds(StrEnum):
     LABELS = "qrels and labels"
     TOPICS = "topics"
     DOCUMENTS = "documents"
+    DOCNOS = "docnos"
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from itertools import islice
 
 from annotator.errors import Sentence
 from annotator.evaluation.formats.columnar import is_columnar
+from annotator.evaluation.formats.docno_formats import DOCNO_FORMATS
 from annotator.evaluation.formats.document_formats import DOCUMENT_FORMATS
 from annotator.evaluation.formats.input_formats import HEAD_BYTES, Format, Holds, choose
 from annotator.evaluation.formats.output_formats import OutputFormat, Writes
@@ -20,6 +21,7 @@ FORMATS: dict[Holds, Sequence[Format]] = {
     Holds.LABELS: LABEL_FORMATS,
     Holds.TOPICS: TOPIC_FORMATS,
     Holds.DOCUMENTS: DOCUMENT_FORMATS,
+    Holds.DOCNOS: DOCNO_FORMATS,
 }
 PARQUET = "parquet"
 ARCHIVE, BEIR = "archive", "beir"

@@ -46,7 +46,10 @@ class DocnoNumbers:
 
     def find(self, docnos: Iterable[str]) -> Numbers:
         """Return the numbers of docnos, -1 for unknown ones."""
-        words = words_of_docnos(np.array([docno.encode() for docno in docnos], np.bytes_))
+        return self.find_words(words_of_docnos(np.array([docno.encode() for docno in docnos], np.bytes_)))
+
+    def find_words(self, words: Words) -> Numbers:
+        """Do as `find`, for docnos as `words_of` gathers them."""
         return self._find(words, hashes_of(words))
 
     def words_of(self, numbers: Numbers) -> Words:

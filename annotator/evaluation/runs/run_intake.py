@@ -2,7 +2,7 @@
 
 import hashlib
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
@@ -11,6 +11,7 @@ import numpy as np
 
 from annotator.errors import Problems, Sentence
 from annotator.evaluation.formats.unpacking import unpack_into
+from annotator.evaluation.runs.docno_lists import are_listed
 from annotator.evaluation.runs.docno_numbers import DocnoNumbers, Numbers
 from annotator.evaluation.runs.foreign_runs import as_trec_run
 from annotator.evaluation.runs.ir_metadata import BrokenMetadataError, IrMetadata, read_ir_metadata
@@ -19,7 +20,7 @@ from annotator.evaluation.runs.parsed_runs import NumberedRun
 from annotator.evaluation.runs.rankings import encode_documents, encode_scores
 from annotator.evaluation.runs.run_format import UNKNOWN_TOPIC, first_tag_of
 from annotator.evaluation.runs.run_tags import SortedTags
-from annotator.evaluation.runs.run_warnings import warnings_of, warnings_of_corpus
+from annotator.evaluation.runs.run_warnings import warnings_of, warnings_of_corpus, warnings_of_list
 
 GREATEST_TAG_LENGTH = 128
 DOCUMENTS_AT_ONCE = 50_000
@@ -156,11 +157,17 @@ def _metadata_of(text: bytes) -> tuple[IrMetadata, list[Sentence]]:
 
 
 class DocumentIds:
-    """The database id of each document of an intake, and whether its text is stored."""
+    """The database id of each document of an intake, and whether the corpus has it."""
 
-    def __init__(self, documents: DocnoNumbers, *, corpus_is_loaded: bool) -> None:
-        """Start without ids; missing documents are reported only for a loaded corpus."""
-        self.corpus_is_loaded = corpus_is_loaded
+    def __init__(
+        self, documents: DocnoNumbers, *, corpus_is_loaded: bool, list_parts: Iterable[bytes] | None = None
+    ) -> None:
+        """Start without ids; documents that the corpus does not have are reported if it is known.
+
+        The packed parts of a list of valid docnos say what the corpus has; without them the texts do, if it is loaded.
+        """
+        self.corpus_is_loaded = corpus_is_loaded and list_parts is None
+        self._listed = None if list_parts is None else are_listed(documents, list_parts)
         self._documents = documents
         self._ids: Numbers = np.zeros(documents.count, np.int32)
         self._has_text = np.zeros(documents.count, np.bool_)
@@ -199,7 +206,9 @@ class DocumentIds:
         self._ids[numbers] = ids
 
     def warnings_of(self, run: NumberedRun) -> list[Sentence]:
-        """Return warnings about the run's documents that a loaded corpus does not have."""
+        """Return warnings about the run's documents that the corpus does not have."""
+        if self._listed is not None:
+            return warnings_of_list(run, self._listed, self._documents)
         return warnings_of_corpus(run, self._has_text) if self.corpus_is_loaded else []
 
     def packed_lists(self, run: NumberedRun) -> Iterator[tuple[str, bytes, bytes]]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from annotator.errors import Sentence
 from annotator.evaluation.formats.identifiers import natural_order
+from annotator.evaluation.runs.docno_numbers import DocnoNumbers
 from annotator.evaluation.runs.parsed_runs import NumberedRun
 from annotator.evaluation.runs.run_scores import NO_NUMBER
 
@@ -45,6 +46,32 @@ def warnings_of_corpus(run: NumberedRun, has_text: Flags) -> list[Sentence]:
                 "count": np.unique(run.documents[strange]).size,
                 "lines": int(np.count_nonzero(strange)),
                 "first": _first_lines(run, strange),
+            },
+        )
+    ]
+
+
+def warnings_of_list(run: NumberedRun, is_listed: Flags, documents: DocnoNumbers) -> list[Sentence]:
+    """Warn about documents that the list of valid docnos does not have; `is_listed` is indexed by document number."""
+    strange = np.flatnonzero(~is_listed[run.documents])
+    if not strange.size:
+        return []
+    in_order = strange[np.argsort(run.origin.lines[strange])]
+    unknown, places = np.unique(run.documents[in_order], return_index=True)
+    firsts = unknown[np.argsort(places)][:FIRST]
+    lists = np.searchsorted(run.begins, strange, side="right") - 1
+    counts = {run.topics[one]: count for one, count in enumerate(np.bincount(lists).tolist()) if count}
+    return [
+        Sentence(
+            "Docnos that are not in the list of valid docnos: %(count)d (%(docnos)s); lines with them: %(lines)d; "
+            "first lines: %(first)s; topics with them: %(topics)d; lines by topic: %(by_topic)s.",
+            {
+                "count": unknown.size,
+                "docnos": _enumeration(documents.docnos_of(firsts), more=unknown.size > FIRST),
+                "lines": strange.size,
+                "first": _first_lines(run, ~is_listed[run.documents]),
+                "topics": len(counts),
+                "by_topic": _enumeration([f"{topic}: {counts[topic]}" for topic in sorted(counts, key=natural_order)]),
             },
         )
     ]

@@ -153,7 +153,7 @@ def _refuse_half_letters(text: str) -> None:
 
 ROWS_AT_ONCE = 1_000
 # Smaller batches for tables whose rows may be large.
-FEW_AT_ONCE = {"run_file": 1, "document": 100, "ranked_list": 50, "guideline_version": 50}
+FEW_AT_ONCE = {"run_file": 1, "document": 100, "ranked_list": 50, "docno_list_part": 10, "guideline_version": 50}
 
 # Tables that are not part of a collection's archive, and why.
 LEFT_OUT: Mapping[str, str] = {

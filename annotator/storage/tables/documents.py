@@ -35,6 +35,32 @@ class Document(Base):
 DOCUMENTS = cast("Table", Document.__table__)
 
 
+class DocnoList(Base):
+    """The docnos of a corpus, whose documents need not be stored."""
+
+    __tablename__ = "docno_list"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"), unique=True)
+    # Names of the files that it was read from, comma-separated.
+    files: Mapped[str]
+    imported_at: Mapped[datetime]
+
+
+class DocnoListPart(Base):
+    __tablename__ = "docno_list_part"
+
+    docno_list_id: Mapped[int] = mapped_column(ForeignKey("docno_list.id"), primary_key=True)
+    # Numbered from 0 in the list's order.
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    count: Mapped[int]
+    # One docno a line, compressed by zlib: a row for each of ten million docnos would take twenty times as much.
+    lines: Mapped[bytes]
+
+
+DOCNO_LIST_PARTS = cast("Table", DocnoListPart.__table__)
+
+
 # Copied in the migrations. Objects that `DocumentWords` does not declare are named `document_words_index` or are the
 # column `document_words.vector`; migrations/env.py ignores them.
 SQLITE_INDEX = (

@@ -60,7 +60,7 @@ class CopyForm(Form):
         lazy_gettext("Short name"), [InputRequired()], render_kw={"autocapitalize": "none", "spellcheck": "false"}
     )
     title = StringField(lazy_gettext("Title"), description=lazy_gettext("Empty: the same title."))
-    documents = BooleanField(lazy_gettext("Also copy the documents that have a text"))
+    documents = BooleanField(lazy_gettext("Also copy the documents that have a text, and the list of docnos"))
 
 
 class ArchiveImportForm(Form):

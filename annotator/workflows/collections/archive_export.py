@@ -37,6 +37,7 @@ WRITTEN_BY_PEOPLE: Mapping[str, tuple[str, ...]] = {
     "click_log": ("name",),
     "collection": ("title", "terms"),
     "contribution": ("imported_from", "query"),
+    "docno_list": ("files",),
     "fact_column": ("name",),
     "guideline_version": ("text",),
     "judgement": ("note",),
@@ -61,6 +62,8 @@ collections.jsonl   the collection itself, with all its settings; grades.jsonl i
 people.jsonl        who had to do with it; memberships.jsonl says as what, teams.jsonl for whom. No passwords.
 guideline_versions.jsonl  every version of the guidelines, in Markdown
 topics.jsonl, documents.jsonl
+docno_lists.jsonl   the list of valid docnos, if there is one; docno_list_parts.jsonl has it, as base64 of lines of
+                    docnos that are compressed by zlib
 runs.jsonl          what is known of each run; runs/ID.run has its file as it was sent (.gz if it was gzipped)
 ranked_lists.jsonl  the runs as they were read: ids of documents, best first, as base64 of little-endian 32-bit
                     integers, and their scores as base64 of little-endian 64-bit floating-point numbers

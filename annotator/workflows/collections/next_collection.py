@@ -13,6 +13,7 @@ from annotator.storage.collections.collection import (
     refuse_unusable_slug,
     scale_of,
 )
+from annotator.storage.documents.docno_lists import copy_list
 from annotator.storage.documents.documents import ROWS_AT_ONCE
 from annotator.storage.documents.search import index_documents
 from annotator.storage.runs.runs import columns_of
@@ -84,7 +85,11 @@ def copy_collection(
 
 
 def _copy_documents(session: Session, old_id: int, new_id: int) -> int:
-    """Copy the documents that have a text; those only named by runs are added when runs arrive."""
+    """Copy the documents that have a text, and the list of valid docnos.
+
+    Documents only named by runs are added when runs arrive.
+    """
+    copy_list(session, old_id, new_id)
     columns = [DOCUMENTS.c[name] for name in TEXTS]
     having = select(literal(new_id), *columns).where(DOCUMENTS.c.collection_id == old_id, DOCUMENTS.c.body.is_not(None))
     session.execute(insert(DOCUMENTS).from_select(["collection_id", *TEXTS], having.order_by(DOCUMENTS.c.id)))

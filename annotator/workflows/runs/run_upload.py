@@ -1,7 +1,7 @@
 """Upload of run files: validate, then store files and ranked lists."""
 
 import gzip
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import PurePath
@@ -13,6 +13,7 @@ from annotator.evaluation.costs.statements import Statement
 from annotator.evaluation.formats.foreign_rows import query_key
 from annotator.evaluation.formats.topic_formats import parse_topics
 from annotator.evaluation.formats.unpacking import unpack_into
+from annotator.evaluation.runs.docno_lists import ReadDocnos
 from annotator.evaluation.runs.ir_metadata import IrMetadata
 from annotator.evaluation.runs.run_intake import DocumentIds, ReadRun, RunIntake, RunRules, checksum_of
 from annotator.evaluation.runs.run_tags import Sender, SortedTags, TagHolder, sort_tags
@@ -25,6 +26,7 @@ from annotator.storage.collections.collection import (
     lock_open_collection,
     topic_ids,
 )
+from annotator.storage.documents.docno_lists import packed_parts, stored_list
 from annotator.storage.documents.documents import add_documents, has_texts, stored_documents
 from annotator.storage.runs.runs import RunDetails, add_files, add_ranked_lists, apply_details, carry_facts
 from annotator.storage.runs.sent_runs import Receipt, sent_runs
@@ -175,11 +177,12 @@ def check_each_run(
     unpacked_limit: int,
     shared: RunDetails = NO_DETAILS,
     entries: Sequence[RunEntry | None] | None = None,
+    docnos: ReadDocnos | None = None,
 ) -> CheckedFiles:
     """Validate files as `check_runs`, and report on each of them; `shared` and `entries` as in a `Submission`.
 
     Zip archives are opened; problems of the archives and of metadata come first. `new_topics` will be stored before the
-    runs.
+    runs. `docnos` count in place of the collection's list of valid docnos.
     """
     opened = open_files(files, unpacked_limit=unpacked_limit)
     given = opened.entries if entries is None else entries
@@ -203,10 +206,21 @@ def check_each_run(
         for file, entry, one, details in zip(opened.files, given, senders, merged, strict=True)
         if entry and (run := _taken(intake, file, entry, tags[one])) is not None
     ]
-    documents = DocumentIds(intake.documents, corpus_is_loaded=has_texts(session, collection.id))
+    documents = DocumentIds(
+        intake.documents,
+        corpus_is_loaded=has_texts(session, collection.id),
+        list_parts=_list_parts(session, collection.id, docnos),
+    )
     _find_documents(session, collection.id, documents)
     ready = [_checked(one, tags[one.sender].corrected.get(one.run.parsed.tag), documents) for one in read]
     return CheckedFiles(ready, intake.problems)
+
+
+def _list_parts(session: Session, collection_id: int, docnos: ReadDocnos | None) -> Iterable[bytes] | None:
+    """The packed parts of these docnos, or of the list of the collection; None without any list."""
+    if docnos is not None:
+        return docnos.packed_lines
+    return packed_parts(session, collection_id) if stored_list(session, collection_id) is not None else None
 
 
 def _taken(intake: RunIntake, file: InputFile, entry: RunEntry, tags: SortedTags) -> ReadRun | None:
@@ -413,8 +427,9 @@ def check_run_files(
     most_documents: int,
     tag_from_file: bool = False,
     unpacked_limit: int,
+    docnos: ReadDocnos | None = None,
 ) -> ReadFiles:
-    """Validate runs as `check_each_run`, for a collection with these topics and without a corpus.
+    """Validate runs as `check_each_run`, for a collection with these topics, whose corpus has these `docnos` if given.
 
     Raises `FileRefusedError` with every problem of the topics.
     """
@@ -435,4 +450,10 @@ def check_run_files(
         )
     )
     read = [intake.read(file.name, file.content, input_format=file.input_format) for file in files]
-    return ReadFiles([run for run in read if run is not None], intake.problems)
+    documents = DocumentIds(
+        intake.documents, corpus_is_loaded=False, list_parts=None if docnos is None else docnos.packed_lines
+    )
+    checked = [
+        replace(run, warnings=(*run.warnings, *documents.warnings_of(run.parsed))) for run in read if run is not None
+    ]
+    return ReadFiles(checked, intake.problems)

@@ -15,11 +15,16 @@ from annotator.files import InputFile
 
 PACKED = ("", ".gz", ".bz2", ".xz", ".zst")
 # BEIR's names, by what a file holds.
-BEIR = {Holds.TOPICS: beir_folder.QUERIES, Holds.DOCUMENTS: beir_folder.CORPUS}
+BEIR = {Holds.TOPICS: beir_folder.QUERIES, Holds.DOCUMENTS: beir_folder.CORPUS, Holds.DOCNOS: beir_folder.CORPUS}
 COLUMNAR = ("*.parquet", "data-*.arrow", "*.arrow")
 IR_DATASETS = "ir_datasets:"
 # What ir_datasets calls the parts of a data set, and the format in which they are handed on.
-PARTS = {Holds.TOPICS: ("queries", "jsonl"), Holds.LABELS: ("qrels", "jsonl"), Holds.DOCUMENTS: ("docs", "jsonl")}
+PARTS = {
+    Holds.TOPICS: ("queries", "jsonl"),
+    Holds.LABELS: ("qrels", "jsonl"),
+    Holds.DOCUMENTS: ("docs", "jsonl"),
+    Holds.DOCNOS: ("docs", "lines"),
+}
 TEXTS = {"text", "title", "query", "body", "contents"}
 FORMAT_NAMES = {holds: names_of(holds) for holds in FORMATS}
 
@@ -64,7 +69,7 @@ def from_source(source: str, holds: Holds, *, unpacked_limit: int) -> InputFile:
     lines, size = [], 0
     try:
         for record in getattr(dataset, f"{part}_iter")():
-            lines.append(_line(record))
+            lines.append(f"{record.doc_id}\n".encode() if holds is Holds.DOCNOS else _line(record))
             size += len(lines[-1])
             if size > unpacked_limit:
                 raise NotFoundError(

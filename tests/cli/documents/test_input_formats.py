@@ -88,6 +88,7 @@ def test_a_folder_of_beir_is_read(annotator: CommandLine) -> None:
     annotator.done("collections", "add", "nq", "--title", "C", "--scale", "0=No,1=Yes")
     assert "Topics: 1 added" in annotator.talk("topics", "import", "nq", "nq")
     assert "Documents: 1 added" in annotator.talk("documents", "import", "nq", "nq")
+    assert "Docnos: 1, repeated: 0." in annotator.talk("documents", "ids", "import", "nq", "nq")
     talk = annotator.talk("judgements", "import", "nq", "nq", "--judge", "beir", "--add-to-pool")
     assert talk.startswith("nq/qrels/test.tsv: read as BEIR qrels.\nJudgements of beir: 1 added")
     Path("empty").mkdir()
@@ -115,6 +116,8 @@ def test_a_data_set_of_ir_datasets_is_read(annotator: CommandLine, dataset: str)
     annotator.done("collections", "add", "d", "--title", "C", "--scale", "0=No,1=Yes")
     assert "Topics: 1 added" in annotator.talk("topics", "import", "d", "--from", dataset)
     assert "Documents: 1 added" in annotator.talk("documents", "import", "d", "--from", dataset)
+    assert "Docnos: 1, repeated: 0." in annotator.talk("documents", "ids", "import", "d", "--from", dataset)
+    assert annotator.done("documents", "ids", "export", "d") == "d1\n"
     talk = annotator.talk("judgements", "import", "d", "--from", dataset, "--judge", "nist", "--add-to-pool")
     assert "Judgements of nist: 1 added" in talk
 

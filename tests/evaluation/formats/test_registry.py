@@ -12,6 +12,7 @@ from annotator.evaluation.formats.output_formats import OutputFormat, Writes
 from annotator.evaluation.formats.registry import FORMATS, OUTPUTS, WRITTEN_BY, format_of, read_as
 from annotator.evaluation.formats.topic_formats import parse_topics
 from annotator.evaluation.qrels.qrels_format import readable_rows
+from annotator.evaluation.runs.docno_lists import read_docnos
 from annotator.evaluation.runs.run_format import parse_run
 from annotator.files import InputFile
 
@@ -29,6 +30,8 @@ def read(one: Format, text: bytes, problems: Problems, name: str | None) -> obje
             return parse_topics("f", text, problems, name)
         case Holds.DOCUMENTS:
             return list(parse_documents("f", text, problems, input_format=name) or ())
+        case Holds.DOCNOS:
+            return read_docnos([InputFile("f", text, name)], unpacked_limit=len(text)).count
 
 
 @pytest.mark.parametrize("one", EVERY, ids=[f"{one.holds.value} {one.name}" for one in EVERY])

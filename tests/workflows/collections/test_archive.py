@@ -18,6 +18,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from annotator.errors import AnnotatorError, FileRefusedError
+from annotator.files import InputFile
 from annotator.settings import sqlite_url
 from annotator.storage import (
     Assignment,
@@ -54,7 +55,7 @@ from annotator.workflows.collections.archive_export import QRELS, Archiving, wri
 from annotator.workflows.collections.archive_import import ImportedCollection, import_archive, open_archive
 from annotator.workflows.collections.collection import CollectionChange, change_collection, show_collection
 from annotator.workflows.collections.next_collection import copy_collection
-from annotator.workflows.documents import search
+from annotator.workflows.documents import docno_lists, search
 from annotator.workflows.judging import questions
 from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.qrels import qrels, qrels_versions
@@ -124,6 +125,8 @@ def fill(session: Session) -> None:
     rounds.close_round(session, SLUG, version=version, at=NOW)
     submissions.release_scores(session, SLUG, at=NOW, qrels=str(version), early=True)
     stored_log(session, log_text(users=4))
+    docnos = docno_lists.read_docnos([InputFile("ids.txt", b"a\nb\n")], unpacked_limit=LIMIT)
+    docno_lists.import_docnos(session, SLUG, docnos, files=["ids.txt"], at=NOW)
     topic, document = one(session, Topic.id), one(session, Document.id)
     item = one(session, PoolItem.id)
     judgement = one(session, Judgement.id)
@@ -337,6 +340,8 @@ def without(part: str) -> Callable[[dict[str, bytes]], None]:
         (in_the_first_line("click_logs.jsonl", findings={"comparison": 1}), "“findings” has a value of the wrong type"),
         (in_the_first_line("collections.jsonl", consensus_policy="loudest"), "no consensus policy"),
         (in_the_first_line("collections.jsonl", kind="contest"), "“kind” has a value of the wrong type"),
+        (in_the_first_line("docno_list_parts.jsonl", count=3), "A part of the list of docnos is damaged"),
+        (in_the_first_line("docno_list_parts.jsonl", lines="AAAA"), "A part of the list of docnos is damaged"),
         (in_the_first_line("ranked_lists.jsonl", scores=""), "another number of scores than of documents: 1."),
         (
             in_the_first_line("judgements.jsonl", judged_at="0001-01-01T00:00:00+14:00"),
@@ -422,6 +427,8 @@ def test_next_years_collection_is_set_up_as_the_last_one(filled: Database) -> No
         assert (new.title, new.scale, new.consensus_policy) == ("News 2027", old.scale, old.consensus_policy)
         assert collection.show_guidelines(session, "next").text == "# Rules"
         assert search.find_documents(session, "next", "text").total == 5
+        assert docno_lists.show_docno_list(session, "next") == docno_lists.show_docno_list(session, SLUG)
+        assert b"".join(docno_lists.export_docnos(session, "next")) == b"a\nb\n"
         id_ = session.scalars(select(Collection.id).where(Collection.slug == "next")).one()
         for table in (Topic, Membership):
             assert session.scalars(select(func.count()).where(table.collection_id == id_)).one() == 0
@@ -441,5 +448,6 @@ def test_the_type_goes_with_a_copy_and_with_an_archive(filled: Database, elsewhe
 def test_without_documents_next_year_begins_with_none(filled: Database) -> None:
     with filled.transaction() as session:
         assert copy_collection(session, SLUG, "next", title=None, with_documents=False, at=NOW) == 0
+        assert docno_lists.docno_list(session, "next") is None
         with pytest.raises(AnnotatorError, match="already"):
             copy_collection(session, SLUG, "next", title=None, with_documents=False, at=NOW)
