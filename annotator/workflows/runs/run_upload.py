@@ -206,21 +206,20 @@ def check_each_run(
         for file, entry, one, details in zip(opened.files, given, senders, merged, strict=True)
         if entry and (run := _taken(intake, file, entry, tags[one])) is not None
     ]
-    documents = DocumentIds(
-        intake.documents,
-        corpus_is_loaded=has_texts(session, collection.id),
-        list_parts=_list_parts(session, collection.id, docnos),
-    )
-    _find_documents(session, collection.id, documents)
+    documents = _documents_of(session, collection.id, intake, docnos)
     ready = [_checked(one, tags[one.sender].corrected.get(one.run.parsed.tag), documents) for one in read]
     return CheckedFiles(ready, intake.problems)
 
 
-def _list_parts(session: Session, collection_id: int, docnos: ReadDocnos | None) -> Iterable[bytes] | None:
-    """The packed parts of these docnos, or of the list of the collection; None without any list."""
-    if docnos is not None:
-        return docnos.packed_lines
-    return packed_parts(session, collection_id) if stored_list(session, collection_id) is not None else None
+def _documents_of(session: Session, collection_id: int, intake: RunIntake, docnos: ReadDocnos | None) -> DocumentIds:
+    """The documents of the runs, compared with these docnos, else with the list of the collection if it has one."""
+    listed: Iterable[bytes] | None = None if docnos is None else docnos.packed_lines
+    if listed is None and stored_list(session, collection_id) is not None:
+        listed = packed_parts(session, collection_id)
+    is_loaded = has_texts(session, collection_id)
+    documents = DocumentIds(intake.documents, corpus_is_loaded=is_loaded, list_parts=listed)
+    _find_documents(session, collection_id, documents)
+    return documents
 
 
 def _taken(intake: RunIntake, file: InputFile, entry: RunEntry, tags: SortedTags) -> ReadRun | None:
