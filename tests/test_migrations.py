@@ -285,7 +285,7 @@ def test_a_list_of_docnos_has_no_place_in_older_tables(config: Config, database:
         )
     before = rows_of(database)
     with pytest.raises(ConflictError, match="no place for lists of docnos"):
-        command.downgrade(config, "0024")
+        command.downgrade(config, "0025")
     assert rows_of(database) == before
 
 

@@ -5,8 +5,8 @@ from alembic import op
 
 from annotator.errors import ConflictError
 
-revision = "0025"
-down_revision = "0024"
+revision = "0026"
+down_revision = "0025"
 branch_labels = None
 depends_on = None
 
