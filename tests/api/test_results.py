@@ -188,6 +188,18 @@ def test_the_leaderboard_is_that_of_the_command(program: Caller, database: Datab
 
 
 @pytest.mark.usefixtures("judged")
+def test_the_leaderboard_is_written_in_every_format_of_the_command(program: Caller) -> None:
+    ola = program("ola")
+    tot = ola.get(f"{NEWS}/leaderboard", m=["AP"], per_topic=True, format="tot")
+    assert tot.mimetype == "text/plain"
+    assert {tuple(line.split("\t")[1:3]) for line in tot.text.splitlines()} == {("AP", "1"), ("AP", "2"), ("AP", "all")}
+    assert ola.get(f"{NEWS}/leaderboard", format="autojudge").mimetype == "application/x-ndjson"
+    assert ola.get(f"{NEWS}/leaderboard", format="parquet").data.startswith(b"PAR1")
+    assert "| run" not in ola.get(f"{NEWS}/leaderboard", format="latex").text
+    assert ola.get(f"{NEWS}/leaderboard", format="markdown", per_topic=True).status_code == 422
+    assert ola.get(f"{NEWS}/leaderboard", format="tsv").status_code == 422
+
+
 def test_the_leaderboard_is_sorted_only_by_what_it_shows(program: Caller) -> None:
     ola = program("ola")
     assert ola.get(f"{NEWS}/leaderboard", m=["AP", "P@1"], sort="P@1").json["sorted_by"] == "P@1"

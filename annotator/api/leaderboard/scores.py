@@ -8,9 +8,10 @@ from flask import Response
 from marshmallow import INCLUDE, Schema, fields
 
 from annotator.api.site.access import SEE_SCORES, gate_of
-from annotator.api.site.door import Call, Gives, Takes, as_json, operation, resource_of, text
+from annotator.api.site.door import JSON, Call, Gives, Takes, as_json, operation, resource_of, text
 from annotator.api.site.values import Text, counted, one_of
 from annotator.errors import NotAllowedError, NotFoundError
+from annotator.evaluation.formats.registry import WRITTEN_BY
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard, View
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.evaluation.metrics.setting import Compat
@@ -19,7 +20,6 @@ from annotator.storage import Role, ScoresShown
 from annotator.web.collections.observer_policy import policy_shown, released_grades
 from annotator.web.leaderboard.own_scores import own_scores, require_round_of_reader
 from annotator.web.site.context import database, the_place
-from annotator.web.site.downloads import CSV
 from annotator.web.site.memories import score_cache
 from annotator.workflows.leaderboard import leaderboard, leaderboard_standing
 from annotator.workflows.leaderboard.grade_sources import GradesFrom
@@ -27,6 +27,12 @@ from annotator.workflows.people.tokens import Scope
 
 resource = resource_of("scores", "Scores of all runs, by measures that equal trec_eval's.")
 
+JSON_NAME = "json"
+FORMATS = WRITTEN_BY["leaderboard show"]
+MEDIA = sorted({one.media for one in FORMATS.values()} - {JSON})
+FORMATS_DESCRIBED = (
+    "Exact values: those of JSON, the columns of CSV and Parquet, or each value by run, topic and measure."
+)
 ORGANISERS_ALONE = ("baseline", "qrels", "policy", "judge")
 
 
@@ -63,7 +69,7 @@ class BoardQuery(RoundQuery):
     policy = Text(load_default=None, metadata={"description": "Settle by this policy. For organisers."})
     judge = Text(load_default=None, metadata={"description": "Only the grades of one judge. For organisers."})
     per_topic = fields.Boolean(load_default=False)
-    format = one_of(["json", "csv"], load_default="json")
+    format = one_of(list(FORMATS), load_default=JSON_NAME, metadata={"description": FORMATS_DESCRIBED})
 
 
 class OwnQuery(RoundQuery):
@@ -72,7 +78,7 @@ class OwnQuery(RoundQuery):
     run = Text(load_default=None, metadata={"description": "Only this run of the team."})
     m = fields.List(Text, load_default=list, metadata={"description": "A measure, such as nDCG@10; repeatable."})
     per_topic = fields.Boolean(load_default=False)
-    format = one_of(["json", "csv"], load_default="json")
+    format = one_of(list(FORMATS), load_default=JSON_NAME, metadata={"description": FORMATS_DESCRIBED})
 
 
 class Board(Schema):
@@ -96,7 +102,7 @@ class Board(Schema):
 
 
 @operation(
-    resource, "GET", "/collections/<slug>/leaderboard", SEE_SCORES, Gives(Board, media=[CSV]), Takes(query=BoardQuery)
+    resource, "GET", "/collections/<slug>/leaderboard", SEE_SCORES, Gives(Board, media=MEDIA), Takes(query=BoardQuery)
 )
 def show_leaderboard(call: Call) -> Response:
     """Score every run: for organisers by the current grades, unless they request others.
@@ -127,7 +133,7 @@ def show_leaderboard(call: Call) -> Response:
     "GET",
     "/collections/<slug>/scores",
     gate_of([Scope.READ, Scope.RUNS], [Role.PARTICIPANT]),
-    Gives(Board, media=[CSV]),
+    Gives(Board, media=MEDIA),
     Takes(query=OwnQuery),
 )
 def show_own_scores(call: Call) -> Response:
@@ -153,11 +159,10 @@ def show_own_scores(call: Call) -> Response:
 def _answer(whole: Leaderboard, asked: Mapping[str, Any], more: Mapping[str, object] | None = None) -> Response:
     """The leaderboard as JSON, with the fields of `more` added."""
     board = replace(whole, policy=whole.policy and policy_shown(whole.policy))
-    if asked["format"] == "json":
+    name = asked["format"]
+    if name == JSON_NAME:
         return as_json({**leaderboard.as_json(board, per_topic=asked["per_topic"]), **(more or {})})
-    if asked["per_topic"]:
-        return text(leaderboard.topics_csv(board), CSV)
-    return text(leaderboard.leaderboard_csv(board), CSV)
+    return text(leaderboard.scores_of_board(board, name, per_topic=asked["per_topic"]), FORMATS[name].media)
 
 
 def _grades(asked: Mapping[str, Any]) -> GradesFrom:

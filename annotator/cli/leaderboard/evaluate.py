@@ -1,6 +1,5 @@
 """`annotator evaluate` and `annotator measures`: score run files without a database; list the measures."""
 
-import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -10,16 +9,16 @@ import click
 from annotator.cli.site.files import FILE
 from annotator.cli.site.options import compat_option
 from annotator.cli.site.tables import (
+    FORMATS,
     TABLE,
-    Row,
     format_option,
-    show_csv,
     show_json,
     show_rows,
     show_table,
-    show_tsv,
     show_values,
 )
+from annotator.evaluation.formats.registry import WRITTEN_BY
+from annotator.workflows.leaderboard.score_files import scores_of_files, topic_rows
 from annotator.workflows.leaderboard.scoring import (
     File,
     ScoredRun,
@@ -30,11 +29,8 @@ from annotator.workflows.leaderboard.scoring import (
     read_stream,
     score_as_trec_eval,
     score_files,
-    scores_as_ir_measures,
-    scores_for_paper,
 )
 
-ALL_TOPICS = "all"  # trec_eval's label for the mean
 STANDARD_INPUT = "-"
 
 
@@ -68,7 +64,7 @@ STANDARD_INPUT = "-"
 @click.option(
     "--workers", type=click.IntRange(1), help="The number of processes that read files. [the number of processors]"
 )
-@format_option("tsv", "trec_eval", "ir_measures", "jsonl", "latex", "markdown")
+@format_option(*(name for name in WRITTEN_BY["evaluate"] if name not in FORMATS))
 def command(
     qrels: str,
     runs: Sequence[str],
@@ -86,7 +82,8 @@ def command(
 
     Files may be compressed with gzip; - is standard input. Qrels have four columns, or five for a sample: topic,
     iteration, document, stratum, grade. For measures by subtopic, such as alpha_nDCG@10, the second names the subtopic.
-    A table has four decimals; the format trec_eval is the output of trec_eval -c -q, the format ir_measures that of the
+    A table has four decimals; tot is run, measure, topic and value; trec_eval is the output of trec_eval -c -q,
+    ir_measures that of the
     command of that name.
     """
     if [qrels, *runs].count(STANDARD_INPUT) > 1:
@@ -107,26 +104,14 @@ def _show(scored: ScoredRuns, options: ScoringOptions, format_: str, *, per_topi
     match format_:
         case "json":
             show_json(_as_json(scored, options, per_topic=per_topic))
-        case "jsonl":
-            headings, rows = _exact(scored, options, per_topic=per_topic)
-            for row in rows:
-                click.echo(json.dumps(dict(zip(headings, row, strict=True)), ensure_ascii=False))
-            _say(_notes(scored, options))
-        case "ir_measures":
-            click.echo(scores_as_ir_measures(scored, per_topic=per_topic), nl=False)
-            _say(_notes(scored, options))
-        case "latex" | "markdown":
-            click.echo(scores_for_paper(scored, format_, per_topic=per_topic), nl=False)
-            _say(_notes(scored, options))
-        case "csv" | "tsv":
-            show = show_csv if format_ == "csv" else show_tsv
-            show(*_exact(scored, options, per_topic=per_topic))
-            _say(_notes(scored, options))
-        case _:
+        case "table":
             _show_table(scored, per_topic=per_topic)
             click.echo()
             for note in (_source(scored, options), *_notes(scored, options)):
                 click.echo(note)
+        case _:
+            click.echo(scores_of_files(scored, options, format_, per_topic=per_topic), nl=False)
+            _say(_notes(scored, options))
 
 
 def _file(path: str) -> File:
@@ -140,7 +125,7 @@ def _file(path: str) -> File:
 
 def _show_table(scored: ScoredRuns, *, per_topic: bool) -> None:
     if per_topic:
-        show_table(["RUN", "TOPIC", *scored.measures], list(_topic_rows(scored)))
+        show_table(["RUN", "TOPIC", *scored.measures], list(topic_rows(scored)))
     else:
         show_table(["RUN", *scored.measures], [[run.name, *run.values] for run in scored.runs])
 
@@ -165,28 +150,6 @@ def _notes(scored: ScoredRuns, options: ScoringOptions) -> Iterator[str]:
 def _listed(topics: Sequence[str], most: int = 10) -> str:
     further = f" and {len(topics) - most} more" if len(topics) > most else ""
     return f"{len(topics)} ({', '.join(topics[:most])}{further})"
-
-
-def _topic_rows(scored: ScoredRuns) -> Iterator[Row]:
-    """One row per run and topic, followed by the mean of the run, as in trec_eval."""
-    for run in scored.runs:
-        for topic in scored.topics:
-            yield [run.name, topic, *run.by_topic[topic]]
-        yield [run.name, ALL_TOPICS, *run.values]
-
-
-def _exact(scored: ScoredRuns, options: ScoringOptions, *, per_topic: bool) -> tuple[Sequence[str], Sequence[Row]]:
-    """Headings and rows with values in full precision, followed by the columns that describe the scoring."""
-    if per_topic:
-        return ["run", "topic", *scored.measures], list(_topic_rows(scored))
-    counts = len(scored.topics), len(scored.without_relevant)
-    return (
-        ["run", *scored.measures, "topics", "topics_without_relevant", "topics_missing", "file", "qrels", "compat"],
-        [
-            [run.tag, *run.values, *counts, len(run.missing), run.file, scored.qrels, options.compat]
-            for run in scored.runs
-        ],
-    )
 
 
 def _as_json(scored: ScoredRuns, options: ScoringOptions, *, per_topic: bool) -> dict[str, object]:

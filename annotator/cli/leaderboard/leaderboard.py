@@ -17,14 +17,15 @@ from annotator.cli.site.options import (
     round_option,
     sort_option,
 )
-from annotator.cli.site.tables import format_option, show_json, show_table
+from annotator.cli.site.tables import FORMATS, format_option, show_json, show_table
+from annotator.evaluation.formats.registry import WRITTEN_BY
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard, View
 from annotator.evaluation.leaderboard.leaderboard_table import BEST_OF_TEAM
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.evaluation.significance.means import IntervalMethod
 from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.leaderboard.grade_sources import GradesFrom
-from annotator.workflows.leaderboard.leaderboard import build_leaderboard
+from annotator.workflows.leaderboard.leaderboard import build_leaderboard, scores_of_board
 
 VERSION = re.compile(r"[0-9]{1,9}")
 
@@ -62,7 +63,7 @@ for each in (run, topic, topics_group):
     help="How the 95 % intervals are computed.",
 )
 @compat_option
-@format_option("latex", "markdown")
+@format_option(*(name for name in WRITTEN_BY["leaderboard show"] if name not in FORMATS))
 @click.option("--by-topic", "per_topic", is_flag=True, help="Also show the value of each topic.")
 @click.option("--policy", metavar="POLICY", help="Settle by this consensus policy, not by the collection's.")
 @click.option("--judge", metavar="NAME", help="Score by the grades of this judge.")
@@ -95,7 +96,7 @@ def show(
     if qrels_source != LIVE and (policy is not None or judge is not None):
         raise click.UsageError("--qrels stands alone: a file or a version has neither judges nor a consensus policy.")
     if per_topic and format_ in {"latex", "markdown"}:
-        raise click.UsageError(f"--by-topic is for table, csv and json, not for {format_}.")
+        raise click.UsageError(f"--by-topic is for the other formats, not for {format_}.")
     is_version = VERSION.fullmatch(qrels_source) is not None
     grades = GradesFrom(
         policy=policy,
@@ -117,15 +118,10 @@ def _show(board: Leaderboard, format_: str, *, per_topic: bool) -> None:
     match format_:
         case "json":
             show_json(leaderboard.as_json(board, per_topic=per_topic))
-        case "csv":
-            text = leaderboard.topics_csv(board) if per_topic else leaderboard.leaderboard_csv(board)
-            click.echo(text.encode(), nl=False)
-        case "latex":
-            click.echo(leaderboard.latex(board).encode(), nl=False)
-        case "markdown":
-            click.echo(leaderboard.markdown(board).encode(), nl=False)
-        case _:
+        case "table":
             _show_table(board, per_topic=per_topic)
+        case _:
+            click.echo(scores_of_board(board, format_, per_topic=per_topic), nl=False)
 
 
 def _show_table(board: Leaderboard, *, per_topic: bool) -> None:

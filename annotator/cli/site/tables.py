@@ -38,11 +38,6 @@ def show_csv(headings: Sequence[str], rows: Sequence[Row]) -> None:
     click.echo(csv_text([headings, *rows]).encode(), nl=False)
 
 
-def show_tsv(headings: Sequence[str], rows: Sequence[Row]) -> None:
-    """Print rows as tab-separated values, like `show_csv`."""
-    click.echo(csv_text([headings, *rows], separator="\t").encode(), nl=False)
-
-
 def show_json(value: object) -> None:
     """Print a value as JSON in UTF-8, whatever the locale, with numbers in full precision."""
     click.echo(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2).encode())

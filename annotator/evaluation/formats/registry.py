@@ -11,6 +11,7 @@ from annotator.evaluation.formats.input_formats import HEAD_BYTES, Format, Holds
 from annotator.evaluation.formats.output_formats import OutputFormat, Writes
 from annotator.evaluation.formats.qrels_outputs import QRELS_OUTPUTS
 from annotator.evaluation.formats.row_formats import LABEL_FORMATS, RUN_FORMATS
+from annotator.evaluation.formats.score_outputs import SCORE_OUTPUTS
 from annotator.evaluation.formats.topic_formats import TOPIC_FORMATS
 from annotator.evaluation.formats.unpacking import UTF8_MARK
 from annotator.files import PIECE_BYTES, InputFile
@@ -53,6 +54,7 @@ COLLECTION_OUTPUTS = (
 OUTPUTS: dict[Writes, Sequence[OutputFormat]] = {
     Writes.COLLECTION: COLLECTION_OUTPUTS,
     Writes.QRELS: QRELS_OUTPUTS,
+    Writes.SCORES: SCORE_OUTPUTS,
 }
 # By command, and by the name of a format.
 WRITTEN_BY: dict[str, dict[str, OutputFormat]] = {}

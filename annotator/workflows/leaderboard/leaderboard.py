@@ -1,13 +1,15 @@
 """The leaderboard: every run scored against the live settled grades, a kept version of them, or a file."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError, NotFoundError
+from annotator.evaluation.formats.columnar import parquet_of
 from annotator.evaluation.formats.identifiers import natural_order
+from annotator.evaluation.formats.score_outputs import ALL_TOPICS, OF_VALUES, PARQUET, RunScores, ScoreTable
 from annotator.evaluation.leaderboard.leaderboard import (
     BoardRun,
     BoardValues,
@@ -27,9 +29,7 @@ from annotator.evaluation.leaderboard.leaderboard_making import (
     scored_topics,
 )
 from annotator.evaluation.leaderboard.leaderboard_notices import released_by_version, sample_notices
-from annotator.evaluation.leaderboard.leaderboard_table import Cell, exact_rows, shown_beside
-from annotator.evaluation.leaderboard.leaderboard_table import latex as latex
-from annotator.evaluation.leaderboard.leaderboard_table import markdown as markdown
+from annotator.evaluation.leaderboard.leaderboard_table import Cell, exact_rows, latex, markdown, shown_beside
 from annotator.evaluation.leaderboard.leaderboard_table import readable_rows as readable_rows
 from annotator.evaluation.leaderboard.leaderboard_table import scored_against as scored_against
 from annotator.evaluation.leaderboard.round_scope import RoundScope, no_run, nothing_judged
@@ -267,7 +267,26 @@ def _parse(names: Sequence[str], best_grade: int) -> tuple[Measure, ...]:
     return parsed
 
 
-ALL_TOPICS = "all"  # trec_eval's name for the mean
+def scores_of_board(board: Leaderboard, format_name: str, *, per_topic: bool) -> bytes:
+    """A leaderboard in a format of `leaderboard show`, but that of JSON.
+
+    Raises `InvalidValueError` for LaTeX and Markdown by topic, and for Parquet without pyarrow.
+    """
+    if format_name in FOR_PAPERS:
+        if per_topic:
+            raise InvalidValueError("The format %(format)s has no values by topic.", format=format_name)
+        return FOR_PAPERS[format_name](board).encode()
+    if format_name in OF_VALUES:
+        topics = board.topics if per_topic else ()
+        runs = [RunScores(row.tag, {topic: row.by_topic[topic] for topic in topics}, row.values) for row in board.rows]
+        return OF_VALUES[format_name](ScoreTable(board.measures, runs)).encode()
+    if format_name == PARQUET:
+        headings, *rows = topic_columns(board) if per_topic else exact_rows(board)
+        return parquet_of([str(heading) for heading in headings], rows)
+    return (topics_csv(board) if per_topic else leaderboard_csv(board)).encode()
+
+
+FOR_PAPERS: dict[str, Callable[[Leaderboard], str]] = {"latex": latex, "markdown": markdown}
 
 
 def leaderboard_csv(board: Leaderboard) -> str:
@@ -277,10 +296,15 @@ def leaderboard_csv(board: Leaderboard) -> str:
 
 def topics_csv(board: Leaderboard) -> str:
     """CSV with one line per run and topic, each run followed by its values over all topics."""
+    return csv_text(topic_columns(board))
+
+
+def topic_columns(board: Leaderboard) -> list[list[Cell]]:
+    """The headings, and one row per run and topic with the state of the grades."""
     named = ["qrels", "policy", "grades", "topics", "fingerprint", "trec_eval"]
-    against = [board.source, board.policy, board.grades, len(board.topics), board.fingerprint, board.compat]
-    headings = ["run", "topic", *board.measures, *named]
-    return csv_text([headings, *([*row, *against] for row in topic_rows(board))])
+    against: list[Cell] = [board.source, board.policy, board.grades, len(board.topics), board.fingerprint, board.compat]
+    headings: list[Cell] = ["run", "topic", *board.measures, *named]
+    return [headings, *([*row, *against] for row in topic_rows(board))]
 
 
 def topic_rows(board: Leaderboard) -> Sequence[Sequence[Cell]]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.formats.printed_tables import latex_table, markdown_table
 from annotator.evaluation.formats.unpacking import read_stream as read_stream
 from annotator.evaluation.inspection.scored_files import FilesCompared, compare_scored
 from annotator.evaluation.metrics.evaluating import Evaluation, evaluate
@@ -127,38 +126,6 @@ def score_as_trec_eval(
     ]
     left_out = [WITHOUT_RBP] if options.compat == "10" and ALL_OF_TREC_EVAL in map(str.lower, asked) else []
     return "".join(reports), (*_warnings(evaluation), *missing, *left_out)
-
-
-def scores_for_paper(scored: ScoredRuns, format_: str, *, per_topic: bool) -> str:
-    """The scores as a table, `format_` latex or markdown, with four decimals."""
-    headings = ["run", *(["topic"] if per_topic else []), *scored.measures]
-    rows = [
-        [run.name, *topic, *(f"{value:.4f}" if isinstance(value, float) else str(value) for value in values)]
-        for run in scored.runs
-        for topic, values in (
-            [([topic], run.by_topic[topic]) for topic in scored.topics] if per_topic else [([], run.values)]
-        )
-    ]
-    write = latex_table if format_ == "latex" else markdown_table
-    return write(headings, rows, range(2 if per_topic else 1, len(headings)))
-
-
-def scores_as_ir_measures(scored: ScoredRuns, *, per_topic: bool) -> str:
-    """The output of the command ir_measures, with -q if `per_topic`, for one run.
-
-    Raises `InvalidValueError` for several runs, whose lines could not be told apart.
-    """
-    if len(scored.runs) > 1:
-        raise InvalidValueError("The format ir_measures is for one run; there are %(runs)d.", runs=len(scored.runs))
-    [run] = scored.runs
-    named = [("all", run.values)]
-    if per_topic:
-        named = [*((topic, run.by_topic[topic]) for topic in scored.topics), *named]
-    return "".join(
-        f"{topic}\t{measure}\t{value:.4f}\n" if per_topic else f"{measure}\t{value:.4f}\n"
-        for topic, values in named
-        for measure, value in zip(scored.measures, values, strict=True)
-    )
 
 
 def list_measures() -> dict[str, MeasureHelp]:

@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import io
 import json
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import pandas as pd
 import pytest
 from cli.command_line import CommandLine, write_run
 from csv_cells import unquoted
@@ -59,6 +61,23 @@ def test_scores_are_written_as_ir_measures_writes_them(annotator: CommandLine) -
         assert sorted(out.splitlines()) == sorted(expected.splitlines())
     [told] = annotator.refused("evaluate", "qrels", "alpha.run", "beta.run", "--format", "ir_measures")
     assert told == "The format ir_measures is for one run; there are 2."
+
+
+def test_scores_are_written_for_autojudge_and_as_parquet(annotator: CommandLine) -> None:
+    words = ("evaluate", "qrels", "alpha.run", "beta.run", "-m", "AP", "-m", "NumRet", "--format")
+    assert annotator.done(*words, "tot").splitlines()[2:] == ["beta\tAP\tall\t0.5", "beta\tNumRet\tall\t4"]
+    assert annotator.done(*words, "tot", "--by-topic").splitlines()[-4:] == [
+        "beta\tAP\t3\t1.0",
+        "beta\tNumRet\t3\t1",
+        "beta\tAP\tall\t0.5",
+        "beta\tNumRet\tall\t4",
+    ]
+    *_, last = annotator.done(*words, "autojudge").splitlines()
+    assert json.loads(last) == {"run_id": "beta", "topic_id": "all", "measure": "NumRet", "value": 4}
+    for options in ([], ["--by-topic"]):
+        ours = pd.read_parquet(io.BytesIO(annotator(*words, "parquet", *options).stdout_bytes))
+        exact = pd.read_csv(io.StringIO(annotator.done(*words, "csv", *options)), dtype={"topic": str, "compat": str})
+        pd.testing.assert_frame_equal(ours, exact, check_dtype=False)
 
 
 def test_scores_are_written_for_papers_and_as_lines_of_json(annotator: CommandLine) -> None:

@@ -2,9 +2,11 @@
 
 import csv
 import hashlib
+import io
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from cli.command_line import CommandLine, write_run
 from csv_cells import unquoted
@@ -243,6 +245,27 @@ def test_csv_and_json_are_exact_and_say_the_same(judged: CommandLine) -> None:
     by_topic = csv.DictReader(judged.done(*words, "csv", "--by-topic").splitlines())
     assert {(row["run"], row["topic"]) for row in by_topic} >= {("alpha", "1"), ("alpha", "all")}
     assert json.loads(judged.done(*words, "json", "--by-topic"))["rows"][0]["by_topic"]["2"] == {"Judged@10": 1.0}
+
+
+def test_a_leaderboard_is_written_for_autojudge_and_as_parquet(judged: CommandLine) -> None:
+    words = ("leaderboard", "show", "news", "-m", "P@1", "-m", "NumRet", "--format")
+    board = json.loads(judged.done(*words, "json", "--by-topic"))
+    expected = {(row["tag"], "all", name, row["values"][name]) for row in board["rows"] for name in board["measures"]}
+    by_topic = {
+        (row["tag"], topic, name, value)
+        for row in board["rows"]
+        for topic, values in row["by_topic"].items()
+        for name, value in values.items()
+    }
+    tot = [line.split("\t") for line in judged.done(*words, "tot", "--by-topic").splitlines()]
+    assert {(run, topic, name, float(value)) for run, name, topic, value in tot} == expected | by_topic
+    lines = [json.loads(line) for line in judged.done(*words, "autojudge").splitlines()]
+    assert {tuple(one.values()) for one in lines} == expected
+    for options in ([], ["--by-topic"]):
+        ours = pd.read_parquet(io.BytesIO(judged(*words, "parquet", *options).stdout_bytes))
+        exact = pd.read_csv(io.StringIO(judged.done(*words, "csv", *options)), dtype={"topic": str})
+        assert list(ours.columns) == list(exact.columns)
+        assert ours["P@1"].tolist() == exact["P@1"].tolist()
 
 
 def test_runs_are_scored_by_a_judge_and_by_a_file(judged: CommandLine) -> None:
