@@ -10,7 +10,7 @@ from flask_wtf import CSRFProtect
 from werkzeug.exceptions import HTTPException
 
 from annotator.api.agreement import adjudicating, agreement, judges
-from annotator.api.collections import audit, collection, deletions, invitations, members, rounds, settings
+from annotator.api.collections import archives, audit, collection, deletions, invitations, members, rounds, settings
 from annotator.api.collections import jobs as jobs_of_collection
 from annotator.api.documents import documents
 from annotator.api.judging import assignments, gold_questions, judging, label_imports
@@ -48,6 +48,7 @@ RESOURCES: tuple[Blueprint, ...] = (
 # Modules that add operations to these.
 FURTHER = (
     adjudicating,
+    archives,
     assignments,
     changes,
     editing,

@@ -136,6 +136,8 @@ MATRIX = {
     # Nobody has asked for one.
     "Jobs.cancel_job": Row("DELETE", f"{NEWS}/jobs/1", dict.fromkeys(PEOPLE, 404), READ | RUNS | ORGANISE),
     "Jobs.show_job": Row("GET", f"{NEWS}/jobs/1", dict.fromkeys(PEOPLE, 404), READ | RUNS | ORGANISE),
+    "Jobs.job_file": Row("GET", f"{NEWS}/jobs/1/file", dict.fromkeys(PEOPLE, 404), READ | RUNS | ORGANISE),
+    "Jobs.show_site_job": Row("GET", "/api/v1/jobs/1", dict.fromkeys(PEOPLE, 404), READ | RUNS | ORGANISE),
     "Deletions.list_deletions": Row("GET", f"{NEWS}/deletions", ORGANISERS, ORGANISE),
     "Deletions.delete": Row("POST", f"{NEWS}/deletions", ORGANISERS_FORM, ORGANISE, {}),
     "Deletions.restore": Row("POST", f"{NEWS}/deletions/1/restore", dict.fromkeys(ORGANISERS, 404), ORGANISE),
@@ -146,6 +148,8 @@ MATRIX = {
     ),
     "Collections.create_collection": Row("POST", "/api/v1/collections", {"administrator": 422}, ORGANISE, {}),
     "Collections.copy": Row("POST", f"{NEWS}/copy", {"administrator": 422}, ORGANISE, {}),
+    "Collections.export_archive": Row("POST", f"{NEWS}/archive", dict.fromkeys(ORGANISERS, 202), ORGANISE, {}),
+    "Collections.import_archive": Row("POST", "/api/v1/archives", {"administrator": 202}, ORGANISE),
     "Collections.show_settings": Row("GET", f"{NEWS}/settings", ORGANISERS, READ),
     "Collections.change_settings": Row("PATCH", f"{NEWS}/settings", ORGANISERS_FORM, ORGANISE, {}),
     "Collections.reopen_collection": Row("POST", f"{NEWS}/reopen", ORGANISERS, ORGANISE),

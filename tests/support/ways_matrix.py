@@ -76,7 +76,9 @@ WAYS = {
     ),
     "copy a collection": Ways("archives.copy", "collections copy", "Collections.copy"),
     "archive a collection": Ways(
-        "archives.export archives.import_file", "collections export, collections import", no_operation=OPEN
+        "archives.export archives.import_file",
+        "collections export, collections import",
+        "Collections.export_archive Collections.import_archive Jobs.job_file",
     ),
     "delete": Ways(
         "deletions.delete",
@@ -291,7 +293,9 @@ WAYS = {
     ),
     "interleave runs": Ways("interleaving.make", "interleave", no_operation=OPEN),
     # Site
-    "see a job": Ways("jobs.ask jobs.show", no_command=OPEN, operations="Jobs.list_jobs Jobs.show_job"),
+    "see a job": Ways(
+        "jobs.ask jobs.show", no_command=OPEN, operations="Jobs.list_jobs Jobs.show_job Jobs.show_site_job"
+    ),
     "cancel a job": Ways("jobs.cancel site_jobs.cancel", no_command=OPEN, operations="Jobs.cancel_job"),
     "care for the database": Ways(
         "",

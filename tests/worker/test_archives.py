@@ -13,6 +13,7 @@ from worker.at_work import N, Visit, job_of, state, work
 from annotator.storage import Database, Job, JobState
 from annotator.web.collections import archives
 from annotator.workflows.collections.archive_export import write_archive
+from annotator.workflows.qrels import archived_qrels
 
 
 def test_an_archive_is_written_by_the_worker_and_downloaded_from_its_job(visit: Visit, news: Database) -> None:
@@ -134,7 +135,7 @@ def test_a_job_is_under_way_until_the_last_transaction_of_an_import(
         assert given
         seen.append(state(news)[-1])
 
-    monkeypatch.setattr(archives, "refuse_other_qrels", compare)
+    monkeypatch.setattr(archived_qrels, "refuse_other_qrels", compare)
     sent(visit("ada"), news, archive)
     assert seen == [JobState.RUNNING]
     assert state(news)[-1] == JobState.DONE

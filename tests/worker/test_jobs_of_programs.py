@@ -147,3 +147,40 @@ def test_a_job_that_is_stored_and_not_yet_answered_is_not_finished_before_its_wo
     found = ola.get(job).json
     assert (found["state"], found["finished_at"] is not None or None) == told
     assert (found["status"], found["result"], found["problem"]) == (None, None, None)
+
+
+def test_a_collection_is_archived_and_the_archive_imported_under_another_name(
+    program: Programs, news: Database
+) -> None:
+    ola, ada = program("ola"), program("ada")
+    asked_for = ola.post(f"{NEWS}/archive", {})
+    assert (asked_for.status_code, asked_for.json["kind"]) == (202, "Collections.export_archive")
+    job = asked_for.headers["Location"]
+    assert ola.get(f"{job}/file").status_code == 404
+    work(news)
+    assert (ola.get(job).json["state"], ola.get(job).json["result"]) == ("done", None)
+    archive = ola.get(f"{job}/file").data
+    assert program("pat").get(f"{job}/file").status_code == 404
+    imported = ada.send("/api/v1/archives", archive, slug="again", name="news.zip")
+    assert imported.status_code == 202
+    work(news)
+    assert program("ola").get(imported.headers["Location"]).status_code == 404
+    found = ada.get(imported.headers["Location"]).json
+    assert (found["status"], found["result"]["slug"], found["result"]["made"]) == (201, "again", [])
+    assert found["result"]["lines"]["runs.jsonl"] == 2
+    assert [run["tag"] for run in ada.get("/api/v1/collections/again/runs").json] == ["alpha", "beta"]
+    entries = {entry["action"] for entry in ada.get("/api/v1/collections/again/audit").json["deeds"]}
+    assert "collections.import" in entries
+
+
+def test_an_archive_that_is_none_and_a_short_name_in_use_are_refused(program: Programs, news: Database) -> None:
+    ola, ada = program("ola"), program("ada")
+    job = ola.post(f"{NEWS}/archive", {"pseudonyms": True}).headers["Location"]
+    work(news)
+    archive = ola.get(f"{job}/file").data
+    refused = [ada.send("/api/v1/archives", content) for content in (b"no archive", archive)]
+    work(news)
+    found = [ada.get(one.headers["Location"]).json for one in refused]
+    assert [(one["state"], one["status"]) for one in found] == [("failed", 422), ("failed", 409)]
+    assert "news" in found[1]["problem"]["detail"]
+    assert [row["slug"] for row in ada.get("/api/v1/collections").json] == ["news"]

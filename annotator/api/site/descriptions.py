@@ -282,6 +282,8 @@ OF_OPERATIONS: Mapping[str, Mapping[str, str]] = {
     "show_job": {"id_": "The number of the job."},
     "answer_question": {"number": "The number of the question."},
     "cancel_job": {"id_": "The number of the job."},
+    "job_file": {"id_": "The number of the job."},
+    "show_site_job": {"id_": "The number of the job."},
     "withdraw_invitation": {"number": "The number of the invitation."},
     "remove_member": {"name": "The name of the account."},
     "restore": {"number": "The number of the deletion."},

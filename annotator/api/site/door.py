@@ -182,7 +182,7 @@ def _called(view: View, takes: Takes) -> Decorated:
         if not takes.file:
             return view(call)
         content = request.get_data(cache=False)
-        return left_to_worker(call.slug, content) or view(replace(call, content=content))
+        return left_to_worker(path.get("slug"), content) or view(replace(call, content=content))
 
     return called
 

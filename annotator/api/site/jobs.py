@@ -1,16 +1,22 @@
-"""Background jobs: their progress and their results."""
+"""Background jobs: their progress, their results and the files that they make."""
+
+from flask import Response
 
 from annotator.api.site.access import caller, gate_of
-from annotator.api.site.door import Call, Gives, operation, resource_of
+from annotator.api.site.door import Call, Gives, operation, resource_of, text
 from annotator.api.site.jobs_asked import JobStatus, status_of_job
 from annotator.errors import NotFoundError
-from annotator.web.site.context import database, the_place
+from annotator.web.site.context import database, roles_here
+from annotator.web.site.downloads import BYTES
 from annotator.workflows.people.tokens import Scope
 from annotator.workflows.site import jobs
+from annotator.workflows.site.jobs import JobView
 
 resource = resource_of("jobs", "Background jobs for large files, each visible to its sender.")
 
-ANYBODY = gate_of([Scope.READ, Scope.RUNS, Scope.ORGANISE], ())
+SCOPES = (Scope.READ, Scope.RUNS, Scope.ORGANISE)
+ANYBODY = gate_of(SCOPES, ())
+OF_SITE = gate_of(SCOPES)
 
 
 @operation(
@@ -22,10 +28,29 @@ ANYBODY = gate_of([Scope.READ, Scope.RUNS, Scope.ORGANISE], ())
 )
 def show_job(call: Call) -> object:
     """Show the progress and the result of a job of yours. Results are kept for a week."""
+    return status_of_job(*_job_with_answer(call.slug, call))
+
+
+@operation(resource, "GET", "/jobs/<row:id_>", OF_SITE, Gives(JobStatus))
+def show_site_job(call: Call) -> object:
+    """Show the progress and the result of a job of yours that is of no collection, such as an import of an archive."""
+    return status_of_job(*_job_with_answer(None, call))
+
+
+@operation(resource, "GET", "/collections/<slug>/jobs/<row:id_>/file", ANYBODY, Gives(media=[BYTES]))
+def job_file(call: Call) -> Response:
+    """The file that a job of yours made, such as an archive. Files are kept for a week."""
+    job, content = _job_with_answer(call.slug, call)
+    if content is None or not job.result.get("file"):
+        raise NotFoundError("This job has made no file, or it is no longer stored.")
+    return text(content, BYTES)
+
+
+def _job_with_answer(slug: str | None, call: Call) -> tuple[JobView, bytes | None]:
+    """A job of the caller and its answer, if there is one; raises `NotFoundError` without the roles it was asked in."""
     id_, by_id = int(call.path["id_"]), caller().id
     with database().reading() as session:
-        job = jobs.show_job(session, call.slug, id_, by_id=by_id)
-        if not the_place().roles.issuperset(job.parameters["roles"]):
+        job = jobs.show_job(session, slug, id_, by_id=by_id)
+        if not roles_here().issuperset(job.parameters["roles"]):
             raise NotFoundError("There is no such job.")
-        content = jobs.job_answer(session, call.slug, id_, by_id=by_id) if job.result.get("status") else None
-    return status_of_job(job, content)
+        return job, jobs.job_answer(session, slug, id_, by_id=by_id) if job.result.get("status") else None

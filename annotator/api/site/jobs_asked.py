@@ -53,21 +53,22 @@ class JobStatus(Schema):
     problem = fields.Nested(ProblemDetails, required=True, allow_none=True)
 
 
-def left_to_worker(slug: str, content: bytes, files: Sequence[bytes] = ()) -> Response | None:
+def left_to_worker(slug: str | None, content: bytes, files: Sequence[bytes] = ()) -> Response | None:
     """Answer 202 with a new job when the upload is large; None when it is small, and in the worker itself.
 
-    The upload is one file, or a form with `files`.
+    The upload is one file, or a form with `files`; without a `slug`, the job is one of the site.
     """
     files = files or [content]
     return None if work() is not None or not _are_large(files) else given_to_worker(slug, content, files)
 
 
-def given_to_worker(slug: str, content: bytes, files: Sequence[bytes] = ()) -> Response:
-    """Answer 202 with a new job, which calls the operation again with this body."""
+def given_to_worker(slug: str | None, content: bytes, files: Sequence[bytes] = ()) -> Response:
+    """Answer 202 with a new job of a collection or, without a `slug`, of the site: it calls the operation again."""
     by = caller()
     id_ = ask_call(slug, content, files, by=by, token_id=token_in_use().token_id)
     job = database().read(jobs.show_job, slug, id_, by_id=by.id)
-    headers = {"Location": f"{_root()}/collections/{slug}/jobs/{id_}", "Retry-After": str(SECONDS_BETWEEN_LOOKS)}
+    place = "" if slug is None else f"/collections/{slug}"
+    headers = {"Location": f"{_root()}{place}/jobs/{id_}", "Retry-After": str(SECONDS_BETWEEN_LOOKS)}
     return Response(json.dumps(JobStatus().dump(status_of_job(job, None))), HTTPStatus.ACCEPTED, headers, mimetype=JSON)
 
 
@@ -107,4 +108,5 @@ def _outcome(job: JobView, content: bytes | None) -> Mapping[str, Any]:
 
 
 def _root() -> str:
-    return request.path.partition("/collections/")[0]
+    """The address of this version of the API: /api/v1."""
+    return "/".join(request.path.split("/", 3)[:3])

@@ -15,9 +15,9 @@ from annotator.installed import installed_version
 from annotator.storage import Role
 from annotator.storage.collections.audit import Transaction
 from annotator.workflows.collections.archive_export import Archiving, write_archive
-from annotator.workflows.collections.archive_import import ImportedCollection, import_archive, open_archive
+from annotator.workflows.collections.archive_import import ImportedCollection, open_archive
 from annotator.workflows.collections.next_collection import copy_collection
-from annotator.workflows.qrels.archived_qrels import qrels_of_archive, refuse_other_qrels
+from annotator.workflows.qrels.archived_qrels import import_compared, qrels_of_archive
 from annotator.workflows.qrels.beir_export import write_beir
 
 MEGABYTE = 1 << 20
@@ -120,16 +120,8 @@ def import_file(installation: Installation, file: str, slug: str | None, limit_m
         open_archive(file, stream, limit=limit_mb * MEGABYTE) as bundle,
         progress_shown("Importing") as progress,
     ):
-        done = import_archive(
-            installation.database,
-            bundle,
-            slug=slug,
-            at=datetime.now(UTC),
-            compare=lambda session, slug: refuse_other_qrels(
-                session, slug, bundle.manifest.get("qrels_sha256"), datetime.now(UTC)
-            ),
-            conclude=conclude,
-            progress=progress,
+        done = import_compared(
+            installation.database, bundle, slug=slug, at=datetime.now(UTC), conclude=conclude, progress=progress
         )
     click.echo(
         f"Stored the collection {done.slug}: {done.lines['topics.jsonl']} topics, "

@@ -9,24 +9,23 @@ from flask_wtf.file import FileField, FileRequired
 from wtforms import BooleanField, RadioField, SelectChoice, StringField
 from wtforms.validators import InputRequired
 
-from annotator.errors import BusyError, NotAllowedError
+from annotator.errors import NotAllowedError
 from annotator.evaluation.formats.registry import ARCHIVE, BEIR, WRITTEN_BY
 from annotator.installed import installed_version
 from annotator.storage import Role
 from annotator.storage.collections.audit import Transaction
-from annotator.storage.site.upkeep import UpkeepError
 from annotator.web.site.access import administrator_page, collection_page
 from annotator.web.site.audit_note import note, note_export
-from annotator.web.site.background import JOB_KIND, leave_form, work
+from annotator.web.site.background import JOB_KIND, leave_form, waiting_for_other_imports, work
 from annotator.web.site.context import database, now, settings, the_person
-from annotator.web.site.downloads import download
+from annotator.web.site.downloads import ZIP, download
 from annotator.web.site.forms import Form, done
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.uploads import names_of
 from annotator.workflows.collections.archive_export import Archiving, write_archive
-from annotator.workflows.collections.archive_import import ImportedCollection, import_archive, open_archive
+from annotator.workflows.collections.archive_import import ImportedCollection, open_archive
 from annotator.workflows.collections.next_collection import copy_collection
-from annotator.workflows.qrels.archived_qrels import qrels_of_archive, refuse_other_qrels
+from annotator.workflows.qrels.archived_qrels import import_compared, qrels_of_archive
 from annotator.workflows.qrels.beir_export import write_beir
 
 blueprint = Blueprint("archives", __name__)
@@ -115,22 +114,18 @@ def _import(form: ArchiveImportForm) -> ImportedCollection:
     def conclude(session: Transaction, found: ImportedCollection) -> None:
         note(session, "collections.import", found.slug, subject=name, details={"made": len(found.made)})
 
-    with open_archive(name, form.file.data.stream, limit=settings().unpacked_limit) as bundle:
-        try:
-            return import_archive(
-                database(),
-                bundle,
-                slug=form.slug.data or None,
-                at=now(),
-                compare=lambda session, slug: refuse_other_qrels(
-                    session, slug, bundle.manifest.get("qrels_sha256"), now()
-                ),
-                conclude=conclude,
-                progress=None if at_work is None else at_work.tell,
-            )
-        except UpkeepError as error:
-            # The job waits for its turn.
-            raise BusyError("Another archive is being imported. Nothing was stored: try again.") from error
+    with (
+        open_archive(name, form.file.data.stream, limit=settings().unpacked_limit) as bundle,
+        waiting_for_other_imports(),
+    ):
+        return import_compared(
+            database(),
+            bundle,
+            slug=form.slug.data or None,
+            at=now(),
+            conclude=conclude,
+            progress=None if at_work is None else at_work.tell,
+        )
 
 
 @blueprint.get("/collections/<slug>/archive")

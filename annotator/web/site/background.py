@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial, wraps
@@ -18,13 +19,14 @@ from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import RequestRedirect
 
-from annotator.errors import InvalidValueError, NotFoundError
+from annotator.errors import BusyError, InvalidValueError, NotFoundError
 from annotator.files import InputFile
 from annotator.packing import unpack_to_more, unpacked_size
 from annotator.settings import MEBIBYTE
 from annotator.storage import JobState
 from annotator.storage.people.accounts import Person
 from annotator.storage.site.jobs import IN_ORDER, KEEPS_FILES, PART_BYTES, SHORT, WAITS, store_job
+from annotator.storage.site.upkeep import UpkeepError
 from annotator.web.site.addresses import here, local_path
 from annotator.web.site.context import database, now, roles_here, the_person, the_place
 from annotator.web.site.language import chosen_language, lazy_gettext
@@ -51,6 +53,8 @@ KINDS: Mapping[str, JobKind] = {
     "archives.export": JobKind(lazy_gettext("Export of the archive")),
     "archives.import": JobKind(lazy_gettext("Import of an archive")),
     "archives.copy": JobKind(lazy_gettext("Copy of the collection")),
+    "Collections.export_archive": JobKind(lazy_gettext("Export of the archive")),
+    "Collections.import_archive": JobKind(lazy_gettext("Import of an archive")),
     "Runs.upload_run": JobKind(lazy_gettext("Import of runs"), OF_RUNS),
     "Runs.check_run": JobKind(lazy_gettext("Check of runs"), OF_RUNS, only_checks=True),
     "Documents.import_documents": JobKind(lazy_gettext("Import of documents"), OF_TEXTS),
@@ -157,6 +161,15 @@ def work() -> Work | None:
     return found
 
 
+@contextmanager
+def waiting_for_other_imports() -> Iterator[None]:
+    """Raise `BusyError` while another archive is being imported, so that a job waits for its turn."""
+    try:
+        yield
+    except UpkeepError as error:
+        raise BusyError("Another archive is being imported. Nothing was stored: try again.") from error
+
+
 def arrived_at() -> datetime:
     """The time at which the request was received, also when a worker answers it later."""
     at_work = work()
@@ -242,7 +255,7 @@ def kept_form(slug: str, id_: int) -> KeptForm:
     )
 
 
-def ask_call(slug: str, content: bytes, files: Sequence[bytes], *, by: Person, token_id: int) -> int:
+def ask_call(slug: str | None, content: bytes, files: Sequence[bytes], *, by: Person, token_id: int) -> int:
     """Store an API request with its `files` as a job, and return the job's id.
 
     The worker answers it as if it arrived then.

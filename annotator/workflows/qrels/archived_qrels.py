@@ -1,5 +1,6 @@
-"""The qrels that go into an archive of a collection."""
+"""The qrels that go into an archive of a collection, and their comparison when it is imported."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from hashlib import sha256
@@ -7,7 +8,12 @@ from hashlib import sha256
 from sqlalchemy.orm import Session
 
 from annotator.errors import AnnotatorError, ConflictError
+from annotator.evaluation.archives.bundle_format import Bundle
+from annotator.storage import Database
+from annotator.storage.collections.audit import Transaction
+from annotator.storage.site.upkeep import Progress
 from annotator.workflows.collections.archive_export import QRELS
+from annotator.workflows.collections.archive_import import ImportedCollection, import_archive
 from annotator.workflows.qrels.qrels import export_qrels
 from annotator.workflows.qrels.qrels_versions import export_version, list_versions
 
@@ -28,3 +34,25 @@ def refuse_other_qrels(session: Session, slug: str, fingerprint: object, now: da
         raise ConflictError(
             "The grades of the archive do not come out as they did where it was made. Nothing was stored."
         )
+
+
+def import_compared(
+    database: Database,
+    bundle: Bundle,
+    *,
+    slug: str | None,
+    at: datetime,
+    conclude: Callable[[Transaction, ImportedCollection], None],
+    progress: Progress | None = None,
+) -> ImportedCollection:
+    """Import an archive as `import_archive` does, after comparing its qrels as `refuse_other_qrels` does."""
+    fingerprint = bundle.manifest.get("qrels_sha256")
+    return import_archive(
+        database,
+        bundle,
+        slug=slug,
+        at=at,
+        compare=lambda session, imported: refuse_other_qrels(session, imported, fingerprint, at),
+        conclude=conclude,
+        progress=progress,
+    )
