@@ -60,6 +60,8 @@ OPERATIONS_WITHOUT: Mapping[str, str] = {
     "Agreement.decide": JUDGING,
     "Agreement.draw_disputes": JUDGING,
     "Collections.accept_guidelines": "kept with the membership",
+    "Judging.ask_question": OWN_DESK,
+    "Judging.read_answers": OWN_DESK,
     "Judging.draw_documents": JUDGING,
     "Judging.judge": JUDGING,
     "Pool.plan_pool": NOTHING_CHANGES,

@@ -12,8 +12,8 @@ from werkzeug.exceptions import HTTPException
 from annotator.api.agreement import adjudicating, agreement, judges
 from annotator.api.collections import archives, audit, collection, deletions, invitations, members, rounds, settings
 from annotator.api.collections import jobs as jobs_of_collection
-from annotator.api.documents import documents
-from annotator.api.judging import assignments, gold_questions, judging, label_imports
+from annotator.api.documents import changed_texts, documents, search
+from annotator.api.judging import assignments, gold_questions, judging, label_imports, questions, training
 from annotator.api.leaderboard import costs, inspecting, reports, scores
 from annotator.api.pools import holes, pool
 from annotator.api.qrels import qrels
@@ -50,6 +50,7 @@ FURTHER = (
     adjudicating,
     archives,
     assignments,
+    changed_texts,
     changes,
     editing,
     gold_questions,
@@ -59,9 +60,12 @@ FURTHER = (
     jobs_of_collection,
     judges,
     label_imports,
+    questions,
     reports,
     rounds,
+    search,
     settings,
+    training,
 )
 ROOT = "/api"
 ABOUT = (

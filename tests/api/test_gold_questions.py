@@ -1,14 +1,7 @@
-"""Gold questions by program, and answers to the questions of judges."""
-
-from datetime import UTC, datetime
+"""Gold questions by program."""
 
 import pytest
-from build import SLUG
 from calling import NEWS, Caller
-
-from annotator.storage import Database
-from annotator.storage.people.accounts import find_user
-from annotator.workflows.judging import questions
 
 pytestmark = pytest.mark.usefixtures("news")
 GOLD = f"{NEWS}/gold-questions"
@@ -24,13 +17,21 @@ def test_a_document_becomes_a_gold_question_and_its_grade_is_changed(program: Ca
     assert ola.call("PUT", GOLD, json={"topic": "1", "docno": "d", "grade": 9}).status_code == 422
 
 
-def test_a_question_of_a_judge_is_listed_and_answered(program: Caller, database: Database) -> None:
-    with database.transaction() as session:
-        jo = find_user(session, "jo").id
-        questions.ask(session, SLUG, jo, "Do plans count?", client_id="q1", asked_at=datetime.now(UTC), topic="1")
+def test_a_file_of_gold_questions_is_imported_whole_or_not_at_all(program: Caller) -> None:
     ola = program("ola")
-    [asked] = ola.get(f"{NEWS}/questions").json
-    assert (asked["judge"], asked["topic"], asked["answered_at"]) == ("jo", "1", None)
-    answered = ola.call("PUT", f"{NEWS}/questions/{asked['number']}/answer", json={"text": "No."})
-    assert (answered.json["answer"], answered.json["answered_by"]) == ("No.", "ola")
-    assert ola.call("PUT", f"{NEWS}/questions/999/answer", json={"text": "No."}).status_code == 404
+    refused = ola.send(GOLD, "1\tb\t1\n1\tz\t1\n9\ta\t1\n", name="gold.tsv")
+    assert refused.status_code == 422
+    assert [(one["file"], one["line"]) for one in refused.json["problems"]] == [("gold.tsv", 2), ("gold.tsv", 3)]
+    assert ola.get(GOLD).json == []
+    lines = "1\tb\t1\n2\tb\t0\n"
+    assert ola.send(GOLD, lines).json == {"added": 2, "changed": 0, "known": 0, "pooled": 1}
+    assert ola.send(GOLD, lines).json == {"added": 0, "changed": 0, "known": 2, "pooled": 0}
+
+
+def test_a_gold_question_becomes_an_ordinary_document_again(program: Caller) -> None:
+    ola = program("ola")
+    ola.send(GOLD, "1\tb\t1\n1\tc\t0\n")
+    assert ola.call("DELETE", f"{GOLD}?topic=1&docno=b").json == {"topic": "1", "docno": "b"}
+    assert [one["docno"] for one in ola.get(GOLD).json] == ["c"]
+    assert ola.call("DELETE", f"{GOLD}?topic=1&docno=b").status_code == 404
+    assert ola.call("DELETE", f"{GOLD}?topic=1").status_code == 422

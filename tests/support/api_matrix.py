@@ -54,6 +54,16 @@ MATRIX = {
     "Documents.import_documents": Row("POST", f"{NEWS}/documents", ORGANISERS_FORM, ORGANISE),
     "Documents.missing_documents": Row("GET", f"{NEWS}/missing-documents", ORGANISERS, READ),
     "Documents.show_document": Row("GET", f"{NEWS}/documents/a", ORGANISERS, READ),
+    "Documents.search_documents": Row("GET", f"{NEWS}/search?q=text", ORGANISERS, READ),
+    "Documents.pool_found": Row("POST", f"{NEWS}/pool/found", ORGANISERS_FORM, ORGANISE, {}),
+    "Documents.list_changed_documents": Row("GET", f"{NEWS}/changed-documents", ORGANISERS, READ),
+    "Documents.requeue_changed_documents": Row(
+        "POST", f"{NEWS}/changed-documents/requeue", ORGANISERS_FORM, ORGANISE, {}
+    ),
+    "Documents.confirm_changed_documents": Row(
+        "POST", f"{NEWS}/changed-documents/confirm", ORGANISERS_FORM, ORGANISE, {}
+    ),
+    "Documents.show_near_duplicates": Row("GET", f"{NEWS}/near-duplicates?topic=1", ORGANISERS, READ),
     "Runs.list_runs": Row("GET", f"{NEWS}/runs", SENDERS, READ_OR_RUNS),
     "Runs.check_run": Row("POST", f"{NEWS}/runs/check", dict.fromkeys(SENDERS, 422), RUNS),
     "Runs.upload_run": Row("POST", f"{NEWS}/runs", dict.fromkeys(SENDERS, 422), RUNS),
@@ -88,6 +98,24 @@ MATRIX = {
     "Judging.list_label_imports": Row("GET", f"{NEWS}/judgements/imports", ORGANISERS, READ),
     "Judging.list_gold_questions": Row("GET", f"{NEWS}/gold-questions", ORGANISERS, READ),
     "Judging.set_gold_question": Row("PUT", f"{NEWS}/gold-questions", ORGANISERS_FORM, ORGANISE, {}),
+    "Judging.import_gold_questions": Row("POST", f"{NEWS}/gold-questions", ORGANISERS_FORM, ORGANISE),
+    # It is no gold question.
+    "Judging.remove_gold_question": Row(
+        "DELETE", f"{NEWS}/gold-questions?topic=1&docno=a", dict.fromkeys(ORGANISERS, 404), ORGANISE
+    ),
+    "Judging.show_training": Row("GET", f"{NEWS}/training", ORGANISERS, READ),
+    "Judging.list_training_results": Row("GET", f"{NEWS}/training/results", ORGANISERS, READ),
+    "Judging.import_training": Row("POST", f"{NEWS}/training", ORGANISERS_FORM, ORGANISE),
+    "Judging.set_training_rules": Row("PUT", f"{NEWS}/training/rules", ORGANISERS_FORM, ORGANISE, {}),
+    "Judging.clear_training": Row("DELETE", f"{NEWS}/training", ORGANISERS, ORGANISE),
+    "Judging.list_own_questions": Row("GET", f"{NEWS}/judging/questions", {"judge": 200, "adjudicator": 200}, JUDGE),
+    "Judging.ask_question": Row("POST", f"{NEWS}/judging/questions", {"judge": 422, "adjudicator": 422}, JUDGE, {}),
+    "Judging.read_answers": Row(
+        "POST", f"{NEWS}/judging/questions/read", {"judge": 200, "adjudicator": 200}, JUDGE, {}
+    ),
+    "Judging.list_clarifications": Row("GET", f"{NEWS}/clarifications", ORGANISERS, READ),
+    "Judging.add_clarification": Row("POST", f"{NEWS}/clarifications", ORGANISERS_FORM, ORGANISE, {}),
+    "Judging.remove_clarification": Row("DELETE", f"{NEWS}/clarifications/1", dict.fromkeys(ORGANISERS, 404), ORGANISE),
     "Judging.list_questions": Row("GET", f"{NEWS}/questions", ORGANISERS, READ),
     "Judging.answer_question": Row("PUT", f"{NEWS}/questions/1/answer", ORGANISERS_FORM, ORGANISE, {}),
     "Judging.show_assignments": Row("GET", f"{NEWS}/assignments", ORGANISERS, READ),

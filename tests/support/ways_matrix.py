@@ -149,15 +149,17 @@ WAYS = {
         OPEN,
     ),
     "missing documents": Ways("documents.missing", "documents missing list", "Documents.missing_documents"),
-    "show a document": Ways("search.document", no_command=OPEN, operations="Documents.show_document"),
+    "show a document": Ways("search.document", "documents show", "Documents.show_document"),
     "changed documents": Ways(
         "documents.decide_changed",
         "documents changed confirm, documents changed list, documents changed requeue",
-        no_operation=OPEN,
+        "Documents.list_changed_documents Documents.requeue_changed_documents Documents.confirm_changed_documents",
     ),
-    "search the corpus": Ways("search.add", "documents search", no_operation=OPEN),
+    "search the corpus": Ways("search.add", "documents search", "Documents.search_documents Documents.pool_found"),
     "search as a judge": Ways("search.judge searching.acts", no_command=SCREEN, no_operation=SCREEN),
-    "near-duplicates": Ways("documents.show_near_duplicates", "pool near-duplicates list", no_operation=OPEN),
+    "near-duplicates": Ways(
+        "documents.show_near_duplicates", "pool near-duplicates list", "Documents.show_near_duplicates"
+    ),
     # Runs
     "check runs": Ways("runs.check", "runs check, site runs check", "Runs.check_run"),
     "send runs": Ways("runs.upload run_reviews.store", "runs import, site runs import", "Runs.upload_run"),
@@ -214,22 +216,27 @@ WAYS = {
     "gold questions of a file, and their removal": Ways(
         "gold_questions.import_file gold_questions.remove",
         "gold-questions import, gold-questions remove",
-        no_operation=OPEN,
+        "Judging.import_gold_questions Judging.remove_gold_question",
     ),
     "set up training": Ways(
         "training.add training.change training.clear",
         "training import, training list, training remove, training results list, training set",
-        no_operation=OPEN,
+        "Judging.show_training Judging.list_training_results Judging.import_training Judging.set_training_rules "
+        "Judging.clear_training",
     ),
     "train": Ways("training.answer", no_command=SCREEN, no_operation=SCREEN),
     "answer questions of judges": Ways(
         "questions.answer", "questions answer, questions list", "Judging.list_questions Judging.answer_question"
     ),
-    "ask the organisers": Ways("questions.send questions.read", no_command=SCREEN, no_operation=OPEN),
+    "ask the organisers": Ways(
+        "questions.send questions.read",
+        operations="Judging.ask_question Judging.list_own_questions Judging.read_answers",
+        no_command=SCREEN,
+    ),
     "clarifications": Ways(
         "clarifications.add clarifications.remove",
         "clarifications add, clarifications list, clarifications remove",
-        no_operation=OPEN,
+        "Judging.list_clarifications Judging.add_clarification Judging.remove_clarification",
     ),
     "see clarifications": Ways("clarifications.seen", no_command=SCREEN, no_operation=SCREEN),
     # Agreement

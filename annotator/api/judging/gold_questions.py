@@ -1,4 +1,4 @@
-"""Gold questions, documents of known grade; and the judges' questions to organisers, with their answers."""
+"""Gold questions: documents of known grade, one or a file of them; never shown to judges."""
 
 from marshmallow import Schema, fields
 
@@ -6,9 +6,11 @@ from annotator.api.collections.audit import note
 from annotator.api.judging.judging import resource
 from annotator.api.site.access import ORGANISE, READ, caller
 from annotator.api.site.door import Call, Gives, Takes, operation
-from annotator.api.site.values import Moment, Text, whole
-from annotator.web.site.context import database, now
-from annotator.workflows.judging import gold_questions, questions
+from annotator.api.site.values import Text, whole
+from annotator.files import InputFile
+from annotator.web.site.background import report_reading
+from annotator.web.site.context import database, now, settings
+from annotator.workflows.judging import gold_questions
 
 
 class GoldQuestionBody(Schema):
@@ -31,39 +33,35 @@ class GoldQuestionView(Schema):
     could_not = fields.Integer(required=True, metadata={"description": "The number of judges who could not judge it."})
 
 
-class GoldQuestionStored(Schema):
-    """What became of a gold question: one of the first three is 1."""
+class GoldQuestionsStored(Schema):
+    """What became of gold questions, one or a file of them."""
 
-    added = fields.Integer(required=True, metadata={"description": "1 if it is new."})
-    changed = fields.Integer(required=True, metadata={"description": "1 if it had another grade."})
-    known = fields.Integer(required=True, metadata={"description": "1 if it had this grade already."})
-    pooled = fields.Integer(required=True, metadata={"description": "1 if the document was added to the pool."})
-
-
-class QuestionView(Schema):
-    """A question of a judge, and its answer."""
-
-    number = fields.Integer(required=True, metadata={"description": "The number of the question."})
-    judge = fields.String(required=True, metadata={"description": "The judge who asked."})
-    topic = fields.String(
-        required=True, allow_none=True, metadata={"description": "The topic it is about; null: none."}
-    )
-    docno = fields.String(
-        required=True, allow_none=True, metadata={"description": "The document it is about; null: none."}
-    )
-    text = fields.String(required=True, metadata={"description": "The question."})
-    asked_at = Moment(required=True, metadata={"description": "When it was asked, in UTC."})
-    answer = fields.String(required=True, metadata={"description": "The answer; empty before there is one."})
-    answered_by = fields.String(required=True, allow_none=True, metadata={"description": "The account that answered."})
-    answered_at = Moment(
-        required=True, allow_none=True, metadata={"description": "When it was answered, in UTC; null before that."}
+    added = fields.Integer(required=True, metadata={"description": "The number of gold questions that are new."})
+    changed = fields.Integer(required=True, metadata={"description": "The number that had another grade."})
+    known = fields.Integer(required=True, metadata={"description": "The number that had this grade already."})
+    pooled = fields.Integer(
+        required=True, metadata={"description": "The number of documents that were added to the pool."}
     )
 
 
-class AnswerBody(Schema):
-    """The answer to a question."""
+class FileQuery(Schema):
+    """What the file is called."""
 
-    text = Text(required=True, metadata={"description": "The answer; the judge is shown it."})
+    name = Text(load_default="gold-questions", metadata={"description": "The file's name, used in the problems."})
+
+
+class GoldQuestionQuery(Schema):
+    """Which gold question."""
+
+    topic = Text(required=True, metadata={"description": "The number of the topic."})
+    docno = Text(required=True, metadata={"description": "The identifier of the document."})
+
+
+class RemovedView(Schema):
+    """A gold question that is an ordinary document again."""
+
+    topic = fields.String(required=True, metadata={"description": "The number of the topic."})
+    docno = fields.String(required=True)
 
 
 @operation(
@@ -84,7 +82,7 @@ def list_gold_questions(call: Call) -> object:
     "PUT",
     "/collections/<slug>/gold-questions",
     ORGANISE,
-    Gives(GoldQuestionStored),
+    Gives(GoldQuestionsStored),
     Takes(body=GoldQuestionBody),
 )
 def set_gold_question(call: Call) -> object:
@@ -98,25 +96,37 @@ def set_gold_question(call: Call) -> object:
     return stored
 
 
-@operation(resource, "GET", "/collections/<slug>/questions", READ, Gives(QuestionView, many=True), Takes(pages=True))
-def list_questions(call: Call) -> object:
-    """List the judges' questions, unanswered ones first."""
-    return [{**vars(one), "number": one.id} for one in database().read(questions.list_questions, call.slug)]
+@operation(
+    resource,
+    "POST",
+    "/collections/<slug>/gold-questions",
+    ORGANISE,
+    Gives(GoldQuestionsStored),
+    Takes(query=FileQuery, file=True),
+)
+def import_gold_questions(call: Call) -> object:
+    """Import a file of gold questions, completely or not at all: lines of topic, tab, docno, tab, grade."""
+    [file] = report_reading([InputFile(call.query["name"], call.content)])
+    with database().reading() as session:
+        checked = gold_questions.check_questions(session, call.slug, file, unpacked_limit=settings().unpacked_limit)
+    with database().transaction() as session:
+        stored = gold_questions.store_questions(session, call.slug, checked, added_by_id=caller().id, added_at=now())
+        note(session, "test-questions.import", call.slug, subject=file.name, details=vars(stored))
+    return stored
 
 
 @operation(
     resource,
-    "PUT",
-    "/collections/<slug>/questions/<row:number>/answer",
+    "DELETE",
+    "/collections/<slug>/gold-questions",
     ORGANISE,
-    Gives(QuestionView),
-    Takes(body=AnswerBody),
+    Gives(RemovedView),
+    Takes(query=GoldQuestionQuery),
 )
-def answer_question(call: Call) -> object:
-    """Answer a question of a judge, or change its answer."""
-    number = int(call.path["number"])
+def remove_gold_question(call: Call) -> object:
+    """Make a gold question an ordinary document again; it stays in the pool, with its judgements."""
+    topic, docno = call.query["topic"], call.query["docno"]
     with database().transaction() as session:
-        questions.answer(session, call.slug, number, call.body["text"], answered_by_id=caller().id, answered_at=now())
-        note(session, "questions.answer", call.slug, subject=number)
-    rows = database().read(questions.list_questions, call.slug)
-    return next({**vars(one), "number": one.id} for one in rows if one.id == number)
+        gold_questions.remove_questions(session, call.slug, [(topic, docno)])
+        note(session, "test-questions.remove", call.slug, subject=topic)
+    return {"topic": topic, "docno": docno}

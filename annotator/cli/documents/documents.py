@@ -12,7 +12,7 @@ from annotator.cli.site.input_files import from_option, given_files, input_forma
 from annotator.cli.site.installation import Installation, note, on_installation
 from annotator.cli.site.options import dry_run_option, show_outcome
 from annotator.cli.site.progress import steps_shown, watched
-from annotator.cli.site.tables import Cell, format_option, show_rows
+from annotator.cli.site.tables import JSON, Cell, format_option, show_rows, show_values
 from annotator.evaluation.formats.input_formats import Holds
 from annotator.workflows.documents import documents, search, search_adding
 from annotator.workflows.documents.search import FoundDocument
@@ -22,7 +22,7 @@ some_documents = click.argument("docnos", nargs=-1, metavar="[DOCNO...]")
 
 @click.group
 def command() -> None:
-    """Documents: import texts, list missing and changed ones, search; the list of valid docnos."""
+    """Documents: import, show and search texts, list missing and changed ones; the list of valid docnos."""
 
 
 @command.command("import")
@@ -171,6 +171,19 @@ def find(
         click.echo(f"Documents that no search finds yet, because they are not indexed: {not_indexed}.", err=True)
     if add and topic is not None and found.hits:
         _add(installation, slug, topic, query, [hit.docno for hit in found.hits], name)
+
+
+@command.command("show")
+@click.argument("slug")
+@click.argument("docno")
+@format_option()
+@on_installation
+def show(installation: Installation, slug: str, docno: str, format_: str) -> None:
+    """Show a document: its title, language and address, and its text."""
+    document = installation.database.read(search.open_document, slug, docno)
+    text = document.body if format_ == JSON else document.body.splitlines()
+    values = {"docno": document.docno, "title": document.title, "language": document.language, "url": document.url}
+    show_values(format_, ("FIELD", "VALUE"), {**values, "text": text})
 
 
 @command.command("index")

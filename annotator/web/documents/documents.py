@@ -28,14 +28,6 @@ REQUEUE = "requeue"
 MOST_PAIRS_SHOWN = 200  # of near-duplicates
 
 
-# That takes about two seconds, the most a reader should wait; the command compares any number.
-MOST_CHARACTERS = 4_000_000
-
-
-# Texts from one template are all similar, which gives the largest number of pairs: comparing these takes a second.
-MOST_COMPARED = 50_000
-
-
 class DocumentsForm(Form):
     """The form for uploading documents."""
 
@@ -171,8 +163,8 @@ def show_near_duplicates(slug: str) -> ResponseReturnValue:
                     slug,
                     number,
                     _least_similarity(wanted),
-                    most_characters=MOST_CHARACTERS,
-                    most_compared=MOST_COMPARED,
+                    most_characters=near_duplicates.MOST_CHARACTERS,
+                    most_compared=near_duplicates.MOST_COMPARED,
                 )
         except AnnotatorError as refusal:
             refused = refusal

@@ -17,6 +17,10 @@ from annotator.storage.tables.people import MACHINES
 
 USUALLY_AT_LEAST = 0.8
 LEAST_SIMILARITY = 0.5
+# That takes about two seconds, the most a reader should wait; the command compares any number.
+MOST_CHARACTERS = 4_000_000
+# Texts from one template are all similar, which gives the largest number of pairs: comparing these takes a second.
+MOST_COMPARED = 50_000
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """`annotator documents search` and `annotator documents index`."""
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -91,3 +92,14 @@ def test_indexing_is_shown_in_a_terminal_as_far_as_it_is(monkeypatch: pytest.Mon
         show(4)
     # More than was imported, for others' documents are indexed as well.
     assert shown == [(3, 5), (7, 7)]
+
+
+def test_a_document_is_shown_line_by_line_and_whole_to_programs(texts: CommandLine) -> None:
+    texts.done(
+        "documents", "import", "news", "-", given='{"docno": "g", "title": "Two", "body": "One line.\\nAnother."}\n'
+    )
+    shown = texts.table("documents", "show", "news", "g")
+    assert shown[-2:] == [["text", "One", "line."], ["text", "Another."]]
+    found = json.loads(texts.done("documents", "show", "news", "g", "--format", "json"))
+    assert (found["docno"], found["title"], found["text"]) == ("g", "Two", "One line.\nAnother.")
+    assert "“z”" in texts.refused("documents", "show", "news", "z")[0]
