@@ -1,10 +1,12 @@
 """Large files that programs send are left to the worker, too: 202 with a job, and at the job what came of it."""
 
+import io
+import zipfile
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from build import SLUG
+from build import SLUG, labels
 from calling import NEWS, Program, token_of
 from flask import Flask
 from sqlalchemy import select
@@ -184,3 +186,13 @@ def test_an_archive_that_is_none_and_a_short_name_in_use_are_refused(program: Pr
     assert [(one["state"], one["status"]) for one in found] == [("failed", 422), ("failed", 409)]
     assert "news" in found[1]["problem"]["detail"]
     assert [row["slug"] for row in ada.get("/api/v1/collections").json] == ["news"]
+
+
+def test_a_collection_is_written_for_beir(program: Programs, news: Database) -> None:
+    with news.transaction() as session:
+        labels(session, "nist", "1 0 a 1\n")
+    ola = program("ola")
+    job = ola.post(f"{NEWS}/archive", {"format": "beir"}).headers["Location"]
+    work(news)
+    with zipfile.ZipFile(io.BytesIO(ola.get(f"{job}/file").data)) as archive:
+        assert {"news/corpus.jsonl", "news/queries.jsonl", "news/qrels/test.tsv"} <= set(archive.namelist())

@@ -14,25 +14,34 @@ from annotator.api.collections.collection import resource
 from annotator.api.site.access import ADMINISTER, ORGANISE
 from annotator.api.site.door import Call, Gives, Takes, operation
 from annotator.api.site.jobs_asked import given_to_worker
-from annotator.api.site.values import Text
+from annotator.api.site.values import Text, one_of
+from annotator.evaluation.formats.registry import ARCHIVE, BEIR, WRITTEN_BY
 from annotator.installed import installed_version
 from annotator.storage.collections.audit import Transaction
 from annotator.web.site.background import waiting_for_other_imports, work
 from annotator.web.site.context import database, now, settings
-from annotator.web.site.downloads import ZIP, download
+from annotator.web.site.downloads import download
 from annotator.workflows.collections.archive_export import Archiving, write_archive
 from annotator.workflows.collections.archive_import import ImportedCollection, open_archive
 from annotator.workflows.qrels.archived_qrels import import_compared, qrels_of_archive
+from annotator.workflows.qrels.beir_export import write_beir
+
+FORMATS = WRITTEN_BY["collections export"]
 
 
 class ArchiveBody(Schema):
     """How the archive is written."""
 
+    format = one_of(
+        FORMATS,
+        load_default=ARCHIVE,
+        metadata={"description": "Everything, to be imported again; or topics, texts and grades as BEIR has them."},
+    )
     pseudonyms = fields.Boolean(
         load_default=False,
         metadata={
-            "description": "Replace names by pseudonyms in judgements, policies and manifests; the text of notes and "
-            "questions is not changed."
+            "description": "Replace names by pseudonyms in judgements, policies and manifests of an archive; the text "
+            "of notes and questions is not changed."
         },
     )
 
@@ -63,21 +72,24 @@ class ImportedView(Schema):
 
 @operation(resource, "POST", "/collections/<slug>/archive", ORGANISE, Gives(), Takes(body=ArchiveBody, long=True))
 def export_archive(call: Call) -> ResponseReturnValue:
-    """Write everything of the collection into one archive of open formats, a zip file.
+    """Write everything of the collection into one archive of open formats, or what a BEIR folder has: a zip file.
 
-    When the job is done, the archive is the file of the job. It has names of accounts, no passwords.
+    When the job is done, it is the file of the job. An archive has names of accounts, no passwords.
     """
     if work() is None:
         return given_to_worker(call.slug, request.get_data())
-    pseudonyms = call.body["pseudonyms"]
+    pseudonyms, format_ = call.body["pseudonyms"], FORMATS[call.body["format"]]
     archiving = Archiving(now(), installed_version(), token_hex(3) if pseudonyms else None)
     with TemporaryFile() as file:
         with database().reading() as session:
-            write_archive(session, call.slug, file, archiving, extras=qrels_of_archive(session, call.slug, now()))
+            if format_.name == BEIR:
+                write_beir(session, call.slug, file, made_at=now())
+            else:
+                write_archive(session, call.slug, file, archiving, extras=qrels_of_archive(session, call.slug, now()))
         # Afterwards: the first transaction of a job ends it, and a lost worker's archive would not be written again.
-        note_export("collections.export", call.slug, details={"pseudonyms": pseudonyms})
+        note_export("collections.export", call.slug, details={"pseudonyms": pseudonyms, "format": format_.name})
         file.seek(0)
-        return download(file.read(), f"{call.slug}.zip", ZIP)
+        return download(file.read(), f"{call.slug}{format_.ending}", format_.media)
 
 
 @operation(

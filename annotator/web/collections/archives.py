@@ -18,7 +18,7 @@ from annotator.web.site.access import administrator_page, collection_page
 from annotator.web.site.audit_note import note, note_export
 from annotator.web.site.background import JOB_KIND, leave_form, waiting_for_other_imports, work
 from annotator.web.site.context import database, now, settings, the_person
-from annotator.web.site.downloads import ZIP, download
+from annotator.web.site.downloads import download
 from annotator.web.site.forms import Form, done
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.uploads import names_of

@@ -14,7 +14,6 @@ CSV = "text/csv"
 JSON = "application/json"
 JSON_LINES = "application/x-ndjson"
 BYTES = "application/octet-stream"
-ZIP = "application/zip"
 MOST_IN_MEMORY = 1 << 20  # bytes
 PART_BYTES = 1 << 16
 
