@@ -102,7 +102,7 @@ class ClarificationBody(Schema):
     """A clarification for all judges of a topic."""
 
     topic = Text(required=True, metadata={"description": "The number of the topic."})
-    text = Text(required=True, metadata={"description": "What all judges of the topic are told."})
+    text = Text(required=True, metadata={"description": "The text that all judges of the topic are shown."})
 
 
 class ClarificationView(Schema):
@@ -113,7 +113,7 @@ class ClarificationView(Schema):
     question = fields.Integer(
         required=True, allow_none=True, metadata={"description": "The number of the question it answers; null: none."}
     )
-    text = fields.String(required=True, metadata={"description": "What all judges of the topic are told."})
+    text = fields.String(required=True, metadata={"description": "The text that all judges of the topic are shown."})
     published_by = fields.String(
         required=True, allow_none=True, metadata={"description": "The account that wrote it; null: by command."}
     )
