@@ -1,9 +1,9 @@
-"""CSV that spreadsheets open as text and numbers, without running formulas."""
+"""CSV that spreadsheets open as text and numbers, without running formulas; reasons for missing values in a cell."""
 
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 # Starts a formula (including full-width signs of East Asian keyboards), or is skipped before one.
@@ -12,6 +12,7 @@ FORMULA_SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"
 # recognises quotes only at the start of a line. A line end starts a line there.
 FORMULA = re.compile(f"(?:^|(?<=[;\t\n]))(?=[{FORMULA_SIGNS}])|^(?=[\t\n])")
 COMMA = ","
+REASONS = "reasons"  # the last column of rows with missing values
 
 
 def csv_text(rows: Iterable[Sequence[object]], *, separator: str = COMMA) -> str:
@@ -33,3 +34,16 @@ def _harmless(cell: object) -> object:
     if not isinstance(cell, str) or cell.isalnum():
         return cell
     return FORMULA.sub("'", cell.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def reasons_of(missing: Mapping[str, object | None]) -> dict[str, str]:
+    """The reason for each missing value, by name; names whose reason is None are omitted."""
+    return {name: str(reason) for name, reason in missing.items() if reason is not None}
+
+
+def in_one_cell(reasons: Mapping[str, str]) -> str:
+    """Each distinct reason once, after the names of its values, as one text."""
+    names: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        names.setdefault(reason, []).append(name)
+    return " ".join(f"{', '.join(of_reason)}: {reason}" for reason, of_reason in names.items())

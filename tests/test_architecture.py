@@ -100,7 +100,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "reporting": {"errors", "installed", "evaluation", "workflows", "jinja2"},
     "web": {*FOUNDATIONS, "evaluation", "storage", "workflows", "reporting", *PAGES},
     # The door for programs; of the pages it takes what both are served from, as a test below says.
-    "api": {*FOUNDATIONS, "evaluation", "storage", "workflows", "web", *REST},
+    "api": {*FOUNDATIONS, "evaluation", "storage", "workflows", "reporting", "web", *REST},
     "cli": {
         *FOUNDATIONS,
         "evaluation",

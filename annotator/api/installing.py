@@ -9,13 +9,13 @@ from flask_smorest import Api, Blueprint
 from flask_wtf import CSRFProtect
 from werkzeug.exceptions import HTTPException
 
-from annotator.api.agreement import adjudicating, agreement, judges
+from annotator.api.agreement import adjudicating, agreement, effects, judges
 from annotator.api.collections import archives, audit, collection, deletions, invitations, members, rounds, settings
 from annotator.api.collections import jobs as jobs_of_collection
 from annotator.api.documents import changed_texts, documents, search
 from annotator.api.judging import assignments, gold_questions, judging, label_imports, questions, training
-from annotator.api.leaderboard import costs, inspecting, reports, scores
-from annotator.api.pools import holes, pool
+from annotator.api.leaderboard import costs, inspecting, report_file, reports, scores
+from annotator.api.pools import holes, pool, strategies
 from annotator.api.qrels import qrels
 from annotator.api.runs import changes, runs
 from annotator.api.site import api_page, jobs, rate_limits
@@ -23,7 +23,7 @@ from annotator.api.site.door import PREFIX
 from annotator.api.site.openapi_document import completed
 from annotator.api.site.problems import MEDIA_TYPE, ProblemDetails, of_http
 from annotator.api.topics import editing, topics
-from annotator.clicks.api import clicks, together
+from annotator.clicks.api import clicks, interleaving, together
 from annotator.installed import installed_version
 from annotator.web.site.error_pages import show_http_error
 
@@ -53,18 +53,22 @@ FURTHER = (
     changed_texts,
     changes,
     editing,
+    effects,
     gold_questions,
     holes,
     inspecting,
+    interleaving,
     invitations,
     jobs_of_collection,
     judges,
     label_imports,
     questions,
+    report_file,
     reports,
     rounds,
     search,
     settings,
+    strategies,
     training,
 )
 ROOT = "/api"

@@ -22,14 +22,13 @@ from annotator.storage import Database, JobState
 from annotator.storage.people.accounts import Person
 from annotator.storage.site.jobs import file_of_job
 from annotator.web.site.access import enter
-from annotator.web.site.background import MARK, TOKEN_FIELD, WORK, Work
+from annotator.web.site.background import MARK, TOKEN, TOKEN_FIELD, WORK, Work
 from annotator.web.site.language import COOKIE
 from annotator.workflows.people.accounts import load_person
 from annotator.workflows.site.jobs import Outcome, TakenJob, confirm_job
 
 SIGNED_OUT = "signed out"
 FIELDS = "application/x-www-form-urlencoded"
-TOKEN = "token"  # noqa: S105 - the name of a parameter
 
 
 class AnsweringDatabase(Database):

@@ -9,17 +9,19 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from build import NOW, SLUG, build, labels, member, run
+from build import LIMIT, NOW, SLUG, build, labels, member, run
 from calling import NEWS, Caller
 from kept import Kept
 from sqlalchemy import select
 
 from annotator.api.documents import documents as api_documents
+from annotator.files import InputFile
 from annotator.storage import AuditEvent, Database, Role, ScoresShown
 from annotator.storage.pools.pools import PoolRequest
 from annotator.workflows.collections import collection, rounds
 from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.documents import documents, search
+from annotator.workflows.judging import judgement_import
 from annotator.workflows.leaderboard import leaderboard, leaderboard_standing
 from annotator.workflows.qrels import qrels, qrels_versions
 from annotator.workflows.runs import submissions
@@ -126,6 +128,32 @@ def test_agreement_is_told_by_part(program: Caller) -> None:
     assert (over_time["rows"], over_time["grades_without_time"] > 0) == ([], True)
     assert program("ola").get(f"{NEWS}/agreement", by="moon").status_code == 422
     assert program("ola").get(f"{NEWS}/agreement", topics="9").status_code == 404
+
+
+def test_qrels_of_a_moment_have_the_judgements_until_then(program: Caller, database: Database) -> None:
+    ola = program("ola")
+    before = ola.get(f"{NEWS}/qrels").data
+    moment = datetime.now(UTC)
+    with database.transaction() as session:
+        later = InputFile("later.qrels", b"1 0 b 1\n")
+        checked = judgement_import.check_judgements(session, SLUG, later, unpacked_limit=LIMIT)
+        judgement_import.store_judgements(session, SLUG, checked, judge="cyd", added_at=moment + timedelta(seconds=1))
+    assert ola.get(f"{NEWS}/qrels", judge="cyd").text == "1 0 b 1\n"
+    assert ola.get(f"{NEWS}/qrels", at=moment.isoformat()).data == before
+    assert ola.get(f"{NEWS}/qrels", judge="cyd", at=moment.isoformat()).data == b""
+    assert ola.get(f"{NEWS}/qrels/manifest", at=moment.isoformat()).json["sha256"]
+    assert ola.get(f"{NEWS}/qrels", at="yesterday").status_code == 422
+    with database.transaction() as session:
+        member(session, "obi", Role.OBSERVER)
+    assert program("obi").get(f"{NEWS}/qrels", at=moment.isoformat()).status_code == 403
+
+
+def test_qrels_of_one_judge_are_kept(program: Caller) -> None:
+    ola = program("ola")
+    of_ben = ola.get(f"{NEWS}/qrels", judge="ben").data
+    kept = ola.post(f"{NEWS}/qrels/versions", {"judge": "ben"})
+    assert kept.status_code == 201
+    assert ola.get(f"{NEWS}/qrels", version=kept.json["number"]).data == of_ben
 
 
 def test_qrels_and_manifest_are_those_of_the_command(program: Caller, database: Database) -> None:

@@ -89,6 +89,9 @@ MATRIX = {
     "Pool.plan_pool": Row("POST", f"{NEWS}/pool/plan", ORGANISERS_FORM, READ | ORGANISE, {}),
     "Pool.build_pool": Row("POST", f"{NEWS}/pool", ORGANISERS_FORM, ORGANISE, {}),
     "Pool.show_holes": Row("GET", f"{NEWS}/pool/holes", ORGANISERS, READ),
+    "Pool.simulate_pool": Row("GET", f"{NEWS}/pool/simulation", ORGANISERS, READ),
+    # The pool is not adaptive.
+    "Pool.replay_pool": Row("GET", f"{NEWS}/pool/replay", dict.fromkeys(ORGANISERS, 404), READ),
     "Pool.fill_holes": Row("POST", f"{NEWS}/pool/holes", ORGANISERS_FORM, ORGANISE, {}),
     "Judging.list_work": Row("GET", f"{NEWS}/judging", {"judge": 200}, JUDGE),
     "Judging.draw_documents": Row("POST", f"{NEWS}/judging/documents", {"judge": 422}, JUDGE, {}),
@@ -122,6 +125,8 @@ MATRIX = {
     "Judging.change_assignments": Row("PATCH", f"{NEWS}/assignments", ORGANISERS_FORM, ORGANISE, {}),
     "Judging.balance_assignments": Row("POST", f"{NEWS}/assignments/balance", ORGANISERS, ORGANISE, {}),
     "Agreement.show_agreement": Row("GET", f"{NEWS}/agreement", {"observer": 200, **ORGANISERS}, READ),
+    "Agreement.show_effect": Row("GET", f"{NEWS}/agreement/effect", ORGANISERS, READ),
+    "Agreement.show_machines": Row("GET", f"{NEWS}/agreement/machines", ORGANISERS, READ),
     "Agreement.show_judges": Row("GET", f"{NEWS}/judges", ORGANISERS, READ),
     "Agreement.show_hours": Row("GET", f"{NEWS}/judges/hours", ORGANISERS, READ),
     "Agreement.list_disagreements": Row("GET", f"{NEWS}/disagreements", ORGANISERS, READ),
@@ -140,6 +145,7 @@ MATRIX = {
     "Scores.show_quality": Row("GET", f"{NEWS}/quality", {"observer": 200, **ORGANISERS}, READ),
     "Scores.show_leave_out": Row("GET", f"{NEWS}/leave-out", {"observer": 200, **ORGANISERS}, READ),
     "Scores.compare_qrels": Row("GET", f"{NEWS}/qrels-differences?before=live", ORGANISERS, READ),
+    "Scores.export_report": Row("GET", f"{NEWS}/report", {"observer": 200, **ORGANISERS}, READ),
     "Scores.inspect_run": Row("GET", f"{NEWS}/leaderboard/runs/alpha", {"observer": 200, **ORGANISERS}, READ),
     "Scores.inspect_topics": Row("GET", f"{NEWS}/leaderboard/topics", {"observer": 200, **ORGANISERS}, READ),
     "Scores.inspect_topic": Row("GET", f"{NEWS}/leaderboard/topics/2", {"observer": 200, **ORGANISERS}, READ),
@@ -158,6 +164,8 @@ MATRIX = {
     "Clicks.show_click_log": Row("GET", f"{NEWS}/click-logs/March", dict.fromkeys(ORGANISERS, 404), READ),
     "Clicks.link_click_log": Row("PATCH", f"{NEWS}/click-logs/March", ORGANISERS_FORM, ORGANISE, {}),
     "Clicks.remove_click_log": Row("DELETE", f"{NEWS}/click-logs/March", dict.fromkeys(ORGANISERS, 404), ORGANISE),
+    # One run cannot be interleaved.
+    "Clicks.interleave_runs": Row("GET", f"{NEWS}/interleaving?run=alpha", ORGANISERS_FORM, READ),
     "Together.show_together": Row("GET", f"{NEWS}/together", dict.fromkeys(ORGANISERS, 409), READ),
     "Together.pool_together": Row("POST", f"{NEWS}/together/pool", dict.fromkeys(ORGANISERS, 409), ORGANISE, {}),
     "Jobs.list_jobs": Row("GET", f"{NEWS}/jobs", MEMBERS, READ | RUNS | ORGANISE),
@@ -194,4 +202,9 @@ MATRIX = {
     "Audit.list_audit_entries": Row("GET", f"{NEWS}/audit", ORGANISERS, READ),
 }
 # What needs nothing but a token.
-FREE = {"Collections.show_token": "/api/v1/token"}
+FREE = {
+    "Collections.show_token": "/api/v1/token",
+    "Pool.list_pooling_strategies": "/api/v1/pooling-strategies",
+    "Scores.list_measures": "/api/v1/measures",
+    "Scores.show_measure": "/api/v1/measures/nDCG@10",
+}

@@ -183,9 +183,11 @@ WAYS = {
         "pool build, pool plan, pool show, pool export",
         "Pool.build_pool Pool.plan_pool Pool.show_pool Pool.pooled_documents",
     ),
-    "pooling strategies": Ways("", "pool strategies list", "", SCREEN, "", OPEN),
+    "pooling strategies": Ways("", "pool strategies list", "Pool.list_pooling_strategies", SCREEN),
     "holes of the pool": Ways("pools.fill_holes", "pool holes show", "Pool.show_holes Pool.fill_holes"),
-    "simulate and replay": Ways("pool_simulation.show", "pool simulate, pool replay", no_operation=OPEN),
+    "simulate and replay": Ways(
+        "pool_simulation.show", "pool simulate, pool replay", "Pool.simulate_pool Pool.replay_pool"
+    ),
     "leave out teams or runs": Ways("quality.leave_out", "pool leave-out show", "Scores.show_leave_out"),
     # Judging
     "import labels": Ways(
@@ -241,8 +243,8 @@ WAYS = {
     "see clarifications": Ways("clarifications.seen", no_command=SCREEN, no_operation=SCREEN),
     # Agreement
     "agreement": Ways("agreement.show", "agreement show", "Agreement.show_agreement"),
-    "effect of disagreement": Ways("judges.effect", "agreement effect show", no_operation=OPEN),
-    "machines beside people": Ways("judges.machines", "agreement machines show", no_operation=OPEN),
+    "effect of disagreement": Ways("judges.effect", "agreement effect show", "Agreement.show_effect"),
+    "machines beside people": Ways("judges.machines", "agreement machines show", "Agreement.show_machines"),
     "judges' quality and hours": Ways(
         "judges.show judges.hours",
         "judges quality show, judges hours show",
@@ -282,9 +284,11 @@ WAYS = {
         "significance show, correlation show, collections quality show",
         "Scores.show_significance Scores.show_correlation Scores.show_quality",
     ),
-    "report": Ways("leaderboard.report", "report export", no_operation=OPEN),
+    "report": Ways("leaderboard.report", "report export", "Scores.export_report"),
     "score files": Ways("files.score", "evaluate, compare, check", no_operation=MACHINE),
-    "measures": Ways("leaderboard.measures", "measures list, measures show", no_operation=OPEN),
+    "measures": Ways(
+        "leaderboard.measures", "measures list, measures show", "Scores.list_measures Scores.show_measure"
+    ),
     # Clicks
     "click logs": Ways(
         "click_logs.add click_logs.link click_logs.remove",
@@ -293,12 +297,12 @@ WAYS = {
         "Clicks.show_click_log",
     ),
     "clicks of files": Ways(
-        "", "clicks check, clicks compare, clicks interleaving show, clicks positions show", "", OPEN, "", MACHINE
+        "", "clicks check, clicks compare, clicks interleaving show, clicks positions show", "", MACHINE, "", MACHINE
     ),
     "clicks together with judgements": Ways(
         "together.pool", "clicks together show", "Together.show_together Together.pool_together"
     ),
-    "interleave runs": Ways("interleaving.make", "interleave", no_operation=OPEN),
+    "interleave runs": Ways("interleaving.make", "interleave", "Clicks.interleave_runs"),
     # Site
     "see a job": Ways(
         "jobs.ask jobs.show", no_command=OPEN, operations="Jobs.list_jobs Jobs.show_job Jobs.show_site_job"

@@ -8,6 +8,7 @@ from marshmallow import Schema, fields
 from annotator.api.leaderboard.scores import RoundQuery, resource
 from annotator.api.site.access import OBSERVE, READ
 from annotator.api.site.door import Call, Gives, Takes, operation
+from annotator.api.site.jobs_asked import long_read
 from annotator.api.site.report_tables import ReportTable, report_table, state_shown
 from annotator.api.site.values import Text, counted, one_of
 from annotator.evaluation.leaderboard.qrels_difference import GradeChange, RunDifference, TopicDifference
@@ -94,10 +95,17 @@ class DifferencesQuery(Schema):
 
 
 @operation(
-    resource, "GET", "/collections/<slug>/significance", OBSERVE, Gives(ReportTable), Takes(query=SignificanceQuery)
+    resource,
+    "GET",
+    "/collections/<slug>/significance",
+    OBSERVE,
+    Gives(ReportTable),
+    Takes(query=SignificanceQuery, long=True),
 )
 def show_significance(call: Call) -> object:
     """Test which runs differ by more than chance: Tukey's HSD, paired t tests, variance, topics needed."""
+    if (left := long_read(call.slug)) is not None:
+        return left
     asked = call.query
     wanted = SignificanceRequest(
         measure=asked["m"],
@@ -139,9 +147,13 @@ def show_correlation(call: Call) -> object:
     return report_table("runs", (HEADINGS, rows), about=about, notices=found.notices)
 
 
-@operation(resource, "GET", "/collections/<slug>/quality", OBSERVE, Gives(ReportTable), Takes(query=QualityQuery))
+@operation(
+    resource, "GET", "/collections/<slug>/quality", OBSERVE, Gives(ReportTable), Takes(query=QualityQuery, long=True)
+)
 def show_quality(call: Call) -> object:
     """Show how far the collection can be reused: relevant documents by topic, by depth, and with fewer judgements."""
+    if (left := long_read(call.slug)) is not None:
+        return left
     asked = call.query
     part = ReusabilityPart(asked["by"])
     is_residual = asked["round"] is not None and asked["residual"]
@@ -151,9 +163,13 @@ def show_quality(call: Call) -> object:
     return report_table(part, found.table(part), about=about, notices=found.notices)
 
 
-@operation(resource, "GET", "/collections/<slug>/leave-out", OBSERVE, Gives(ReportTable), Takes(query=LeaveOutQuery))
+@operation(
+    resource, "GET", "/collections/<slug>/leave-out", OBSERVE, Gives(ReportTable), Takes(query=LeaveOutQuery, long=True)
+)
 def show_leave_out(call: Call) -> object:
     """Score every team or run without the documents that it alone contributed to the pool."""
+    if (left := long_read(call.slug)) is not None:
+        return left
     asked = call.query
     wanted = LeaveOutRequest((asked["m"],), By(asked["whom"]), asked["depth"])
     found = kept_report(

@@ -18,6 +18,8 @@ from annotator.workflows.qrels import qrels_versions
 from annotator.workflows.qrels.qrels import export_qrels
 from annotator.workflows.qrels.qrels_files import GradesWanted, QrelsFile, qrels_file
 
+ORGANISERS_ALONE = ("judge", "policy", "at")
+
 resource = resource_of("qrels", "The settled grades: TREC's four columns, as ir_measures and trec_eval read them.")
 
 
@@ -29,6 +31,14 @@ class GradesQuery(Schema):
     judge = Text(load_default=None, metadata={"description": "Only the grades of this judge."})
     unjudged = fields.Boolean(
         load_default=False, metadata={"description": "Write -1 for pooled documents without a judgement."}
+    )
+    at = Moment(
+        load_default=None,
+        metadata={
+            "description": (
+                "Only judgements until then: ISO 8601 with a time zone. Settings, topics and texts are as they are now."
+            )
+        },
     )
 
 
@@ -58,6 +68,12 @@ class KeepBody(Schema):
     """How the grades that are to be kept are settled."""
 
     policy = Text(load_default=None, allow_none=True)
+    judge = Text(
+        load_default=None, allow_none=True, metadata={"description": "Only the grades of this judge; null for all."}
+    )
+    at = Moment(
+        load_default=None, allow_none=True, metadata={"description": "Only judgements until then; null for all."}
+    )
 
 
 class Manifest(Schema):
@@ -98,11 +114,11 @@ class VersionView(Schema):
 def export(call: Call) -> Response:
     """Export the qrels: topic, iteration, docno, grade, or in the layout of another tool.
 
-    Only organisers choose one judge, another policy or a sample.
+    Only organisers choose one judge, another policy, a moment or a sample.
     """
     name = call.query["format"]
     if not the_place().organises:
-        if call.query["judge"] is not None or call.query["policy"] is not None:
+        if any(call.query[one] is not None for one in ORGANISERS_ALONE):
             raise NotAllowedError("Only organisers choose how the grades are settled.")
         if name in SAMPLES:
             raise NotAllowedError("Samples are for organisers.")
@@ -134,7 +150,7 @@ def keep(call: Call) -> object:
     The answer is 409 when they are identical to the last version, which it names.
     """
     at = now()
-    made = database().read(export_qrels, call.slug, policy=call.body["policy"], made_at=at)
+    made = database().read(export_qrels, call.slug, **call.body, made_at=at)
     with database().transaction() as session:
         number = qrels_versions.keep_qrels(
             session, call.slug, made.grades, made.manifest, made_by_id=caller().id, made_at=at
@@ -150,9 +166,10 @@ def _made(call: Call) -> QrelsFile:
     is_sample = asked["format"] in SAMPLES
     if is_sample and asked["unjudged"]:
         raise InvalidValueError("A sample always has -1 for what was not drawn: “unjudged” does not go with it.")
-    if not is_sample and asked["version"] is not None and (asked["policy"] or asked["judge"] or asked["unjudged"]):
+    if is_sample and asked["at"] is not None:
+        raise InvalidValueError("A sample has the grades of this moment: “at” does not go with it.")
+    is_chosen = asked["unjudged"] or any(asked[one] is not None for one in ORGANISERS_ALONE)
+    if not is_sample and asked["version"] is not None and is_chosen:
         raise InvalidValueError("A kept version is what it is: “version” stands alone.")
-    wanted = GradesWanted(
-        version=asked["version"], policy=asked["policy"], judge=asked["judge"], with_unjudged=asked["unjudged"]
-    )
+    wanted = GradesWanted(asked["version"], asked["policy"], asked["judge"], asked["at"], asked["unjudged"])
     return database().read(qrels_file, call.slug, asked["format"], wanted, made_at=now())

@@ -273,6 +273,7 @@ PARAMETERS: Mapping[str, str] = {
 OF_OPERATIONS: Mapping[str, Mapping[str, str]] = {
     "show_topic": {"number": "The number of the topic."},
     "edit_topic": {"number": "The number of the topic."},
+    "show_measure": {"name": "The name of the measure, with or without a cutoff, or one of trec_eval's."},
     "inspect_topic": {"number": "The number of the topic."},
     "show_document": {"docno": "The identifier of the document."},
     "upload_run": {

@@ -1,4 +1,4 @@
-"""Background jobs for large uploads through the API: creating them, and reporting status and result."""
+"""Background jobs for large uploads and long reports through the API: creating them, reporting status and result."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,15 @@ from annotator.api.site.values import Moment
 from annotator.packing import unpacked_size
 from annotator.settings import MEBIBYTE
 from annotator.storage import JobState
-from annotator.web.site.background import ask_call, work
+from annotator.web.site.background import (
+    MOST_LISTS_AT_ONCE,
+    STATE,
+    ask_call,
+    ask_read,
+    is_under_way,
+    request_key,
+    work,
+)
 from annotator.web.site.context import database, now
 from annotator.workflows.site import jobs
 from annotator.workflows.site.jobs import JobView
@@ -64,9 +72,34 @@ def left_to_worker(slug: str | None, content: bytes, files: Sequence[bytes] = ()
 
 def given_to_worker(slug: str | None, content: bytes, files: Sequence[bytes] = ()) -> Response:
     """Answer 202 with a new job of a collection or, without a `slug`, of the site: it calls the operation again."""
+    return _accepted(slug, ask_call(slug, content, files, by=caller(), token_id=token_in_use().token_id))
+
+
+def long_read(slug: str, most_lists: int | None = None) -> Response | None:
+    """Answer a report over more ranked lists than these: 202 with a job, or the job's answer once it has finished.
+
+    None for fewer lists, and in the worker itself. The answer is given to the same request until the collection
+    changes.
+    """
+    most = min(most_lists or MOST_LISTS_AT_ONCE, MOST_LISTS_AT_ONCE)
+    if work() is not None or database().read(jobs.count_ranked_lists, slug) <= most:
+        return None
     by = caller()
-    id_ = ask_call(slug, content, files, by=by, token_id=token_in_use().token_id)
-    job = database().read(jobs.show_job, slug, id_, by_id=by.id)
+    with database().reading() as session:
+        last = jobs.last_answer(session, slug, by_id=by.id, **request_key())
+        state = jobs.collection_state(session, slug)
+        # A refusal is computed again: it may have been the token's.
+        if last is not None and last.result.get("status") == HTTPStatus.OK and last.parameters[STATE] == state:
+            content = jobs.job_answer(session, slug, last.id, by_id=by.id)
+            return Response(content, content_type=last.result["type"])
+    if last is None or not is_under_way(last):
+        return _accepted(slug, ask_read(slug, by=by, token_id=token_in_use().token_id))
+    return _accepted(slug, last.id)
+
+
+def _accepted(slug: str | None, id_: int) -> Response:
+    """202 with the state of a job."""
+    job = database().read(jobs.show_job, slug, id_, by_id=caller().id)
     place = "" if slug is None else f"/collections/{slug}"
     headers = {"Location": f"{_root()}{place}/jobs/{id_}", "Retry-After": str(SECONDS_BETWEEN_LOOKS)}
     return Response(json.dumps(JobStatus().dump(status_of_job(job, None))), HTTPStatus.ACCEPTED, headers, mimetype=JSON)

@@ -1,6 +1,6 @@
 """`annotator agreement effect show`: the effect of judge disagreement on the ranking of runs."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 
 import click
@@ -10,20 +10,16 @@ from annotator.cli.site.options import topics_option
 from annotator.cli.site.progress import watch
 from annotator.cli.site.tables import (
     CSV,
-    REASONS,
     TABLE,
-    Row,
     by_measures,
     format_option,
-    in_one_cell,
-    reasons_of,
     say_by_measure,
     show_by_measure,
     show_rows_with_reasons,
 )
-from annotator.evaluation.agreement.judge_effect import Comparison
 from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.evaluation.significance.rank_correlation import NO_ORDER
+from annotator.spreadsheets import reasons_of
 from annotator.workflows.agreement.judge_effect import (
     NOTHING_TO_MIX,
     USUAL_DRAWS,
@@ -32,8 +28,8 @@ from annotator.workflows.agreement.judge_effect import (
     JudgeEffect,
     judge_effect,
 )
+from annotator.workflows.agreement.judge_tables import EFFECT_TABLES
 
-ALIKE = ("tau", "tau_ap", "rbo", "swaps", REASONS)
 NAMES = 2  # the leading columns name two judges or two policies
 
 
@@ -56,7 +52,7 @@ def effect() -> None:
 )
 @click.option(
     "--by",
-    type=click.Choice(["run", "neighbours", "pair", "policy"]),
+    type=click.Choice(list(EFFECT_TABLES)),
     help="One table of the report: runs under mixtures, neighbours that swap in them, pairs of judges, or policies.",
 )
 @format_option()
@@ -81,7 +77,7 @@ def show_effect(
         requests = [EffectRequest(measure, topics or None, draws, seed) for measure in measures]
         found = [judge_effect(session, slug, request, watch=watch("Scoring")) for request in requests]
     effects = {one.measure: one for one in found}
-    headings, rows = TABLES[by or "run"]
+    headings, rows = EFFECT_TABLES[by or "run"]
     show_by_measure(
         format_,
         effects,
@@ -96,8 +92,8 @@ def show_effect(
 
 
 def _show_tables(found: JudgeEffect, by: str | None) -> None:
-    for place, name in enumerate([by] if by else TABLES):
-        headings, rows = TABLES[name]
+    for place, name in enumerate([by] if by else EFFECT_TABLES):
+        headings, rows = EFFECT_TABLES[name]
         listed = list(rows(found))
         if place:
             click.echo()
@@ -148,39 +144,6 @@ def _as_json(found: JudgeEffect) -> dict[str, object]:
     return shown
 
 
-def _alike(comparison: Comparison) -> Row:
-    alike = comparison.similarity
-    return [alike.tau, alike.tau_ap, alike.rbo, len(comparison.swaps), in_one_cell(reasons_of(alike.reasons))]
-
-
-def _of_runs(found: JudgeEffect) -> Iterator[Row]:
-    for run in found.mixture.runs if found.mixture else ():
-        yield [run.tag, run.mean, run.low, run.high, run.best_place, run.worst_place]
-
-
-def _of_neighbours(found: JudgeEffect) -> Iterator[Row]:
-    for swap in found.mixture.swaps if found.mixture else ():
-        yield [swap.upper, swap.lower, swap.share]
-
-
-def _of_pairs(found: JudgeEffect) -> Iterator[Row]:
-    for pair in found.pairs:
-        comparison = pair.comparison
-        yield [pair.first, pair.second, comparison.documents, comparison.topics, *_alike(comparison)]
-
-
-def _of_policies(found: JudgeEffect) -> Iterator[Row]:
-    for policy in found.policies:
-        yield [found.own_policy, policy.policy, policy.differing, *_alike(policy.comparison)]
-
-
-# Headings and rows by value of `--by`.
-TABLES: dict[str, tuple[tuple[str, ...], Callable[[JudgeEffect], Iterator[Row]]]] = {
-    "run": (("run", "mean", "low", "high", "best_place", "worst_place"), _of_runs),
-    "neighbours": (("upper", "lower", "swapped"), _of_neighbours),
-    "pair": (("first", "second", "documents", "topics", *ALIKE), _of_pairs),
-    "policy": (("own", "other", "grades_changed", *ALIKE), _of_policies),
-}
 WITHOUT = {
     "run": str(NOTHING_TO_MIX),
     "neighbours": "No two runs are neighbours under mixtures of judges.",

@@ -105,7 +105,7 @@ def simulate(
         case "json":
             show_json(_as_json(simulation))
         case "csv":
-            show_csv(*_in_rows(simulation))
+            show_csv(*simulation.table())
         case _:
             _show_tables(simulation)
     if chart is not None:
@@ -141,17 +141,8 @@ def _counted(simulation: Simulation) -> str:
     )
 
 
-def _in_rows(simulation: Simulation) -> tuple[list[str], list[list[str | int | float | None]]]:
-    rows: list[list[str | int | float | None]] = [
-        [one.name, one.start_depth, point.share, point.judged, point.found, point.tau]
-        for one in simulation.strategies
-        for point in one.points
-    ]
-    return ["strategy", "start_depth", "share", "judged", "found", "tau"], rows
-
-
 def _as_json(simulation: Simulation) -> dict[str, object]:
-    headings, rows = _in_rows(simulation)
+    headings, rows = simulation.table()
     return {
         "runs": simulation.runs,
         "topics": simulation.topics,

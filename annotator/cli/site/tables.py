@@ -10,12 +10,10 @@ from typing import TypeVar
 
 import click
 
-from annotator.errors import Sentence
-from annotator.spreadsheets import csv_text
+from annotator.spreadsheets import REASONS, csv_text
 
 TABLE, CSV, JSON = FORMATS = ("table", "csv", "json")
 MEASURE = "measure"  # the extra column in a file by several measures
-REASONS = "reasons"  # the last column of rows with missing values
 
 Cell = str | bool | int | float | datetime | None
 Row = Sequence[Cell]
@@ -158,19 +156,6 @@ def _csv_cell(cell: Cell) -> Cell:
 
 def _written(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
-
-
-def reasons_of(missing: Mapping[str, Sentence | None]) -> dict[str, str]:
-    """The reason for each missing value, by name; names whose reason is None are omitted."""
-    return {name: str(reason) for name, reason in missing.items() if reason is not None}
-
-
-def in_one_cell(reasons: Mapping[str, str]) -> str:
-    """Each distinct reason once, after the names of its values, as one text."""
-    names: dict[str, list[str]] = {}
-    for name, reason in reasons.items():
-        names.setdefault(reason, []).append(name)
-    return " ".join(f"{', '.join(of_reason)}: {reason}" for reason, of_reason in names.items())
 
 
 def show_rows_with_reasons(headings: Sequence[str], rows: Sequence[Row], *, names: int) -> None:

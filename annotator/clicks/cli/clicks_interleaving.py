@@ -10,7 +10,11 @@ from annotator.clicks.cli.log_stores import GivenLog, reads_click_log
 from annotator.clicks.workflows.interleaving import (
     BALANCED_BIAS,
     METHODS,
+    MOST_DEPTH,
+    MOST_LISTS,
     TABLES,
+    USUAL_DEPTH,
+    USUAL_LISTS,
     USUAL_METHOD,
     USUAL_SEED,
     USUAL_TABLE,
@@ -24,12 +28,6 @@ from annotator.clicks.workflows.interleaving import (
     table_of,
     to_json,
 )
-
-MOST_DEPTH = 1_000
-
-MOST_LISTS = 10_000
-
-USUAL_LISTS = 60  # a multiple of 2 to 6: over that many lists each of up to six runs has every turn equally often
 
 
 @click.group("interleaving")
@@ -148,7 +146,7 @@ def _notes(scored: ScoredLog) -> Iterator[str]:
 @click.option(
     "--depth",
     type=click.IntRange(1, MOST_DEPTH),
-    default=10,
+    default=USUAL_DEPTH,
     show_default=True,
     metavar="K",
     help="The length of a list.",

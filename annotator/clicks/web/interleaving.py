@@ -7,7 +7,17 @@ from flask.typing import ResponseReturnValue
 from wtforms import RadioField, SelectChoice
 from wtforms.validators import InputRequired, NumberRange
 
-from annotator.clicks.workflows.interleaving import BALANCED_BIAS, ListsWanted, Method, interleave_stored
+from annotator.clicks.workflows.interleaving import (
+    BALANCED_BIAS,
+    MOST_DEPTH,
+    MOST_LISTS,
+    USUAL_DEPTH,
+    USUAL_LISTS,
+    USUAL_LISTS_SEED,
+    ListsWanted,
+    Method,
+    interleave_stored,
+)
 from annotator.storage import Role
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note_export
@@ -22,8 +32,6 @@ from annotator.workflows.site import jobs
 blueprint = Blueprint("interleaving", __name__)
 
 TSV = "text/tab-separated-values"
-USUAL_DEPTH, USUAL_LISTS, USUAL_SEED = 10, 60, 1
-MOST_DEPTH, MOST_LISTS = 1_000, 10_000
 GREATEST_SEED = 2**31 - 1
 
 
@@ -57,7 +65,7 @@ class InterleavingForm(Form):
     seed = WholeNumberField(
         lazy_gettext("Seed"),
         [InputRequired(), NumberRange(0, GREATEST_SEED)],
-        default=USUAL_SEED,
+        default=USUAL_LISTS_SEED,
         description=lazy_gettext("The same runs, options and seed give the same file."),
         render_kw={"min": 0, "max": GREATEST_SEED},
     )

@@ -38,6 +38,10 @@ from annotator.workflows.runs.runs import original_file
 
 METHODS = tuple(method.value for method in Method)
 USUAL_METHOD = Method.TEAM_DRAFT.value
+USUAL_DEPTH, USUAL_LISTS_SEED = 10, 1
+USUAL_LISTS = 60  # a multiple of 2 to 6: over that many lists each of up to six runs has every turn equally often
+MOST_DEPTH = 1_000
+MOST_LISTS = 10_000
 TABLES = tuple(OF_LISTS)
 USUAL_TABLE = PAIRS
 

@@ -3,32 +3,27 @@
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
-from annotator.errors import AnnotatorError, ConflictError
-from annotator.files import InputFile
+from annotator.errors import AnnotatorError
 from annotator.storage import Role
 from annotator.web.site.access import collection_page
 from annotator.web.site.background import long_page
 from annotator.web.site.context import database, now, settings
 from annotator.web.site.error_pages import page_or_refusal
 from annotator.web.site.query_string import number_given, seed_given
-from annotator.workflows.pools.pool_simulation import Replay, Simulation, replay_choices, simulate_strategies
+from annotator.workflows.pools.pool_simulation import MOST_LISTS_AT_ONCE, Replay, Simulation, replay_choices
 from annotator.workflows.pools.pools import list_strategies
-from annotator.workflows.qrels.qrels import export_qrels
-
-# Simulating judges every list down to its depth for each strategy: about a second for 1,500 lists.
-MOST_LISTS_SIMULATED_AT_ONCE = 500
+from annotator.workflows.qrels.simulation_on_qrels import simulate_on_qrels
 
 blueprint = Blueprint("pool_simulation", __name__)
 
 # The recommended ones and a common adaptive one.
 USUAL_STRATEGIES = ("depth", "rrf", "maxmean", "hedge")
 USUAL_SEED = 1
-QRELS = "qrels.txt"
 
 
 @blueprint.get("/collections/<slug>/pool/simulation")
 @collection_page(Role.ORGANISER)
-@long_page("pool_simulation.show", MOST_LISTS_SIMULATED_AT_ONCE)
+@long_page("pool_simulation.show", MOST_LISTS_AT_ONCE)
 def show(slug: str) -> ResponseReturnValue:
     """The simulation of several strategies: `?strategy=depth&strategy=rrf&start_depth=10&seed=1`."""
     found, refused = None, None
@@ -51,19 +46,15 @@ def show(slug: str) -> ResponseReturnValue:
 
 
 def _simulation(slug: str, names: list[str], start_depth: int, seed: int) -> Simulation:
-    with database().reading() as session:
-        qrels = export_qrels(session, slug, made_at=now()).qrels
-        if not qrels:
-            raise ConflictError("Nothing is judged yet, so there is nothing to simulate with.")
-        return simulate_strategies(
-            session,
-            slug,
-            InputFile(QRELS, qrels),
-            names=names,
-            start_depths=(start_depth,),
-            seed=seed,
-            unpacked_limit=settings().unpacked_limit,
-        )
+    return database().read(
+        simulate_on_qrels,
+        slug,
+        names=names,
+        start_depths=(start_depth,),
+        seed=seed,
+        made_at=now(),
+        unpacked_limit=settings().unpacked_limit,
+    )
 
 
 def _replay(slug: str) -> Replay | None:

@@ -75,6 +75,13 @@ KINDS: Mapping[str, JobKind] = {
     "leave_out.show": JobKind(lazy_gettext("Runs and teams left out")),
     "quality.show": JobKind(lazy_gettext("Collection quality")),
     "pool_simulation.show": JobKind(lazy_gettext("Simulation of strategies")),
+    "Agreement.show_effect": JobKind(lazy_gettext("Effect of the judges on the ranking")),
+    "Scores.show_significance": JobKind(lazy_gettext("Significance")),
+    "Scores.show_leave_out": JobKind(lazy_gettext("Runs and teams left out")),
+    "Scores.show_quality": JobKind(lazy_gettext("Collection quality")),
+    "Pool.simulate_pool": JobKind(lazy_gettext("Simulation of strategies")),
+    "Scores.export_report": JobKind(lazy_gettext("Report")),
+    "Clicks.interleave_runs": JobKind(lazy_gettext("Interleaved lists")),
 }
 
 # The key in the WSGI environ of a request that a worker answers.
@@ -84,6 +91,8 @@ HEAVIEST_AT_ONCE = MEBIBYTE
 PERCENT = 100
 # A report over more ranked lists goes to the worker.
 MOST_LISTS_AT_ONCE = 2_000
+# The parameter of a job that an API request started: the id of its token.
+TOKEN = "token"  # noqa: S105 - the name of a parameter
 TOKEN_FIELD = "csrf_token"  # noqa: S105 - the name of a field
 # The placeholder for CSRF tokens in a stored page, replaced by the reader's token when the page is shown.
 MARK = "mark"
@@ -264,13 +273,23 @@ def ask_call(slug: str | None, content: bytes, files: Sequence[bytes], *, by: Pe
 
     The worker answers it as if it arrived then.
     """
-    parameters = {
-        **_surroundings(request.full_path.rstrip("?"), "POST", by),
-        "token": token_id,
-        "content_type": request.content_type or "application/octet-stream",
-    }
+    parameters = _call_parameters("POST", by, token_id)
     marked = {**parameters, **marks(_kind(parameters), [BytesIO(file) for file in files])}
     return _keep(slug, marked, by, [BytesIO(content)])
+
+
+def ask_read(slug: str, *, by: Person, token_id: int) -> int:
+    """Store an API request that only reads as a job, and return the job's id; its answer may be given again."""
+    parameters = {**_call_parameters("GET", by, token_id), STATE: database().read(jobs.collection_state, slug)}
+    return _keep(slug, {**parameters, **marks(_kind(parameters), [])}, by, [])
+
+
+def _call_parameters(method: str, by: Person, token_id: int) -> dict[str, Any]:
+    return {
+        **_surroundings(request.full_path.rstrip("?"), method, by),
+        TOKEN: token_id,
+        "content_type": request.content_type or "application/octet-stream",
+    }
 
 
 def long_page(kind: str, most_lists: int | None = None) -> Callable[[View], View]:
@@ -293,7 +312,7 @@ def long_page(kind: str, most_lists: int | None = None) -> Callable[[View], View
                 is_long = jobs.count_ranked_lists(session, slug) > min(
                     most_lists or MOST_LISTS_AT_ONCE, MOST_LISTS_AT_ONCE
                 )
-                last = jobs.last_answer(session, slug, by_id=the_person().id, **_request_key()) if is_long else None
+                last = jobs.last_answer(session, slug, by_id=the_person().id, **request_key()) if is_long else None
                 state = jobs.collection_state(session, slug) if is_long else ""
             if not is_long:
                 return view(slug, **values)
@@ -308,7 +327,7 @@ def long_page(kind: str, most_lists: int | None = None) -> Callable[[View], View
     return decorate
 
 
-def _request_key() -> dict[str, Any]:
+def request_key() -> dict[str, Any]:
     """What a stored answer must have been requested with to be shown: the address, the language and the roles."""
     return {"target": here(), "language": chosen_language(), "roles": sorted(the_place().roles)}
 
@@ -439,9 +458,10 @@ def _is_long_page(slug: str, target: str) -> bool:
 
 
 def page_endpoint(job: JobView) -> str | None:
-    """The endpoint of the page that a job computes; None for an import and for a page that is gone."""
+    """The endpoint of the page that a job computes; None for an import, an API request and a page that is gone."""
+    is_page = job.parameters["method"] == "GET" and TOKEN not in job.parameters
     try:
-        return _matched(job.parameters["target"], "GET")[0] if job.parameters["method"] == "GET" else None
+        return _matched(job.parameters["target"], "GET")[0] if is_page else None
     except (HTTPException, RequestRedirect):
         return None
 

@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 from annotator.storage import JobState
 from annotator.web.site.access import administrator_page, collection_page
 from annotator.web.site.audit_note import note
-from annotator.web.site.background import JSON, KINDS, ask_for_page, is_under_way, kept_answer, page_endpoint
+from annotator.web.site.background import JSON, KINDS, TOKEN, ask_for_page, is_under_way, kept_answer, page_endpoint
 from annotator.web.site.context import Place, database, now, the_person
 from annotator.web.site.language import gettext
 from annotator.workflows.site import jobs
@@ -162,7 +162,7 @@ def _onward(slug: str | None, job: JobView) -> str | None:
 def _answer(slug: str | None, job: JobView) -> str:
     """The address of the response: a page's is its own, where the newest response is; that of others is at the job."""
     target = str(job.parameters["target"])
-    if job.parameters["method"] == "POST" or job.result.get("file"):
+    if job.parameters["method"] == "POST" or TOKEN in job.parameters or job.result.get("file"):
         return _addresses(slug, job.id)["answer"]
     return target
 

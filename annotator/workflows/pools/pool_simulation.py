@@ -34,6 +34,8 @@ from annotator.storage.judging.adaptive_choices import choices_made, events_of, 
 from annotator.storage.pools.pools import packed_lists
 
 USUAL_START_DEPTHS = (10, 0)
+# Simulating judges every list down to its depth for each strategy: about a second for 1,500 lists. More are for a job.
+MOST_LISTS_AT_ONCE = 500
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,15 @@ class Simulation:
     in_no_run: int  # judged documents that no run retrieved, so no strategy could choose them
     relevant_in_no_run: int
     seed: int
+
+    def table(self) -> tuple[tuple[str, ...], list[tuple[str | int | float | None, ...]]]:
+        """Headings, and a row for each strategy and share of the judgements."""
+        rows: list[tuple[str | int | float | None, ...]] = [
+            (one.name, one.start_depth, point.share, point.judged, point.found, point.tau)
+            for one in self.strategies
+            for point in one.points
+        ]
+        return ("strategy", "start_depth", "share", "judged", "found", "tau"), rows
 
 
 @dataclass(frozen=True)
