@@ -26,7 +26,7 @@ LOCK := .venv-lock
 BIN := $(VENV)/bin
 # Also what builds the package is of the pinned versions.
 INSTALL := -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-EDITABLE := --build-constraint constraints.txt --editable .
+EDITABLE := --build-constraint constraints.txt --editable .[server]
 
 .PHONY: demo test test-browser test-postgres test-slow test-all faults fuzz lint docs wheel translations commands lock
 .DELETE_ON_ERROR:
@@ -86,7 +86,7 @@ commands: $(VENV)/installed-to-run
 lock:
 	$(PYTHON) -m venv --clear $(LOCK)
 	$(LOCK)/bin/python -m pip install --quiet --upgrade pip
-	$(LOCK)/bin/python -m pip install --quiet --editable . --group test --group docs
+	$(LOCK)/bin/python -m pip install --quiet --editable .[server] --group test --group docs
 	echo "# The exact version of everything that is installed; \`make lock\` writes this file." > $(LOCK)/constraints.txt
 	$(LOCK)/bin/python -m pip freeze --all --exclude-editable --exclude setuptools >> $(LOCK)/constraints.txt
 	mv $(LOCK)/constraints.txt constraints.txt

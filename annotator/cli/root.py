@@ -20,7 +20,7 @@ from annotator.cli.described_commands import described, is_enough
 from annotator.cli.remote.given import ANYWHERE, GIVEN, ONLY_ON_SITE, SiteGiven, command_on_site
 from annotator.cli.remote.given import NOUNS as ON_SITE
 from annotator.errors import AnnotatorError, FileRefusedError
-from annotator.installed import DISTRIBUTION
+from annotator.installed import DISTRIBUTION, how_to_install
 from annotator.settings import SETTINGS_FILE, Settings
 
 # user:password@host, or ?password=; a malformed URL is rejected later, when the database is opened.
@@ -168,6 +168,15 @@ class Root(click.Group):
             for problem in refusal.problems if isinstance(refusal, FileRefusedError) else ():
                 click.echo(problem, err=True)
             click.echo(refusal, err=True)
+            ctx.exit(REFUSED)
+        except ModuleNotFoundError as missing:
+            if (missing.name or "").partition(".")[0] in {"", "annotator"}:
+                raise
+            click.echo(
+                f"This command needs the packages of the server, and {missing.name} is not installed here: "
+                f"{how_to_install('server')}.",
+                err=True,
+            )
             ctx.exit(REFUSED)
         except KeyboardInterrupt:
             _end_interrupted(ctx)

@@ -6,7 +6,7 @@ from functools import partial
 
 import click
 
-from annotator.cli.remote.site import on_database_or_site
+from annotator.cli.remote.either import on_database_or_site
 from annotator.cli.site.installation import Installation, note
 from annotator.cli.site.tables import (
     TABLE,

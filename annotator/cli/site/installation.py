@@ -10,6 +10,7 @@ from typing import Any, Concatenate, ParamSpec
 
 import click
 
+from annotator.cli.site.arguments import refuse_what_is_no_text
 from annotator.errors import NotFoundError
 from annotator.settings import Settings
 from annotator.storage import Database
@@ -82,19 +83,6 @@ def words_of(context: click.Context) -> str:
         words.insert(0, context.info_name or "")
         context = context.parent
     return " ".join(words)
-
-
-def refuse_what_is_no_text(context: click.Context) -> None:
-    """Raise `BadParameter` for an argument that is not valid Unicode, in which Python keeps lone surrogates."""
-    for parameter in context.command.params:
-        given = context.params.get(parameter.name or "")
-        texts = [given] if isinstance(given, str) else given
-        if parameter.type is click.STRING and not all(map(_is_text, texts or ())):
-            raise click.BadParameter("It is not text in UTF-8.", context, parameter)
-
-
-def _is_text(word: str) -> bool:
-    return not any("\ud800" <= char <= "\udfff" for char in word)
 
 
 def actor() -> Actor:

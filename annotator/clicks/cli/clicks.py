@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import click
 
-from annotator.cli.remote.site import on_database_or_site
+from annotator.cli.remote.either import on_database_or_site
 from annotator.cli.site.files import FILE, read_file
 from annotator.cli.site.tables import (
     by_measures,
