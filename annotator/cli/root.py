@@ -106,6 +106,7 @@ NOUNS: Mapping[str, Noun] = {
         "measures_group",
     ),
     "deletions": Noun("annotator.cli.collections.deletions", "Deletions: list, restore, or purge what was deleted."),
+    "jobs": Noun("annotator.cli.site.jobs", "Background jobs: list them, show one, cancel it."),
     "audit": Noun("annotator.cli.collections.audit", "The audit log: who did what, by page, command or program."),
     "database": Noun("annotator.cli.site.database", "The database: upgrade, back up, restore, check, copy."),
     "serve": Noun("annotator.cli.serving.serve", "Serve the site, with two workers for long jobs."),

@@ -173,6 +173,7 @@ MATRIX = {
     "Jobs.cancel_job": Row("DELETE", f"{NEWS}/jobs/1", dict.fromkeys(PEOPLE, 404), READ | RUNS | ORGANISE),
     "Jobs.show_job": Row("GET", f"{NEWS}/jobs/1", dict.fromkeys(PEOPLE, 404), READ | RUNS | ORGANISE),
     "Jobs.job_file": Row("GET", f"{NEWS}/jobs/1/file", dict.fromkeys(PEOPLE, 404), READ | RUNS | ORGANISE),
+    "Jobs.cancel_site_job": Row("DELETE", "/api/v1/jobs/1", {"administrator": 404}, ORGANISE),
     "Jobs.show_site_job": Row("GET", "/api/v1/jobs/1", dict.fromkeys(PEOPLE, 404), READ | RUNS | ORGANISE),
     "Deletions.list_deletions": Row("GET", f"{NEWS}/deletions", ORGANISERS, ORGANISE),
     "Deletions.delete": Row("POST", f"{NEWS}/deletions", ORGANISERS_FORM, ORGANISE, {}),

@@ -122,7 +122,9 @@ WAYS = {
     ),
     "invite many people": Ways("invitations.invite_many", "members import", "Members.invite_many"),
     "invite to an account": Ways(
-        "invitations.invite_to_account invitations.withdraw_any", no_command=OPEN, no_operation=ACCOUNTS
+        "invitations.invite_to_account invitations.withdraw_any",
+        "users invitations add, users invitations list, users invitations remove",
+        no_operation=ACCOUNTS,
     ),
     "accept the terms": Ways("submissions.accept", no_command=SESSION, no_operation=SESSION),
     # Topics, documents
@@ -304,10 +306,8 @@ WAYS = {
     ),
     "interleave runs": Ways("interleaving.make", "interleave", "Clicks.interleave_runs"),
     # Site
-    "see a job": Ways(
-        "jobs.ask jobs.show", no_command=OPEN, operations="Jobs.list_jobs Jobs.show_job Jobs.show_site_job"
-    ),
-    "cancel a job": Ways("jobs.cancel site_jobs.cancel", no_command=OPEN, operations="Jobs.cancel_job"),
+    "see a job": Ways("jobs.ask jobs.show", "jobs list, jobs show", "Jobs.list_jobs Jobs.show_job Jobs.show_site_job"),
+    "cancel a job": Ways("jobs.cancel site_jobs.cancel", "jobs cancel", "Jobs.cancel_job Jobs.cancel_site_job"),
     "care for the database": Ways(
         "",
         "database backup, database check, database copy, database restore, database upgrade, serve, worker, demo",

@@ -188,6 +188,16 @@ def test_an_archive_that_is_none_and_a_short_name_in_use_are_refused(program: Pr
     assert [row["slug"] for row in ada.get("/api/v1/collections").json] == ["news"]
 
 
+def test_an_administrator_cancels_an_import(program: Programs, news: Database) -> None:
+    ada = program("ada")
+    job = ada.send("/api/v1/archives", b"no archive").headers["Location"]
+    assert program("ola").call("DELETE", job).status_code == 403
+    assert ada.call("DELETE", job).json["state"] == "cancelled"
+    assert ada.call("DELETE", job).status_code == 409
+    work(news)
+    assert ada.get(job).json["state"] == "cancelled"
+
+
 def test_a_collection_is_written_for_beir(program: Programs, news: Database) -> None:
     with news.transaction() as session:
         labels(session, "nist", "1 0 a 1\n")

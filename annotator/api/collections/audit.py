@@ -64,9 +64,14 @@ def actor() -> Actor:
 
 
 def note(
-    session: Transaction, action: str, slug: str, *, subject: object = "", details: Mapping[str, Any] | None = None
+    session: Transaction,
+    action: str,
+    slug: str | None,
+    *,
+    subject: object = "",
+    details: Mapping[str, Any] | None = None,
 ) -> None:
-    """Add an audit entry with the caller as the actor."""
+    """Add an audit entry of the collection, or of the site without a `slug`, with the caller as the actor."""
     record_in(session, actor(), action, slug, at=now(), subject=subject, details=details)
 
 

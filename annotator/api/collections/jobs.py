@@ -1,9 +1,9 @@
-"""The background jobs of a collection: list them, cancel one."""
+"""Background jobs: list those of a collection, cancel one of it or of the site."""
 
 from marshmallow import Schema, fields
 
 from annotator.api.collections.audit import note
-from annotator.api.site.access import caller
+from annotator.api.site.access import ADMINISTER, caller
 from annotator.api.site.door import Call, Gives, Takes, operation
 from annotator.api.site.jobs import ANYBODY, resource
 from annotator.api.site.values import Moment, counted
@@ -54,6 +54,16 @@ def cancel_job(call: Call) -> object:
         jobs.cancel_job(session, call.slug, id_, at=now(), by_id=_seen_by())
         note(session, "jobs.cancel", call.slug, subject=id_)
     return database().read(jobs.show_job, call.slug, id_, by_id=_seen_by())
+
+
+@operation(resource, "DELETE", "/jobs/<row:id_>", ADMINISTER, Gives(JobRow))
+def cancel_site_job(call: Call) -> object:
+    """Cancel a job of no collection that has not finished, such as an import of an archive; for administrators."""
+    id_ = int(call.path["id_"])
+    with database().transaction() as session:
+        jobs.cancel_job(session, None, id_, at=now())
+        note(session, "jobs.cancel", None, subject=id_)
+    return database().read(jobs.show_job, None, id_)
 
 
 def _seen_by() -> int | None:

@@ -284,6 +284,7 @@ OF_OPERATIONS: Mapping[str, Mapping[str, str]] = {
     "answer_question": {"number": "The number of the question."},
     "remove_clarification": {"number": "The number of the clarification."},
     "cancel_job": {"id_": "The number of the job."},
+    "cancel_site_job": {"id_": "The number of the job."},
     "job_file": {"id_": "The number of the job."},
     "show_site_job": {"id_": "The number of the job."},
     "withdraw_invitation": {"number": "The number of the invitation."},

@@ -14,6 +14,17 @@ from annotator.workflows.people import invitations, members
 from annotator.workflows.people.invitations import MOST_DAYS, USUAL_DAYS, InvitationRequest
 from annotator.workflows.people.members import Removal
 
+note_option = click.option(
+    "--note", "for_whom", default="", metavar="TEXT", help="A name for the list of invitations, such as the recipient."
+)
+days_option = click.option(
+    "--days",
+    default=USUAL_DAYS,
+    show_default=True,
+    type=click.IntRange(1, MOST_DAYS),
+    metavar="N",
+    help="The link expires after this many days.",
+)
 as_role = click.option("--role", required=True, type=click.Choice([role.value for role in Role]), help="The role.")
 
 
@@ -124,17 +135,8 @@ def invitations_group() -> None:
 @click.argument("slug")
 @click.option("--role", required=True, type=click.Choice([role.value for role in Role]), help="The role.")
 @click.option("--team", metavar="TEAM", help="The team of a participant; created if it is new.")
-@click.option(
-    "--note", "for_whom", default="", metavar="TEXT", help="A name for the list of invitations, such as the recipient."
-)
-@click.option(
-    "--days",
-    default=USUAL_DAYS,
-    show_default=True,
-    type=click.IntRange(1, MOST_DAYS),
-    metavar="N",
-    help="The link expires after this many days.",
-)
+@note_option
+@days_option
 @at_address
 @on_installation
 def add_invitation(
@@ -183,4 +185,50 @@ def remove_invitation(installation: Installation, slug: str, number: int) -> Non
     with installation.database.transaction() as session:
         invitations.withdraw_invitation(session, slug, number, at=datetime.now(UTC))
         note(session, "invitations.withdraw", slug, subject=number)
+    click.echo(f"The link {number} is not valid any more.", err=True)
+
+
+@click.group
+def account_invitations() -> None:
+    """Invitations to an account without a role in a collection: links that work once."""
+
+
+@account_invitations.command("add")
+@note_option
+@days_option
+@at_address
+@on_installation
+def add_account_invitation(installation: Installation, for_whom: str, days: int, address: str) -> None:
+    """Create an invitation to an account and print its link; printed only once, because only its checksum is stored."""
+    wanted = InvitationRequest(None, None, for_whom, days)
+    with installation.database.transaction() as session:
+        made = invitations.invite(session, None, wanted, made_by_id=None, at=datetime.now(UTC))
+        note(session, "invitations.add", subject=made.number, details={"role": None, "team": None})
+    click.echo(link_to(address, made.secret))
+
+
+@account_invitations.command("list")
+@format_option()
+@on_installation
+def list_account_invitations(installation: Installation, format_: str) -> None:
+    """List the invitations to an account, newest first; password links name the account."""
+    rows = installation.database.read(invitations.list_invitations, None, now=datetime.now(UTC))
+    show_rows(
+        format_,
+        ["NUMBER", "FOR", "STATE", "MADE", "EXPIRES", "USED BY"],
+        [
+            [row.id, row.account or row.note or None, row.state.value, row.made_at, row.expires_at, row.used_by]
+            for row in rows
+        ],
+    )
+
+
+@account_invitations.command("remove")
+@click.argument("number", type=click.IntRange(1, 999_999_999))
+@on_installation
+def remove_account_invitation(installation: Installation, number: int) -> None:
+    """Revoke an invitation to an account, by its number in the list; a used one is not changed."""
+    with installation.database.transaction() as session:
+        invitations.withdraw_invitation(session, None, number, at=datetime.now(UTC))
+        note(session, "invitations.withdraw", subject=number)
     click.echo(f"The link {number} is not valid any more.", err=True)

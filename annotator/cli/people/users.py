@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import click
 
+from annotator.cli.people.members import account_invitations
 from annotator.cli.people.options import at_address, link_to, machine_facts, machine_options
 from annotator.cli.site.files import FILE, read_text
 from annotator.cli.site.installation import Installation, note, on_installation
@@ -28,10 +29,13 @@ password_file = click.option(
 
 @click.group
 def command() -> None:
-    """Accounts: add, list, set a new password, sign out, mark as a machine.
+    """Accounts: add, invite, list, set a new password, sign out, mark as a machine.
 
     On a terminal the password is asked for twice; elsewhere it is one line of standard input.
     """
+
+
+command.add_command(account_invitations, "invitations")
 
 
 @command.command("add")

@@ -112,10 +112,10 @@ def ask_job(
 
 
 def page_of_jobs(
-    session: Session, slug: str, *, by_id: int | None = None, before: int | None = None, most: int = JOBS_A_PAGE
+    session: Session, slug: str | None, *, by_id: int | None = None, before: int | None = None, most: int = JOBS_A_PAGE
 ) -> JobsPage:
-    """The newest jobs of a collection, older than the id `before`; with `by_id` only that person's."""
-    asked = [Job.collection_id == find_collection(session, slug).id, *_seen_by(by_id)]
+    """The newest jobs of a collection or of the site, older than the id `before`; with `by_id` only that person's."""
+    asked = [Job.collection_id.is_not_distinct_from(_collection_id(session, slug)), *_seen_by(by_id)]
     total = session.scalar(select(func.count()).where(*asked)) or 0
     older_than = [] if before is None else [Job.id < before]
     rows = session.execute(

@@ -38,6 +38,19 @@ def test_a_link_to_a_role_is_printed_listed_and_withdrawn(news: CommandLine, sql
     assert news.refused("invitations", "remove", "news", "99") == ["There is no invitation 99."]
 
 
+def test_a_link_to_an_account_is_printed_listed_and_withdrawn(news: CommandLine, sqlite_database: Database) -> None:
+    link = news.done("users", "invitations", "add", "--note", "Kim", "--days", "3", "--address", SITE)
+    with sqlite_database.reading() as session:
+        opened = invitations.open_invitation(session, secret_of(link), now=now())
+    sqlite_database.close()
+    assert (opened.role, opened.team) == (None, None)
+    [[number, whom, state, *_]] = news.table("users", "invitations", "list")
+    assert (whom, state) == ("Kim", "open")
+    assert news.table("invitations", "list", "news") == []
+    assert news.talk("users", "invitations", "remove", number) == f"The link {number} is not valid any more.\n"
+    assert news.table("users", "invitations", "list")[0][2] == "withdrawn"
+
+
 @pytest.mark.parametrize("address", ["trec.example.org", "ftp://x", "https://", "https://x/?a=1", "http://[", ""])
 def test_an_address_that_is_none_is_wrong_usage_and_nothing_is_made(news: CommandLine, address: str) -> None:
     result = news("invitations", "add", "news", "--role", "judge", "--address", address)

@@ -45,6 +45,7 @@ OWN_VERBS = {
     "clicks check": "what add would say; nothing is stored",
     "clicks compare": "two variants and their tests",
     "clicks link": "a variant stands for a run",
+    "jobs cancel": "a state: nothing is stored for the job",
     "database upgrade": "the schema of this version",
     "database backup": "a copy as a file",
     "database restore": "a backup takes the place of the database",
@@ -58,7 +59,7 @@ OWN_VERBS = {
 WITHOUT_NOUN = {"check", "compare", "evaluate", "interleave", "serve", "worker", "demo"}
 FORMATS = ["table", "csv", "json"]
 # Nouns of the site; the others are of a collection, which is named first.
-OF_THE_SITE = {"users", "tokens", "measures", "database"}
+OF_THE_SITE = {"users", "tokens", "measures", "database", "jobs"}
 # What is beside a collection, by command: the collection is made, or is one filter of several.
 SLUG_ELSEWHERE = {
     "collections list",
