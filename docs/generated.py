@@ -8,6 +8,7 @@ import ast
 import inspect
 import json
 import re
+import runpy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from annotator.storage import Database
 
 FOLDER = Path(__file__).parent / "reference" / "generated"
 NOTE = "<!-- Written by docs/generated.py from the code. -->\n"
+MATRIX = Path(__file__).parents[1] / "tests/support/ways_matrix.py"
 # What Markdown would take for markup, outside of backticks.
 MARKUP = re.compile(r"([\\*_<>\[\]$|])")
 IN_MEMORY = "sqlite://"
@@ -194,6 +196,26 @@ def attribute_comments(of: type) -> dict[str, str]:
     return comments
 
 
+def ways_page() -> str:
+    """What not every way can do: pages, commands and API, with the reasons of the matrix that a test compares."""
+    ways = runpy.run_path(str(MATRIX))["WAYS"]
+    rows = []
+    for name, one in ways.items():
+        pages, commands, operations = one.listed()
+        cells = (
+            "yes" if pages else one.no_page,
+            ", ".join(f"`{command}`" for command in sorted(commands)) or one.no_command,
+            ", ".join(f"`{endpoint.partition('.')[2]}`" for endpoint in sorted(operations)) or one.no_operation,
+        )
+        if not (pages and commands and operations):
+            rows.append((f"{name[0].upper()}{name[1:]}", *cells))
+    about = (
+        f"{len(ways) - len(rows)} of {len(ways)} actions can be done by page, by command and through the API. These "
+        "are the others; the reason stands where a way is missing. A test keeps the list complete."
+    )
+    return f"{NOTE}# Pages, commands and the API\n\n{about}\n\n{table(('Action', 'Page', 'Command', 'API'), rows)}\n"
+
+
 def api_page() -> str:
     """Every operation and every object of the OpenAPI document."""
     document = openapi()
@@ -298,6 +320,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "formats.md": formats_page,
     "settings.md": settings_page,
     "api.md": api_page,
+    "ways.md": ways_page,
     "openapi.json": lambda: json.dumps(openapi(), indent=1, ensure_ascii=False) + "\n",
 }
 

@@ -8,6 +8,7 @@ from typing import Any
 from zipfile import ZipFile
 
 import pytest
+from ways_matrix import WAYS
 
 from annotator.evaluation.formats.registry import FORMATS
 from annotator.evaluation.metrics import MEASURES
@@ -125,8 +126,9 @@ def test_the_readme_is_short() -> None:
         ("policies.md", [f"`{name}`" for name in NAMED_POLICIES]),
         ("formats.md", [f"`{one.name}`" for formats in FORMATS.values() for one in formats]),
         ("settings.md", [f"`ANNOTATOR_{name.upper()}`" for name in KINDS]),
+        ("ways.md", [f"| {name[0].upper()}{name[1:]} |" for name, ways in WAYS.items() if not all(ways.listed())]),
     ],
-    ids=["measures", "strategies", "policies", "formats", "settings"],
+    ids=["measures", "strategies", "policies", "formats", "settings", "ways"],
 )
 def test_the_reference_has_everything_that_is_there(name: str, entries: list[str]) -> None:
     page = MAKE[name]()

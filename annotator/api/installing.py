@@ -14,7 +14,7 @@ from annotator.api.collections import archives, audit, collection, deletions, in
 from annotator.api.collections import jobs as jobs_of_collection
 from annotator.api.documents import changed_texts, documents, search
 from annotator.api.judging import assignments, gold_questions, judging, label_imports, questions, training
-from annotator.api.leaderboard import costs, inspecting, report_file, reports, scores
+from annotator.api.leaderboard import costs, inspecting, measures, report_file, reports, scores
 from annotator.api.pools import holes, pool, strategies
 from annotator.api.qrels import qrels
 from annotator.api.runs import changes, runs
@@ -62,6 +62,7 @@ FURTHER = (
     jobs_of_collection,
     judges,
     label_imports,
+    measures,
     questions,
     report_file,
     reports,

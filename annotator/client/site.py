@@ -140,16 +140,16 @@ class Site:
         return stored
 
     def get(self, path: str, **query: object) -> Any:  # noqa: ANN401 - JSON
-        """GET a resource as JSON."""
-        return self._call("GET", path, query).json()
+        """GET a resource as JSON; for a long report, wait for its job."""
+        return self._read(path, query).json()
 
     def every(self, path: str, **query: object) -> list[Any]:
         """GET all pages of a list."""
         return [row for page in self._pages(path, query) for row in page]
 
     def content(self, path: str, **query: object) -> bytes:
-        """GET a resource as bytes."""
-        return self._call("GET", path, query).content
+        """GET a resource as bytes; for a long report, wait for its job."""
+        return self._read(path, query).content
 
     def post(self, path: str, body: Mapping[str, object]) -> Any:  # noqa: ANN401 - JSON
         """POST JSON and return the JSON response."""
@@ -177,7 +177,23 @@ class Site:
         return self._call("DELETE", path, {}).json()
 
     def _finished(self, accepted: httpx.Response, name: str) -> Any:  # noqa: ANN401 - JSON
-        """Wait for a job and return its result."""
+        """Wait for the job of a file and return its result."""
+        job = self._ended(accepted, name)
+        if job["state"] != DONE:
+            raise SiteError("The import of “%(file)s” was called off on the site. Nothing was stored.", file=name)
+        if job["result"] is None:
+            raise SiteError("“%(file)s” is stored on the site, but what came of it was lost: look there.", file=name)
+        return job["result"]
+
+    def _read(self, path: str, query: Mapping[str, object]) -> httpx.Response:
+        """GET; a long report is there once its job has finished, unless the collection changes meanwhile."""
+        while (answer := self._call("GET", path, query)).status_code == ACCEPTED:
+            if self._ended(answer, path)["state"] != DONE:
+                raise SiteError("The report “%(address)s” was cancelled on the site.", address=path)
+        return answer
+
+    def _ended(self, accepted: httpx.Response, name: str) -> Any:  # noqa: ANN401 - JSON
+        """Wait for a job and return it; its refusal is raised."""
         # The address is as the site sees it; when a proxy adds a path prefix, only its end is valid here.
         path = accepted.headers["Location"].partition(ROOT)[2]
         with self._watch(name) as show:
@@ -187,11 +203,7 @@ class Site:
                 pause(SECONDS_BETWEEN_LOOKS)
         if job["problem"] is not None:
             raise _refused(job["problem"])
-        if job["state"] != DONE:
-            raise SiteError("The import of “%(file)s” was called off on the site. Nothing was stored.", file=name)
-        if job["result"] is None:
-            raise SiteError("“%(file)s” is stored on the site, but what came of it was lost: look there.", file=name)
-        return job["result"]
+        return job
 
     def _pages(self, path: str, query: Mapping[str, object]) -> Iterator[list[Any]]:
         page = 1

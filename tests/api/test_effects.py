@@ -4,9 +4,11 @@ import csv
 import io
 
 import pytest
-from build import labels
+from build import SLUG, labels
 from calling import NEWS, Caller
 from click.testing import CliRunner
+from flask import Flask
+from visiting import Visitor, words
 from worker.at_work import work
 
 from annotator.api.site import jobs_asked
@@ -87,6 +89,21 @@ def test_a_long_report_is_left_to_the_worker_and_kept(
     with database.transaction() as session:
         labels(session, "bob", "2 0 e 1\n")
     assert ola.get(EFFECT, m="AP").status_code == 202
+
+
+def test_the_page_of_a_job_leads_to_its_answer_and_not_into_the_api(
+    app: Flask, program: Caller, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs_asked, "MOST_LISTS_AT_ONCE", 0)
+    begun = program("ola").get(EFFECT, m="AP")
+    ola, page = Visitor(app, database, "ola"), f"/collections/{SLUG}/jobs/{begun.json['id']}"
+    assert "Effect of the judges on the ranking" in words(ola.get(page))
+    work(database)
+    onward = ola.get(page)
+    assert (onward.status_code, onward.location) == (303, f"{page}/answer")
+    answer = ola.get(onward.location)
+    assert (answer.status_code, answer.json) == (200, program("ola").get(EFFECT, m="AP").json)
+    assert "Effect of the judges on the ranking" in words(ola.get(f"/collections/{SLUG}/jobs"))
 
 
 def test_a_long_report_that_is_refused_is_tried_again(

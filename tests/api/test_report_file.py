@@ -1,30 +1,22 @@
-"""The report, the measures and interleaved lists by program: the same files as by page and by command."""
+"""The report by program: the same file as by page and by command, made by the worker when the collection is large."""
 
 import pytest
-from build import SLUG, labels, member, run
-from calling import API, NEWS, Caller
-from sqlalchemy import select
+from build import labels, member
+from calling import NEWS, Caller
 from worker.at_work import work
 
 from annotator.api.site import jobs_asked
-from annotator.clicks.workflows.interleaving import ListsWanted, make_lists
-from annotator.evaluation.metrics.names import explain, explain_all
-from annotator.storage import AuditEvent, Database, Role
-from annotator.workflows.people.tokens import Scope
-from annotator.workflows.runs.runs import original_file
+from annotator.storage import Database, Role
 
 pytestmark = pytest.mark.usefixtures("news")
-REPORT, LISTS = f"{NEWS}/report", f"{NEWS}/interleaving"
-OPTIONS = {"run": ["gamma", "delta"], "depth": 3, "lists": 4, "seed": 7}
+REPORT = f"{NEWS}/report"
 
 
 @pytest.fixture(autouse=True)
 def judged(news: None, database: Database) -> None:
-    """Four runs, judged by two."""
+    """Two runs, judged by two."""
     del news
     with database.transaction() as session:
-        run(session, "gamma", {"1": ["d", "b", "a"], "2": ["e"]})
-        run(session, "delta", {"1": ["a", "b", "c"], "2": ["a"]})
         labels(session, "ann", "1 0 a 1\n1 0 b 0\n1 0 d 2\n2 0 a 1\n2 0 e 0\n")
         labels(session, "ben", "1 0 a 1\n1 0 b 1\n")
         member(session, "obi", Role.OBSERVER)
@@ -63,39 +55,3 @@ def test_a_long_report_is_the_answer_to_the_same_request_once_it_is_made(
     made = ola.get(REPORT, section="task")
     assert (made.status_code, made.mimetype) == (200, "text/html")
     assert 'id="task"' in made.text
-
-
-def test_measures_are_listed_and_explained(program: Caller) -> None:
-    jo = program("jo", Scope.JUDGE)
-    found = jo.get(f"{API}/measures").json
-    assert [one["form"] for one in found] == [one.form for one in explain_all().values()]
-    assert jo.get(f"{API}/measures/ndcg_cut").json["form"] == explain("nDCG").form
-    assert jo.get(f"{API}/measures/rbp").json["stands_for"] == "RBP(p=0.9)"
-    unknown = jo.get(f"{API}/measures/nonsense")
-    assert (unknown.status_code, "nonsense" in unknown.json["detail"]) == (404, True)
-    assert program(None).get(f"{API}/measures").status_code == 401
-
-
-def test_interleaved_lists_are_those_of_the_command(program: Caller, database: Database) -> None:
-    ola = program("ola")
-    answer = ola.get(LISTS, **OPTIONS)
-    with database.reading() as session:
-        files = [original_file(session, SLUG, tag) for tag in ("gamma", "delta")]
-        (entry,) = session.scalars(select(AuditEvent).where(AuditEvent.action == "interleaving.export"))
-    assert answer.data == make_lists(files, ListsWanted("team-draft", 3, 4, 7)).content
-    assert entry.details == {"method": "team-draft", "depth": 3, "lists": 4, "seed": 7}
-    one = ola.get(LISTS, run="gamma")
-    assert (one.status_code, "from 2 to 20 runs, not 1" in one.text) == (422, True)
-    assert ola.get(LISTS).status_code == 422
-    assert ola.get(LISTS, run=["gamma", "nothing"]).status_code == 404
-
-
-def test_many_lists_are_made_by_the_worker(
-    program: Caller, database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ola = program("ola")
-    at_once = ola.get(LISTS, **OPTIONS).data
-    monkeypatch.setattr(jobs_asked, "MOST_LISTS_AT_ONCE", 0)
-    assert ola.get(LISTS, **OPTIONS).status_code == 202
-    work(database)
-    assert ola.get(LISTS, **OPTIONS).data == at_once

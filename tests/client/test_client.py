@@ -5,11 +5,13 @@ from pathlib import Path
 
 import httpx
 import pytest
-from build import SLUG, document_file, member, news, pool, run, topic_file
+from build import SLUG, document_file, labels, member, news, pool, run, topic_file
 from calling import token_of
 from cli.remote_site import Remote, served
 from kept import Kept
+from worker.at_work import work
 
+from annotator.api.site import jobs_asked
 from annotator.client import Site, SiteError
 from annotator.errors import AnnotatorError, FileRefusedError
 from annotator.files import InputFile
@@ -84,6 +86,22 @@ def test_refusals_are_raised_in_the_words_of_the_site(site: Remote) -> None:
         Site("https://example.org", "")
     with pytest.raises(AnnotatorError, match=r"“example\.org” is no address"):
         Site("example.org", "x")
+
+
+def test_a_long_report_is_waited_for(site: Remote, monkeypatch: pytest.MonkeyPatch) -> None:
+    with site.database.transaction() as session:
+        labels(session, "ann", "1 0 d1 1\n1 0 d2 0\n")
+        labels(session, "bob", "1 0 d1 0\n")
+    address = f"/collections/{SLUG}/agreement/effect"
+    with of(site, "ola") as ola:
+        at_once, report = ola.get(address, m="AP"), ola.content(f"/collections/{SLUG}/report", section="task")
+        monkeypatch.setattr(jobs_asked, "MOST_LISTS_AT_ONCE", 0)
+        # While the client waits, the worker works.
+        monkeypatch.setattr("annotator.client.site.pause", lambda _seconds: work(site.database))
+        assert ola.get(address, m="AP") == at_once
+        assert len(ola.content(f"/collections/{SLUG}/report", section="task")) == len(report)
+        with pytest.raises(SiteError, match="nonsense"):
+            ola.get(address, m="nonsense")
 
 
 def answering(*answers: tuple[int, dict[str, str]]) -> tuple[Site, list[httpx.Request]]:

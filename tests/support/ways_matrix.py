@@ -185,7 +185,7 @@ WAYS = {
         "pool build, pool plan, pool show, pool export",
         "Pool.build_pool Pool.plan_pool Pool.show_pool Pool.pooled_documents",
     ),
-    "pooling strategies": Ways("", "pool strategies list", "Pool.list_pooling_strategies", SCREEN),
+    "pooling strategies": Ways("pool_plan.show", "pool strategies list", "Pool.list_pooling_strategies"),
     "holes of the pool": Ways("pools.fill_holes", "pool holes show", "Pool.show_holes Pool.fill_holes"),
     "simulate and replay": Ways(
         "pool_simulation.show", "pool simulate, pool replay", "Pool.simulate_pool Pool.replay_pool"

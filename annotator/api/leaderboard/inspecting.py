@@ -174,7 +174,7 @@ def inspect_topics(call: Call) -> object:
 @operation(
     resource,
     "GET",
-    "/collections/<slug>/leaderboard/topics/<number>",
+    "/collections/<slug>/leaderboard/topics/<path:number>",
     OBSERVE,
     Gives(ReportTable),
     Takes(query=TopicQuery),
