@@ -71,6 +71,9 @@ class Settings:
     metrics_port: int = 0
     #: The site's names, comma-separated; `.example.net` includes all below it. Needed where other machines connect.
     site_hosts: tuple[str, ...] = ()
+    #: The hosts to which the server may send, comma-separated, as for webhooks; `.example.net` includes all below it. A
+    #: name that leads to a private address needs this address, too. Empty: none.
+    outgoing_hosts: tuple[str, ...] = ()
     #: `1` accepts the demonstration's passwords, which everybody knows.
     demonstration: bool = False
     #: For how many days what was deleted can be restored.
@@ -224,6 +227,22 @@ def _hosts(text: str, name: str) -> tuple[str, ...]:
     return hosts
 
 
+def _outgoing_hosts(text: str, name: str) -> tuple[str, ...]:
+    """Names as in `_hosts`, or IP addresses, of which those of version 6 have colons."""
+    hosts = tuple(host.strip().lower() for host in text.split(",") if host.strip())
+    named = [host for host in hosts if not _is_ip_address(host)]
+    _hosts(",".join(named), name)
+    return hosts
+
+
+def _is_ip_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _mebibytes(text: str, name: str) -> int:
     size = _number(text)
     if not size:
@@ -300,6 +319,7 @@ KINDS: Mapping[str, Kind] = {
     "log_format": Kind("log_format", _log_format),
     "metrics_port": Kind("metrics_port", _count(0, GREATEST_PORT), types=(int,)),
     "site_hosts": Kind("site_hosts", _hosts, ",".join, (list,)),
+    "outgoing_hosts": Kind("outgoing_hosts", _outgoing_hosts, ",".join, (list,)),
     "deletion_days": Kind("deletion_days", _count(1, 3650), types=(int,)),
     "demonstration": Kind("demonstration", _switch, _as_switch, (bool, int)),
 }

@@ -118,7 +118,18 @@ MAY_IMPORT: dict[str, set[str]] = {
     # It builds a collection as an organiser's script would, and its search systems compute.
     "demonstration": {*FOUNDATIONS, "evaluation", "storage", "workflows", "numpy", "sqlalchemy"},
     # What takes long: a door of its own, where the pages' views answer what was asked for at theirs.
-    "worker": {*FOUNDATIONS, "evaluation", "storage", "workflows", "web", "app", "flask", "sqlalchemy", "werkzeug"},
+    "worker": {
+        *FOUNDATIONS,
+        "evaluation",
+        "storage",
+        "workflows",
+        "web",
+        "app",
+        "flask",
+        "httpx",
+        "sqlalchemy",
+        "werkzeug",
+    },
     # Puts everything together, and nothing but the server and the worker imports it.
     "app": {*FOUNDATIONS, "storage", "web", "api", "clicks", "flask", "flask_wtf", "jinja2", "werkzeug"},
 }

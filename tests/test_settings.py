@@ -36,6 +36,7 @@ def test_another_process_reads_the_same_settings() -> None:
         log_format="json",
         metrics_port=9100,
         site_hosts=("pool.example.org",),
+        outgoing_hosts=("hooks.example.org", "::1"),
         deletion_days=7,
         demonstration=True,
     )

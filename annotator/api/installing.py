@@ -10,7 +10,17 @@ from flask_wtf import CSRFProtect
 from werkzeug.exceptions import HTTPException
 
 from annotator.api.agreement import adjudicating, agreement, effects, judges
-from annotator.api.collections import archives, audit, collection, deletions, invitations, members, rounds, settings
+from annotator.api.collections import (
+    archives,
+    audit,
+    collection,
+    deletions,
+    invitations,
+    members,
+    rounds,
+    settings,
+    webhooks,
+)
 from annotator.api.collections import jobs as jobs_of_collection
 from annotator.api.documents import changed_texts, documents, search
 from annotator.api.judging import assignments, gold_questions, judging, label_imports, questions, training
@@ -71,6 +81,7 @@ FURTHER = (
     settings,
     strategies,
     training,
+    webhooks,
 )
 ROOT = "/api"
 ABOUT = (

@@ -105,6 +105,7 @@ NOUNS: Mapping[str, Noun] = {
         "The measures and their definitions.",
         "measures_group",
     ),
+    "webhooks": Noun("annotator.cli.collections.webhooks", "Webhooks: send events to other programs."),
     "deletions": Noun("annotator.cli.collections.deletions", "Deletions: list, restore, or purge what was deleted."),
     "jobs": Noun("annotator.cli.site.jobs", "Background jobs: list them, show one, cancel it."),
     "audit": Noun("annotator.cli.collections.audit", "The audit log: who did what, by page, command or program."),

@@ -53,6 +53,7 @@ from annotator.storage.tables.pools import Contribution, Pool, PoolItem, PoolRun
 from annotator.storage.tables.qrels import QrelsGrade, QrelsVersion
 from annotator.storage.tables.runs import IN_FORCE, FactColumn, RankedList, Run, RunFact, RunFile, RunType
 from annotator.storage.tables.topics import ACCEPTED, DROPPED, Topic, TopicRevision, TopicState
+from annotator.storage.tables.webhooks import Event, FinishedTopic, Webhook, WebhookDelivery
 
 __all__ = [
     "ACCEPTED",
@@ -82,8 +83,10 @@ __all__ = [
     "Document",
     "DocumentWords",
     "EndedSession",
+    "Event",
     "Evidence",
     "FactColumn",
+    "FinishedTopic",
     "Grade",
     "GuidelineVersion",
     "Invitation",
@@ -125,4 +128,6 @@ __all__ = [
     "TopicState",
     "User",
     "UserKind",
+    "Webhook",
+    "WebhookDelivery",
 ]

@@ -21,6 +21,8 @@ from annotator.storage import Database, JobState
 from annotator.storage.collections.arrivals import importing_alone, remove_interrupted
 from annotator.storage.site.jobs import remove_unneeded
 from annotator.storage.site.upkeep import UpkeepError
+from annotator.storage.site.webhooks import forget_deliveries
+from annotator.worker.delivering import Delivering
 from annotator.workflows.collections import restoring
 from annotator.workflows.documents import search
 from annotator.workflows.site import idempotency, jobs
@@ -66,13 +68,21 @@ class Worker:
 
     def work(self, *, only_what_waits: bool = False) -> None:
         """Run jobs until none wait (`only_what_waits`) or forever; an unfinished job is returned to the queue."""
+        delivering = Delivering(self._database, self._settings.outgoing_hosts)
+        ended = threading.Event()
+        thread = threading.Thread(target=delivering.run, args=(ended,), daemon=True)
+        if not self._only_short and not only_what_waits:
+            thread.start()
         try:
             while True:
                 if not self._worked():
                     if only_what_waits:
+                        while delivering.step():
+                            pass
                         return
                     time.sleep(SECONDS_BETWEEN_LOOKS)
         finally:
+            ended.set()
             with suppress(BusyError, DBAPIError):
                 self._put_back()
             if self._answering is not None:
@@ -169,6 +179,8 @@ class Worker:
                 jobs.forget_answers(session, now=now)
             with self._database.transaction() as session:
                 idempotency.forget_responses(session, now=now)
+            with self._database.transaction() as session:
+                forget_deliveries(session, now=now)
             with self._database.transaction() as session:
                 restoring.begin_removal(session, before=now - self._restorable, at=now)
             restoring.finish_removals(self._database)

@@ -26,6 +26,7 @@ JUDGES_FORM = (303, 404, 403, 422, 403, 403)
 # For adjudicators alone, who have no column.
 NONE_OF_THEM = (303, 404, 403, 403, 403, 403)
 NONE_OF_THEM_IN_JSON = (401, *NONE_OF_THEM[1:])
+NO_WEBHOOK = (303, 404, 403, 403, 404, 404)
 # Visitors without the link that was sent to them get 404.
 WITHOUT_LINK = (404, 404, 404, 404, 404, 404)
 ADMINISTRATORS = (303, 403, 403, 403, 403, 200)
@@ -183,6 +184,11 @@ MATRIX = {
     "deletions.delete": Row("POST", f"{N}/deletions", ORGANISERS_FORM),
     "deletions.restore": Row("POST", f"{N}/deletions/1/restore", ORGANISERS_FORM),
     "deletions.restore_collection": Row("POST", "/deleted-collections/news/restore", (303, 404, 404, 404, 404, 404)),
+    "webhooks.show": Row("GET", f"{N}/webhooks", ORGANISERS),
+    "webhooks.add": Row("POST", f"{N}/webhooks", ORGANISERS_FORM),
+    "webhooks.deliveries": Row("GET", f"{N}/webhooks/1", NO_WEBHOOK),
+    "webhooks.test": Row("POST", f"{N}/webhooks/1/test", NO_WEBHOOK),
+    "webhooks.remove": Row("POST", f"{N}/webhooks/1/remove", ORGANISERS),
     "rounds.show": Row("GET", f"{N}/rounds", ORGANISERS),
     # The second request finds it closed, or open, already.
     "rounds.close": Row("POST", f"{N}/rounds/close", ORGANISERS),

@@ -42,6 +42,13 @@ MATRIX = {
     "Members.invite": Row("POST", f"{NEWS}/invitations", ORGANISERS_FORM, ORGANISE, {}),
     "Members.invite_many": Row("POST", f"{NEWS}/invitations/many", ORGANISERS_FORM, ORGANISE),
     "Members.withdraw_invitation": Row("DELETE", f"{NEWS}/invitations/1", dict.fromkeys(ORGANISERS, 404), ORGANISE),
+    "Collections.list_webhooks": Row("GET", f"{NEWS}/webhooks", ORGANISERS, ORGANISE),
+    "Collections.add_webhook": Row("POST", f"{NEWS}/webhooks", ORGANISERS_FORM, ORGANISE, {}),
+    "Collections.test_webhook": Row("POST", f"{NEWS}/webhooks/1/test", dict.fromkeys(ORGANISERS, 404), ORGANISE),
+    "Collections.remove_webhook": Row("DELETE", f"{NEWS}/webhooks/1", dict.fromkeys(ORGANISERS, 404), ORGANISE),
+    "Collections.list_webhook_deliveries": Row(
+        "GET", f"{NEWS}/webhooks/1/deliveries", dict.fromkeys(ORGANISERS, 404), ORGANISE
+    ),
     "Topics.list_topics": Row("GET", f"{NEWS}/topics", SENDERS, READ_OR_RUNS),
     "Topics.import_topics": Row("POST", f"{NEWS}/topics", ORGANISERS_FORM, ORGANISE),
     "Topics.show_topic": Row("GET", f"{NEWS}/topics/2", ORGANISERS, READ),

@@ -112,6 +112,12 @@ WAYS = {
         "collections release, collections withhold",
         "Collections.show_release Collections.release_scores Collections.withhold_scores",
     ),
+    "webhooks": Ways(
+        "webhooks.add webhooks.test webhooks.remove",
+        "webhooks add, webhooks list, webhooks remove, webhooks test, webhooks deliveries list",
+        "Collections.list_webhooks Collections.add_webhook Collections.test_webhook Collections.remove_webhook "
+        "Collections.list_webhook_deliveries",
+    ),
     # Members
     "add members": Ways("members.add", "members add, members list", "Members.add_member Members.list_members"),
     "remove members": Ways("members.remove", "members remove", "Members.remove_member"),

@@ -163,6 +163,9 @@ ACTIONS: Mapping[str, Action] = {
     "users.password": Action(Subject.ACCOUNT, {"tokens_revoked": Kind.FLAG, "by": Kind.CODE}),
     "users.password-link": Action(Subject.ACCOUNT),
     "users.sign-out": Action(Subject.ACCOUNT),
+    "webhooks.add": Action(Subject.THING, {"events": Kind.CODES}),
+    "webhooks.remove": Action(Subject.THING),
+    "webhooks.test": Action(Subject.THING),
 }
 
 

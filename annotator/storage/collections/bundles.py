@@ -169,6 +169,9 @@ LEFT_OUT: Mapping[str, str] = {
     "job": "is work of this site's worker",
     "job_part": "is work of this site's worker",
     "kept_response": "is for programs that repeat a request to this site",
+    "webhook": "is an address to which this site sends",
+    "webhook_delivery": "is sent by this site",
+    "finished_topic": "is for the webhooks of this site",
     "user": "has its own part, without passwords",
 }
 # Columns that no archive may contain; an imported collection gets its own.
@@ -183,7 +186,16 @@ JUDGE_OR_EVERYBODY = ("topic_revision", "judge_id")
 CLIENT_ID = "client_id"
 
 # Not in archives, but deleted when a collection is permanently removed; referring tables come first.
-OF_SITE = ("api_token", "document_words", "invitation", "job_part", "job")
+OF_SITE = (
+    "api_token",
+    "document_words",
+    "finished_topic",
+    "invitation",
+    "job_part",
+    "job",
+    "webhook_delivery",
+    "webhook",
+)
 
 PLURALS = {"clarification_seen": "clarifications_seen", "evidence": "evidence", "stratum": "strata", "user": "people"}
 

@@ -63,6 +63,19 @@ def judged_topic_ids(session: Session, ids: Sequence[int]) -> set[int]:
     }
 
 
+def finished_topics(session: Session, collection_id: int) -> frozenset[int]:
+    """Ids of the accepted topics with a pool whose items all have the judgements that they want."""
+    items = item_progress(collection_id).subquery()
+    finished = (
+        select(items.c.topic_id)
+        .join(Topic, Topic.id == items.c.topic_id)
+        .where(ACCEPTED)
+        .group_by(items.c.topic_id)
+        .having(func.count().filter(~items.c.is_complete) == 0)
+    )
+    return frozenset(session.scalars(finished))
+
+
 class TopicCount(NamedTuple):
     """An accepted topic with a pool: numbers of its items and of those without judgements."""
 

@@ -1,6 +1,15 @@
 """Pages of collections."""
 
-from annotator.web.collections import archives, audit, collection, deletions, guidelines, queue_settings, rounds
+from annotator.web.collections import (
+    archives,
+    audit,
+    collection,
+    deletions,
+    guidelines,
+    queue_settings,
+    rounds,
+    webhooks,
+)
 
 BLUEPRINTS = (
     archives.blueprint,
@@ -10,4 +19,5 @@ BLUEPRINTS = (
     guidelines.blueprint,
     queue_settings.blueprint,
     rounds.blueprint,
+    webhooks.blueprint,
 )

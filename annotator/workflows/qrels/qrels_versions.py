@@ -14,10 +14,11 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError
 from annotator.evaluation.qrels.consensus import ONE_JUDGE, judge_of
 from annotator.evaluation.qrels.qrels_format import format_qrels
-from annotator.storage import Document, QrelsGrade, QrelsVersion, ScoresShown, Topic, User
+from annotator.storage import Document, Event, QrelsGrade, QrelsVersion, ScoresShown, Topic, User
 from annotator.storage.collections.collection import find_collection, lock_collection
 from annotator.storage.qrels.qrels_versions import kept_version, versions_with
 from annotator.storage.site.bulk_insert import insert_rows
+from annotator.storage.site.webhooks import announce
 from annotator.workflows.collections import rounds
 from annotator.workflows.collections.collection import CollectionView, show_collection
 from annotator.workflows.qrels.qrels import QrelsExport
@@ -127,6 +128,7 @@ def keep_qrels(
     session.add(version)
     session.flush()
     insert_rows(session, GRADES, COLUMNS, ((version.id, *grade) for grade in grades), at_once=len(grades))
+    announce(session, collection.id, Event.QRELS_KEPT, [{"version": version.number, "grades": len(grades)}], at=made_at)
     return version.number
 
 

@@ -19,7 +19,7 @@ from annotator.evaluation.runs.run_intake import DocumentIds, ReadRun, RunIntake
 from annotator.evaluation.runs.run_tags import Sender, SortedTags, TagHolder, sort_tags
 from annotator.evaluation.runs.run_warnings import as_stored
 from annotator.files import GZIP_MAGIC, InputFile
-from annotator.storage import ACCEPTED, Database, Run, RunType, Topic, TopicState
+from annotator.storage import ACCEPTED, Database, Event, Run, RunType, Topic, TopicState
 from annotator.storage.collections.audit import Actor, record_in
 from annotator.storage.collections.collection import (
     find_open_collection,
@@ -30,6 +30,7 @@ from annotator.storage.documents.docno_lists import packed_parts, stored_list
 from annotator.storage.documents.documents import add_documents, has_texts, stored_documents
 from annotator.storage.runs.runs import RunDetails, add_files, add_ranked_lists, apply_details, carry_facts
 from annotator.storage.runs.sent_runs import Receipt, sent_runs
+from annotator.storage.site.webhooks import announce
 from annotator.storage.tables.runs import RunState
 from annotator.workflows.runs.run_costs import state_with_runs
 from annotator.workflows.runs.run_files import RunEntry, open_files
@@ -265,10 +266,21 @@ def store_runs(
         for number, ids, scores in documents[one.documents].packed_lists(one.parsed)
     )
     add_ranked_lists(session, lists)
-    sent = {run.id: run for run in sent_runs(session, collection.id)}
+    return _received(session, collection.id, dict(zip(run_ids, checked, strict=True)), at=uploaded_at)
+
+
+def _received(
+    session: Session, collection_id: int, checked: Mapping[int, CheckedRun], *, at: datetime
+) -> list[Receipt]:
+    """The receipts of the stored runs, by id, which are announced to webhooks."""
+    sent = {run.id: run for run in sent_runs(session, collection_id)}
+    happened = [
+        {"tag": run.tag, "version": run.version, "team": run.team, "sha256": run.checksum}
+        for run in map(sent.__getitem__, checked)
+    ]
+    announce(session, collection_id, Event.RUN_RECEIVED, happened, at=at)
     return [
-        Receipt(**vars(sent[id_]), bytes=len(one.file.content), sentences=one.warnings)
-        for id_, one in zip(run_ids, checked, strict=True)
+        Receipt(**vars(sent[id_]), bytes=len(one.file.content), sentences=one.warnings) for id_, one in checked.items()
     ]
 
 

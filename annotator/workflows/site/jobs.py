@@ -10,11 +10,12 @@ from sqlalchemy import CursorResult, and_, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotFoundError
-from annotator.storage import IN_FORCE, Job, JobState, RankedList, Run, User
+from annotator.storage import IN_FORCE, Event, Job, JobState, RankedList, Run, User
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.leaderboard.scored_state import report_state
 from annotator.storage.site.jobs import ANSWERS_KEPT, MOST_FAILURES, is_arriving, jobs_before, may_begin, next_due
 from annotator.storage.site.jobs import file_of_job as stored_file
+from annotator.storage.site.webhooks import announce
 from annotator.storage.tables.jobs import FINISHED, UNFINISHED
 
 # Failure reasons of jobs without an answer of their own.
@@ -240,6 +241,9 @@ def confirm_job(session: Session, taken: TakenJob, *, now: datetime) -> None:
 def finish_job(session: Session, taken: TakenJob, outcome: Outcome, *, now: datetime) -> None:
     """Store the result of a job, whose file is no longer needed; raises `JobLostError`."""
     _change(session, taken, state=outcome.state, finished_at=now, result=outcome.result, output=outcome.output)
+    if taken.collection_id is not None:
+        finished = {"job": taken.id, "kind": session.scalar(select(Job.kind).where(Job.id == taken.id))}
+        announce(session, taken.collection_id, Event.JOB_FINISHED, [{**finished, "state": outcome.state}], at=now)
 
 
 def put_back(session: Session, taken: TakenJob, *, has_failed: bool = False) -> None:

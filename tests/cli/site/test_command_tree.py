@@ -10,6 +10,7 @@ from cli.command_line import every_command
 VERBS = {"list", "show", "add", "set", "remove", "import", "export"}
 # Every other verb, with what it does that none of these says.
 OWN_VERBS = {
+    "webhooks test": "It sends something, where “check” only looks.",
     "users reset-password": "makes a link by which somebody chooses a new password",
     "users sign-out": "ends sessions; the account stays",
     "collections copy": "begins a collection with the settings of another one",
