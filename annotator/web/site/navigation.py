@@ -332,7 +332,7 @@ ENTRIES: tuple[Entry, ...] = (
                     View("jobs.show_all", lazy_gettext("Jobs"), also=("jobs.show",)),
                 ),
             ),
-            _tab("webhooks.show", lazy_gettext("Webhooks"), also=("webhooks.deliveries",)),
+            _tab("webhooks.show", lazy_gettext("Webhooks"), also=("webhooks.add", "webhooks.deliveries")),
             _tab("deletions.show", lazy_gettext("Danger zone")),
         ),
     ),
