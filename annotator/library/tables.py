@@ -74,14 +74,20 @@ class Table:
         return "\n".join([*lines, *self._rest(), *self.notes])
 
     def _repr_html_(self) -> str:
-        """The table in a notebook."""
-        head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
-        rows = "".join(
-            f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>"
-            for row in self._texts(DIGITS)[:MOST_SHOWN]
-        )
+        """The table in a notebook, numbers to the right, as in the terminal, whatever the notebook's own style."""
+        numbers = self._numbers
+
+        def row(cells: Sequence[str], tag: str) -> str:
+            sides = ["right" if place in numbers else "left" for place in range(len(cells))]
+            inside = "".join(
+                f'<{tag} style="text-align: {side}">{escape(text)}</{tag}>'
+                for text, side in zip(cells, sides, strict=True)
+            )
+            return f"<tr>{inside}</tr>"
+
+        rows = "".join(row(texts, "td") for texts in self._texts(DIGITS)[:MOST_SHOWN])
         below = "".join(f"<p>{escape(line)}</p>" for line in [*self._rest(), *self.notes])
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{below}"
+        return f"<table><thead>{row(self.columns, 'th')}</thead><tbody>{rows}</tbody></table>{below}"
 
     def _rest(self) -> list[str]:
         left = len(self.rows) - MOST_SHOWN

@@ -1,7 +1,10 @@
 """`annotator.pool` and `annotator.simulate`: pools and strategies on runs as files, dicts and frames."""
 
+from collections.abc import Callable
+
 import pandas as pd
 import pytest
+from frames import FRAMES
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +22,19 @@ def test_a_depth_pool_holds_the_top_of_every_run() -> None:
     assert pooled.columns == ("topic", "docno", "rank", "runs")
     assert pooled.rows == (("2", "d1", 1, 1), ("2", "d2", 1, 2), ("2", "d4", 2, 1), ("10", "d9", 1, 1))
     assert annotator.pool(RUNS).rows == annotator.pool(RUNS, depth=10).rows
+
+
+ROWS = [(run, int(topic), *one) for run, lists in RUNS.items() for topic, docs in lists.items() for one in docs.items()]
+LABELS = [(2, "d1", 0), (2, "d2", 1), (2, "d4", 0), (10, "d9", 1)]
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_frames_give_the_pool_and_the_simulation_of_dicts(frame: Callable[..., object]) -> None:
+    runs = frame(["tag", "topic", "docno", "score"], ROWS)
+    assert annotator.pool(runs, depth=2).rows == annotator.pool(RUNS, depth=2).rows
+    qrels = frame(["topic", "docno", "grade"], LABELS)
+    expected = annotator.simulate({"2": {"d1": 0, "d2": 1, "d4": 0}, "10": {"d9": 1}}, RUNS, ["rrf", "depth"])
+    assert annotator.simulate(qrels, runs, ["rrf", "depth"]).rows == expected.rows
 
 
 def test_other_strategies_take_their_parameters() -> None:

@@ -8,9 +8,8 @@ from typing import Any
 import ir_measures
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
+from frames import FRAMES, pandas_frame
 from ir_measures import AP, P, nDCG
 from scipy import stats  # type: ignore[import-untyped]  # it ships no types
 
@@ -47,18 +46,6 @@ def run_rows(tag: str) -> list[tuple[int, str, int, float]]:
     ]
 
 
-def pandas_frame(columns: list[str], rows: list[tuple[Any, ...]]) -> object:
-    return pd.DataFrame(rows, columns=columns)
-
-
-def polars_frame(columns: list[str], rows: list[tuple[Any, ...]]) -> object:
-    return pl.DataFrame(rows, schema=columns, orient="row")
-
-
-def arrow_table(columns: list[str], rows: list[tuple[Any, ...]]) -> object:
-    return pa.table({name: [row[place] for row in rows] for place, name in enumerate(columns)})
-
-
 def expected(files: Path) -> tuple[tuple[Any, ...], ...]:
     """The rows by the files, by the function that is compared with trec_eval."""
     scores = evaluate_files(files / "qrels.txt", [files / f"{tag}.run" for tag in RUNS], MEASURES).scores
@@ -75,7 +62,7 @@ def test_files_give_a_row_a_run(files: Path) -> None:
     assert [row[:2] for row in by_topic.rows] == [(tag, topic) for tag in RUNS for topic in "123"]
 
 
-@pytest.mark.parametrize("frame", [pandas_frame, polars_frame, arrow_table])
+@pytest.mark.parametrize("frame", FRAMES)
 @pytest.mark.parametrize(
     "names", [("topic", "docno", "grade"), ("query_id", "doc_id", "relevance"), ("qid", "docno", "label")]
 )
@@ -91,7 +78,7 @@ def test_frames_give_the_scores_of_the_files(
     assert annotator.evaluate(qrels, together, MEASURES).rows == expected(files)
 
 
-@pytest.mark.parametrize("frame", [pandas_frame, polars_frame, arrow_table])
+@pytest.mark.parametrize("frame", FRAMES)
 @pytest.mark.parametrize("name", ["subtopic", "iteration"])
 def test_frames_and_records_may_have_subtopics(frame: Callable[..., object], name: str) -> None:
     rows = [(1, 1, "d1", 1), (1, 2, "d1", 0), (1, 2, "d3", 2), (2, 1, "d1", 1), (3, 1, "d6", 1)]
@@ -182,7 +169,9 @@ def test_results_become_frames_latex_and_markdown(files: Path) -> None:
     assert rf"bm25 & {row[1]:.4f} & {row[2]} \\" in results.to_latex()
     assert f"| bm25 | {row[1]:.4f} | {row[2]} |" in results.to_markdown()
     assert repr(results).splitlines()[1].split() == ["bm25", f"{row[1]:.4f}", str(row[2])]
-    assert "<td>bm25</td>" in results._repr_html_()
+    shown = results._repr_html_()
+    assert '<td style="text-align: left">bm25</td>' in shown
+    assert f'<td style="text-align: right">{results.value("bm25", "AP"):.4f}</td>' in shown
 
 
 def test_a_long_table_is_shown_in_part() -> None:

@@ -140,15 +140,22 @@ def measures_on_scale(texts: Iterable[str], best_grade: int) -> tuple[Measure, .
 
     Raises `InvalidValueError` as `parse_measures` does, and for measures by subtopic.
     """
-    measures = parse_measures(texts)
-    for measure in measures:
-        if measure.definition.by_subtopic:
-            raise InvalidValueError(
-                "%(measure)s needs grades by subtopic, which judgements of a collection do not have. With qrels that "
-                "have them, `annotator evaluate` computes it.",
-                measure=measure,
-            )
-    return tuple(dict.fromkeys(measure.on_scale(best_grade) for measure in measures))
+    return tuple(dict.fromkeys(_on_scale(measure, best_grade) for measure in parse_measures(texts)))
+
+
+def measure_on_scale(text: str, best_grade: int) -> Measure:
+    """Parse the name of one measure of a collection, as `measures_on_scale` does."""
+    return _on_scale(parse_measure(text), best_grade)
+
+
+def _on_scale(measure: Measure, best_grade: int) -> Measure:
+    if measure.definition.by_subtopic:
+        raise InvalidValueError(
+            "%(measure)s needs grades by subtopic, which judgements of a collection do not have. With qrels that have "
+            "them, `annotator evaluate` computes it.",
+            measure=measure,
+        )
+    return measure.on_scale(best_grade)
 
 
 def split_names(text: str) -> list[str]:

@@ -23,7 +23,7 @@ from annotator.evaluation.agreement.judge_effect import (
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard.leaderboard_notices import sample_notices
 from annotator.evaluation.leaderboard.rescoring import NOT_GRADED, RegradedRuns, Scoring
-from annotator.evaluation.metrics.names import USUAL_MEASURE, parse_measure
+from annotator.evaluation.metrics.names import USUAL_MEASURE, measure_on_scale
 from annotator.evaluation.qrels.consensus import (
     ADJUDICATED_ELSE,
     NAMED_POLICIES,
@@ -115,7 +115,7 @@ def judge_effect(
     _check(request)
     collection = find_collection(session, slug)
     best_grade = scale_of(session, collection.id)[-1].value
-    measure = parse_measure(request.measure).on_scale(best_grade)
+    measure = measure_on_scale(request.measure, best_grade)
     numbers = accepted_topics(session, collection.id, request.topics)
     rows = opinions(session, collection.id, machines=rules_of(collection).counts_machines, topics=numbers)
     if not rows:

@@ -12,7 +12,7 @@ from annotator.evaluation.agreement.judge_effect import Comparison, GivenGrades,
 from annotator.evaluation.agreement.machine_agreement import MachineBeside, machine_beside
 from annotator.evaluation.leaderboard.leaderboard_notices import sample_notices
 from annotator.evaluation.leaderboard.rescoring import RegradedRuns, Scoring
-from annotator.evaluation.metrics.names import USUAL_MEASURE, parse_measure
+from annotator.evaluation.metrics.names import USUAL_MEASURE, measure_on_scale
 from annotator.evaluation.qrels.consensus import judge_of
 from annotator.evaluation.qrels.samples import Samples, samples_of
 from annotator.evaluation.qrels.settling import Rules, rules_of, settle_items
@@ -108,7 +108,7 @@ def machine_reports(
     """
     collection = find_collection(session, slug)
     scale = tuple(grade.value for grade in scale_of(session, collection.id))
-    parsed = parse_measure(measure).on_scale(scale[-1])
+    parsed = measure_on_scale(measure, scale[-1])
     numbers = accepted_topics(session, collection.id, topics)
     rules = _rules_of_people(session, collection)
     machines = machines_of(session, collection.id)

@@ -12,7 +12,7 @@ from annotator.evaluation.leaderboard.graded_runs import GradedRuns, Pair, Qrels
 from annotator.evaluation.leaderboard.leaderboard_notices import notices_of_sides
 from annotator.evaluation.leaderboard.rescoring import Scoring
 from annotator.evaluation.metrics.figures import Figure
-from annotator.evaluation.metrics.names import parse_measure
+from annotator.evaluation.metrics.names import measure_on_scale
 from annotator.evaluation.qrels.samples import samples_of
 from annotator.evaluation.qrels.settling import rules_of
 from annotator.evaluation.significance.rank_correlation import Similarity, places, similarity_of
@@ -79,7 +79,7 @@ def correlate(session: Session, slug: str, first: Side = USUAL_SIDES[0], second:
     """
     collection = find_collection(session, slug)
     best_grade = scale_of(session, collection.id)[-1].value
-    measures = [parse_measure(side.measure).on_scale(best_grade) for side in (first, second)]
+    measures = [measure_on_scale(side.measure, best_grade) for side in (first, second)]
     states = {name: _grades(session, collection, name) for name in (first.qrels, second.qrels)}
     if not all(grades for _, grades, _ in states.values()):
         raise ConflictError("Nothing is judged yet, so there is nothing to score against.")

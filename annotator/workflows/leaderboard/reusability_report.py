@@ -15,7 +15,7 @@ from annotator.evaluation.leaderboard.graded_runs import Cell, GradedRuns, Pair,
 from annotator.evaluation.leaderboard.leaderboard_notices import refuse_estimates, sample_notices
 from annotator.evaluation.leaderboard.rescoring import Scoring
 from annotator.evaluation.leaderboard.round_scope import RoundScope
-from annotator.evaluation.metrics.names import USUAL_MEASURE, parse_measure
+from annotator.evaluation.metrics.names import USUAL_MEASURE, measure_on_scale
 from annotator.evaluation.qrels.settling import rules_of
 from annotator.evaluation.qrels.topic_flags import JudgedTopic
 from annotator.evaluation.reusability.ablation import Ablation, ablate, steps_of_ablating
@@ -141,7 +141,7 @@ def quality_report(
         raise InvalidValueError("A seed is a whole number from 0, not %(given)d.", given=request.seed)
     collection = find_collection(session, slug)
     best_grade = scale_of(session, collection.id)[-1].value
-    measure = parse_measure(request.measure).on_scale(best_grade)
+    measure = measure_on_scale(request.measure, best_grade)
     sample = drawn_sample(session, collection.id)
     if request.ablates:
         refuse_estimates(sample, [measure])

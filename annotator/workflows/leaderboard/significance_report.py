@@ -15,7 +15,7 @@ from annotator.evaluation.leaderboard.graded_runs import Cell, GradedRuns, Pair,
 from annotator.evaluation.leaderboard.leaderboard_notices import sample_notices
 from annotator.evaluation.leaderboard.rescoring import Scoring
 from annotator.evaluation.metrics.figures import SECOND_MINUS_FIRST, SentenceEnum
-from annotator.evaluation.metrics.names import USUAL_MEASURE, parse_measure
+from annotator.evaluation.metrics.names import USUAL_MEASURE, measure_on_scale, parse_measure
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.qrels.samples import samples_of
 from annotator.evaluation.qrels.settling import rules_of
@@ -226,7 +226,7 @@ def significance_report(
     _check(request)
     collection = find_collection(session, slug)
     best_grade = scale_of(session, collection.id)[-1].value
-    measure = parse_measure(request.measure).on_scale(best_grade)
+    measure = measure_on_scale(request.measure, best_grade)
     scope = scope_of_round(session, collection.id, request.round, residual=request.residual)
     policy, settled, sample = _grades(session, collection, request.qrels)
     grades = round_scope.pairs_within(scope, settled)

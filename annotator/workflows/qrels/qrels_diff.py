@@ -16,7 +16,7 @@ from annotator.evaluation.leaderboard.qrels_difference import (
     topic_differences,
 )
 from annotator.evaluation.leaderboard.rescoring import Scoring
-from annotator.evaluation.metrics.names import USUAL_MEASURE, parse_measure
+from annotator.evaluation.metrics.names import USUAL_MEASURE, measure_on_scale
 from annotator.evaluation.metrics.scoring import score_runs
 from annotator.evaluation.qrels.samples import Samples, samples_of
 from annotator.evaluation.qrels.settling import rules_of, settle_items
@@ -68,7 +68,7 @@ def diff_qrels(session: Session, slug: str, before: str, after: str, measure: st
     """
     collection = find_collection(session, slug)
     best_grade = scale_of(session, collection.id)[-1].value
-    parsed = parse_measure(measure).on_scale(best_grade)
+    parsed = measure_on_scale(measure, best_grade)
     sides = [_side(session, collection, name) for name in (before, after)]
     documents = {document for _, grades, _ in sides for _, document in grades}
     topics = {topic for _, grades, _ in sides for topic, _ in grades}

@@ -23,7 +23,7 @@ from ir_measures import (
 from annotator.errors import FileRefusedError, InvalidValueError
 from annotator.evaluation.metrics.evaluating import evaluate
 from annotator.evaluation.metrics.measures import MEASURES, Cutoff
-from annotator.evaluation.metrics.names import measures_on_scale, parse_measure
+from annotator.evaluation.metrics.names import measure_on_scale, measures_on_scale, parse_measure
 from annotator.evaluation.qrels.subtopic_qrels import has_subtopics, subtopic_table
 
 # ndeval stops at rank 20; at rank 1 it does not divide alpha-DCG and ERR-IA.
@@ -148,6 +148,8 @@ def test_qrels_without_subtopics_are_refused_for_measures_that_need_them(qrels: 
 def test_a_collection_has_no_subtopics() -> None:
     with pytest.raises(InvalidValueError, match="StRecall@5 needs grades by subtopic, which judgements of"):
         measures_on_scale(["nDCG@10", "StRecall@5"], 3)
+    with pytest.raises(InvalidValueError, match="StRecall@5 needs grades by subtopic, which judgements of"):
+        measure_on_scale("StRecall@5", 3)
 
 
 def test_every_problem_of_the_qrels_is_listed_with_its_line() -> None:
