@@ -22,6 +22,7 @@ RUNS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "one": {"zebra": DOCNOS},
     "other": {"otter": DOCNOS[::-1], "walrus": DOCNOS[3:] + DOCNOS[:3], "heron": DOCNOS[6:]},
 }
+OF_THE_MOMENT = {"Date", "RateLimit"}
 SAID = {"one": "0011201201", "other": "2120010212"}
 
 
@@ -78,5 +79,6 @@ def everything(jo: Program) -> list[str]:
 
 
 def told(answer: Answer) -> str:
-    """Status, headers and content."""
-    return json.dumps([answer.status_code, sorted(answer.headers.items()), answer.text])
+    """Status, headers and content, but for the time, and what is left of the calls of Jo's own token until then."""
+    headers = {name: value for name, value in answer.headers.items() if name not in OF_THE_MOMENT}
+    return json.dumps([answer.status_code, sorted(headers.items()), answer.text])

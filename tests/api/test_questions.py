@@ -1,12 +1,12 @@
 """Questions of judges and clarifications for them, by program."""
 
 import pytest
-from build import SLUG
+from build import NOW, SLUG
 from calling import NEWS, Caller
 
 from annotator.storage import Database
 from annotator.storage.people.accounts import find_user
-from annotator.workflows.judging import clarifications
+from annotator.workflows.judging import judge_desk
 
 pytestmark = pytest.mark.usefixtures("news")
 OWN = f"{NEWS}/judging/questions"
@@ -55,13 +55,9 @@ def test_an_answer_is_shown_to_all_judges_of_the_topic_and_made_private_again(pr
     assert [one["is_public"] for one in ola.get(f"{NEWS}/questions").json] == [False]
 
 
-def test_a_clarification_reaches_the_judges_of_its_topic_until_it_is_withdrawn(
-    program: Caller, database: Database
-) -> None:
+def test_a_clarification_reaches_the_judges_of_its_topic_until_it_is_withdrawn(program: Caller) -> None:
     def seen_by_jo() -> list[str]:
-        with database.reading() as session:
-            jo = find_user(session, "jo").id
-            return [one.text for one in clarifications.show_clarifications(session, SLUG, "1", jo)]
+        return [one["text"] for one in program("jo").get(f"{NEWS}/judging/clarifications", topic="1").json]
 
     ola = program("ola")
     added = ola.post(CLARIFICATIONS, {"topic": "1", "text": "Plans do not count."})
@@ -71,3 +67,23 @@ def test_a_clarification_reaches_the_judges_of_its_topic_until_it_is_withdrawn(
     assert ola.post(CLARIFICATIONS, {"topic": "1", "text": " "}).status_code == 422
     assert ola.call("DELETE", f"{CLARIFICATIONS}/{added.json['number']}").json == {"number": added.json["number"]}
     assert seen_by_jo() == []
+
+
+def test_a_judge_is_not_told_who_asked(program: Caller) -> None:
+    program("jo").post(OWN, {"id": "q1", "text": "Do plans count?", "topic": "1"})
+    ola = program("ola")
+    [question] = ola.get(f"{NEWS}/questions").json
+    ola.call("PUT", f"{NEWS}/questions/{question['number']}/answer", json={"text": "No.", "public": True})
+    shown = program("kim").get(f"{NEWS}/judging/clarifications", topic="1")
+    assert [(one["question"], one["text"]) for one in shown.json] == [("Do plans count?", "No.")]
+    assert "jo" not in shown.text
+
+
+def test_organisers_read_the_notes_of_the_judges_and_judges_do_not(program: Caller, database: Database) -> None:
+    with database.transaction() as session:
+        for topic, judge in (("2", "jo"), ("1", "kim"), ("1", "jo")):
+            judge_id = find_user(session, judge).id
+            judge_desk.save_note(session, SLUG, topic, judge_id, f"{judge} on {topic}", changed_at=NOW)
+    notes = program("ola").get(f"{NEWS}/notes").json
+    assert [one["text"] for one in notes] == ["jo on 1", "kim on 1", "jo on 2"]
+    assert program("kim").get(f"{NEWS}/notes").status_code == 403

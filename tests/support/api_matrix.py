@@ -123,6 +123,10 @@ MATRIX = {
     "Judging.read_answers": Row(
         "POST", f"{NEWS}/judging/questions/read", {"judge": 200, "adjudicator": 200}, JUDGE, {}
     ),
+    "Judging.list_notes": Row("GET", f"{NEWS}/notes", ORGANISERS, READ),
+    "Judging.show_clarifications": Row(
+        "GET", f"{NEWS}/judging/clarifications?topic=1", {"judge": 200, "adjudicator": 200}, JUDGE
+    ),
     "Judging.list_clarifications": Row("GET", f"{NEWS}/clarifications", ORGANISERS, READ),
     "Judging.add_clarification": Row("POST", f"{NEWS}/clarifications", ORGANISERS_FORM, ORGANISE, {}),
     "Judging.remove_clarification": Row("DELETE", f"{NEWS}/clarifications/1", dict.fromkeys(ORGANISERS, 404), ORGANISE),

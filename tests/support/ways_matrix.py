@@ -248,7 +248,8 @@ WAYS = {
         "clarifications add, clarifications list, clarifications remove",
         "Judging.list_clarifications Judging.add_clarification Judging.remove_clarification",
     ),
-    "see clarifications": Ways("clarifications.seen", no_command=SCREEN, no_operation=SCREEN),
+    "see clarifications": Ways("clarifications.seen", operations="Judging.show_clarifications", no_command=SCREEN),
+    "read the notes of judges": Ways("judge_desk.notes", "judgements notes list", "Judging.list_notes"),
     # Agreement
     "agreement": Ways("agreement.show", "agreement show", "Agreement.show_agreement"),
     "effect of disagreement": Ways("judges.effect", "agreement effect show", "Agreement.show_effect"),

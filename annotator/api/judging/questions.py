@@ -1,4 +1,4 @@
-"""Questions of judges to organisers with their answers, and clarifications for all judges of a topic."""
+"""Questions and notes of judges, answers to them, and clarifications for all judges of a topic."""
 
 from marshmallow import Schema, fields
 
@@ -8,8 +8,9 @@ from annotator.api.site.access import ORGANISE, READ, caller, gate_of
 from annotator.api.site.door import Call, Gives, Takes, operation
 from annotator.api.site.values import Moment, Text, whole
 from annotator.storage import Role
+from annotator.storage.judging.judge_desk import NoteRow
 from annotator.web.site.context import database, now
-from annotator.workflows.judging import clarifications, questions
+from annotator.workflows.judging import clarifications, judge_desk, questions
 from annotator.workflows.judging.clarifications import ClarificationRow
 from annotator.workflows.people.tokens import Scope
 
@@ -121,6 +122,31 @@ class ClarificationView(Schema):
     seen = fields.Integer(required=True, metadata={"description": "The number of judges who have seen it."})
 
 
+class ShownClarification(Schema):
+    """A clarification as judges of the topic see it, without the author of its question."""
+
+    question = fields.String(
+        required=True, allow_none=True, metadata={"description": "The question that it answers; null: none."}
+    )
+    text = fields.String(required=True, metadata={"description": "The text that all judges of the topic are shown."})
+    published_at = Moment(required=True, metadata={"description": "When it was published, in UTC."})
+
+
+class TopicQuery(Schema):
+    """Of which topic."""
+
+    topic = Text(required=True, metadata={"description": "The number of the topic."})
+
+
+class NoteView(Schema):
+    """What a judge noted as relevant for a topic."""
+
+    topic = fields.String(required=True, metadata={"description": "The number of the topic."})
+    judge = fields.String(required=True, metadata={"description": "The name of the judge."})
+    text = fields.String(required=True, metadata={"description": "The note of the judge on the topic."})
+    changed_at = Moment(required=True, metadata={"description": "When the note was changed, in UTC."})
+
+
 class RemovedClarification(Schema):
     """A clarification that judges no longer see."""
 
@@ -204,6 +230,26 @@ def read_answers(call: Call) -> object:
     with database().transaction() as session:
         questions.read_answers(session, call.slug, caller().id, read_at=now(), client_ids=call.body["ids"])
     return list_own_questions(call)
+
+
+@operation(
+    resource,
+    "GET",
+    "/collections/<slug>/judging/clarifications",
+    ASK,
+    Gives(ShownClarification, many=True),
+    Takes(query=TopicQuery),
+)
+def show_clarifications(call: Call) -> object:
+    """Show the clarifications of a topic to its judges, newest first; this marks none as seen."""
+    return database().read(clarifications.show_clarifications, call.slug, call.query["topic"], caller().id)
+
+
+@operation(resource, "GET", "/collections/<slug>/notes", READ, Gives(NoteView, many=True), Takes(pages=True))
+def list_notes(call: Call) -> object:
+    """List what the judges noted as relevant, by topic and judge."""
+    rows: list[NoteRow] = database().read(judge_desk.list_notes, call.slug)
+    return rows
 
 
 @operation(

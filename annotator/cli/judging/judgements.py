@@ -13,7 +13,7 @@ from annotator.cli.site.installation import Installation, note, note_export, on_
 from annotator.cli.site.options import dry_run_option, show_outcome
 from annotator.cli.site.tables import format_option, show_rows
 from annotator.evaluation.formats.input_formats import Holds
-from annotator.workflows.judging import clarifications, judgement_export, judgement_import, questions
+from annotator.workflows.judging import clarifications, judge_desk, judgement_export, judgement_import, questions
 
 FORMATS = {"csv": judgement_export.judgements_csv, "jsonl": judgement_export.judgements_jsonl}
 
@@ -103,6 +103,25 @@ def export(installation: Installation, slug: str, format_: str, output: str | No
         content = "".join(FORMATS[format_](judgement_export.export_judgements(session, slug))).encode()
     note_export(installation, "judgements.export", slug)
     write_or_print(output, content)
+
+
+@command.group("notes")
+def notes() -> None:
+    """Notes of the judges on what they count as relevant."""
+
+
+@notes.command("list")
+@click.argument("slug")
+@format_option()
+@on_installation
+def list_notes(installation: Installation, slug: str, format_: str) -> None:
+    """List the notes, by topic and judge."""
+    rows = installation.database.read(judge_desk.list_notes, slug)
+    show_rows(
+        format_,
+        ["TOPIC", "JUDGE", "CHANGED", "NOTE"],
+        [[row.topic, row.judge, row.changed_at, row.text] for row in rows],
+    )
 
 
 command.add_command(deletions.remove_labels, "remove")

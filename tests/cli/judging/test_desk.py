@@ -9,7 +9,7 @@ from cli.command_line import CommandLine
 
 from annotator.storage import Database
 from annotator.workflows.collections import collection
-from annotator.workflows.judging import questions, training_attempts
+from annotator.workflows.judging import judge_desk, questions, training_attempts
 
 TRAINING = "1\ta\t2\tIt answers it.\n1\tb\t0\tIt is about dogs.\n"
 
@@ -124,3 +124,16 @@ def test_it_is_listed_who_has_accepted_the_guidelines(news: CommandLine, sqlite_
     assert news.table("guidelines", "acceptances", "list", "news") == [["jo", "1", "yes"], ["kim", "-", "no"]]
     news.done("guidelines", "set", "news", "-", given="Be fair and quick.")
     assert news.table("guidelines", "acceptances", "list", "news") == [["jo", "1", "no"], ["kim", "-", "no"]]
+
+
+def test_the_notes_of_the_judges_are_listed_by_topic(news: CommandLine, sqlite_database: Database) -> None:
+    with sqlite_database.transaction() as session:
+        jo = member(session, "jo")
+        for topic in ("2", "1"):
+            judge_desk.save_note(session, SLUG, topic, jo, f"Prices count in {topic}.", changed_at=NOW)
+    sqlite_database.close()
+    rows = json.loads(news.done("judgements", "notes", "list", "news", "--format", "json"))
+    assert [(row["topic"], row["judge"], row["note"]) for row in rows] == [
+        ("1", "jo", "Prices count in 1."),
+        ("2", "jo", "Prices count in 2."),
+    ]
