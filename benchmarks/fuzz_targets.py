@@ -2,12 +2,20 @@
 
 # ruff: noqa: S101 - what a parser promises is asserted
 
+import bz2
+import gzip
 import io
 import json
+import lzma
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import zstandard
 
 from annotator.clicks.evaluation.comparison.comparison import ComparisonWanted, compare_clicks
 from annotator.clicks.evaluation.interleaving.interleaving import parse_lists
@@ -16,8 +24,10 @@ from annotator.clicks.evaluation.logs.column_mapping import parse_mapping
 from annotator.errors import AnnotatorError, Problems
 from annotator.evaluation.archives.bundle_format import BundleWriter, open_bundle
 from annotator.evaluation.formats.document_formats import parse_documents
+from annotator.evaluation.formats.input_formats import Format, Holds
 from annotator.evaluation.formats.people_format import parse_people
 from annotator.evaluation.formats.qualifying_format import parse_qualifying
+from annotator.evaluation.formats.registry import FORMATS
 from annotator.evaluation.formats.topic_formats import parse_topics
 from annotator.evaluation.formats.unpacking import unpack_into
 from annotator.evaluation.matching import QrelsIndex, match_run
@@ -25,10 +35,13 @@ from annotator.evaluation.matching.lenient import read_qrels_leniently, read_run
 from annotator.evaluation.metrics.names import parse_measures
 from annotator.evaluation.qrels.qrels_format import parse_sampled_qrels, readable_rows
 from annotator.evaluation.qrels.qrels_table import read_qrels, table_of
+from annotator.evaluation.runs.docno_lists import check_part, read_docnos
+from annotator.evaluation.runs.ir_metadata import BrokenMetadataError, read_ir_metadata
 from annotator.evaluation.runs.run_intake import RunIntake, RunRules
 from annotator.evaluation.search.search_query import fts5_of, parse_query, tsquery_of
 from annotator.evaluation.search.search_snippets import marks_in
 from annotator.evaluation.search.search_text import indexed_words
+from annotator.files import InputFile
 from annotator.web.documents.document_parts import document_parts
 from annotator.web.judging.judging_acts import read_sent
 from annotator.web.site.addresses import local_path
@@ -49,10 +62,11 @@ class Target:
     seeds: tuple[bytes, ...]
 
 
-def _run(data: bytes) -> None:
-    rules = RunRules(topics=TOPICS, wanted_topics=TOPICS, most_documents=1000, unpacked_limit=UNPACKED)
+def _run(data: bytes, input_format: str | None = None) -> None:
+    titles = {"black dress": "1"}
+    rules = RunRules(topics=TOPICS, wanted_topics=TOPICS, most_documents=1000, unpacked_limit=UNPACKED, titles=titles)
     intake = RunIntake(rules)
-    assert (intake.read(NAME, data) is None) == bool(intake.problems.total)
+    assert (intake.read(NAME, data, input_format=input_format) is None) == bool(intake.problems.total)
 
 
 def _lenient_run(data: bytes) -> None:
@@ -76,20 +90,23 @@ def _prels(data: bytes) -> None:
     _of_text(data, lambda text, problems: parse_sampled_qrels(NAME, text, problems))
 
 
-def _labels(data: bytes) -> None:
-    _rows_of_text(data, lambda text, problems: readable_rows(NAME, text, problems, topics=TOPICS, takes_labels=True))
+def _labels(data: bytes, input_format: str | None = None) -> None:
+    def rows(text: bytes, problems: Problems) -> object:
+        return readable_rows(NAME, text, problems, topics=TOPICS, takes_labels=True, input_format=input_format)
+
+    _rows_of_text(data, rows)
 
 
-def _topics(data: bytes) -> None:
-    _of_text(data, lambda text, problems: parse_topics(NAME, text, problems))
+def _topics(data: bytes, input_format: str | None = None) -> None:
+    _of_text(data, lambda text, problems: parse_topics(NAME, text, problems, input_format))
 
 
-def _documents(data: bytes) -> None:
-    _of_text(data, _all_documents)
+def _documents(data: bytes, input_format: str | None = None) -> None:
+    _of_text(data, lambda text, problems: _all_documents(text, problems, input_format))
 
 
-def _all_documents(text: bytes, problems: Problems) -> object:
-    documents = parse_documents(NAME, text, problems)
+def _all_documents(text: bytes, problems: Problems, input_format: str | None) -> object:
+    documents = parse_documents(NAME, text, problems, input_format=input_format)
     return None if documents is None else [indexed_words(document.title, document.body) for document in documents]
 
 
@@ -259,16 +276,79 @@ JSON_CLICKS = b"""{"time": 1.5, "user": "u", "variant": "A", "position": 1, "eve
 LISTS = b"# seed 1\ntopic\tlist\tposition\tdocno\tteam\ta\tb\n1\t1\t1\tx\ta\t1\t-\n1\t1\t2\ty\tb\t-\t1\n"
 
 
+METADATA = b"""# ir_metadata.start
+# method:
+#   description: &d BM25
+#   automatic: false
+#   more: [*d, *d]
+# ir_metadata.end
+"""
+
+
+def _as_named(one: Format) -> Target:
+    """The reader of a format, which is named rather than detected."""
+    seeds = (one.example.encode(),) if one.example else _columnar()
+    return Target(lambda data: READERS[one.holds](data, one.name), seeds)
+
+
+def _columnar() -> tuple[bytes, ...]:
+    """Files with the keys of all kinds of records."""
+    rows = [{"qid": "1", "docno": f"d{number}", "score": 1.5, "label": 1, "text": "a"} for number in range(2)]
+    table = pa.Table.from_pylist(rows)
+    parquet, arrow = io.BytesIO(), io.BytesIO()
+    pq.write_table(table, parquet)
+    with pa.ipc.new_stream(arrow, table.schema) as writer:
+        writer.write_table(table)
+    return parquet.getvalue(), arrow.getvalue()
+
+
+def _docnos(data: bytes, input_format: str | None = None) -> None:
+    """A list that is read is one that can be stored, and taken out of an archive."""
+    with suppress(AnnotatorError):
+        for part in read_docnos([InputFile(NAME, data, input_format)], unpacked_limit=UNPACKED).parts:
+            check_part(part.count, part.lines)
+
+
+def _part_of_docnos(data: bytes) -> None:
+    for part in (data, zlib.compress(data)):
+        with suppress(AnnotatorError):
+            check_part(part.count(b"\n"), part)
+
+
+def _metadata(data: bytes) -> None:
+    with suppress(BrokenMetadataError):
+        read_ir_metadata(data)
+
+
+READERS: Mapping[Holds, Callable[[bytes, str | None], None]] = {
+    Holds.RUNS: _run,
+    Holds.LABELS: _labels,
+    Holds.TOPICS: _topics,
+    Holds.DOCUMENTS: _documents,
+    Holds.DOCNOS: _docnos,
+}
+EXAMPLES = {holds: tuple(one.example.encode() for one in formats if one.example) for holds, formats in FORMATS.items()}
+PACKED = (gzip.compress(RUN), bz2.compress(RUN), lzma.compress(RUN), zstandard.ZstdCompressor().compress(RUN))
+
+
 TARGETS: Mapping[str, Target] = {
-    "run": Target(_run, (RUN, b"\xef\xbb\xbf# c\n" + RUN, b"1,Q0,a,1,2,t\n")),
+    "run": Target(_run, (RUN, b"\xef\xbb\xbf# c\n" + RUN, b"1,Q0,a,1,2,t\n", *EXAMPLES[Holds.RUNS])),
+    "packed run": Target(_run, PACKED),
+    "metadata of a run": Target(_metadata, (METADATA,)),
+    "docnos": Target(_docnos, (b"d7\n#8\n\n", "docno\n문서\n".encode(), *EXAMPLES[Holds.DOCNOS])),
+    "part of docnos": Target(_part_of_docnos, (b"d7\nd8\n", "문서\n".encode())),
     "lenient run": Target(_lenient_run, (RUN, b"1 Q0 a 1 nan t x\n1 Q0 b 2 0x1p1 t\n", b"1 Q0 a 1 1,5 t\n")),
     "matched run": Target(_matched_run, (RUN,)),
     "qrels": Target(_qrels, (QRELS, PRELS)),
     "lenient qrels": Target(_lenient_qrels, (QRELS, b"1 0 a +1x\n1 0 b -32768\n")),
     "prels": Target(_prels, (PRELS, QRELS)),
-    "judgements": Target(_labels, (QRELS, b"1 0 a unsure\n1 0 b -1\n")),
+    "judgements": Target(_labels, (QRELS, b"1 0 a unsure\n1 0 b -1\n", *EXAMPLES[Holds.LABELS])),
     "topics": Target(
-        _topics, (SGML_TOPIC, XML_TOPIC, BOMB, b"401\tspies\tdescription\n", b'{"number": 1, "title": "a"}\n')
+        _topics,
+        (
+            *(SGML_TOPIC, XML_TOPIC, BOMB, b"401\tspies\tdescription\n", b'{"number": 1, "title": "a"}\n'),
+            *EXAMPLES[Holds.TOPICS],
+        ),
     ),
     "documents": Target(
         _documents,
@@ -276,6 +356,7 @@ TARGETS: Mapping[str, Target] = {
             b"<DOC>\n<DOCNO> a </DOCNO><HEADLINE>h</HEADLINE>\n<TEXT>\nx &amp; y\n</TEXT>\n</DOC>\n",
             '{"docno": "a", "title": "t", "body": "정보 검색 b", "url": "http://x", "lang": "ko"}\n'.encode(),
             b"a\ttitle\tbody\nb\ttitle\t<p>body</p>\n",
+            *EXAMPLES[Holds.DOCUMENTS],
         ),
     ),
     "training": Target(_training, (b"401\tFT911-1\t2\tbecause\n1\ta\t0\n",)),
@@ -302,4 +383,10 @@ TARGETS: Mapping[str, Target] = {
     "measures": Target(_measures, (b"nDCG@10", b"AP(rel=2)@5", b"RBP(p=0.95)", b"ndcg_cut.5,10", b"P.1,2 official")),
     "acts of a judge": Target(_acts, (GRADE, CANNOT)),
     "address to go back to": Target(_address, (b"/collections/news?x=1#y", b"//evil.example", b"/\\evil", b"/\t/x")),
+    **{
+        f"{holds.value} as {one.name}": _as_named(one)
+        for holds, formats in FORMATS.items()
+        for one in formats
+        if one.read is not None
+    },
 }

@@ -157,6 +157,11 @@ MATRIX = {
     "documents.changed_csv": Row("GET", f"{N}/documents/changed.csv", ORGANISERS),
     "documents.missing": Row("GET", f"{N}/documents/missing", ORGANISERS),
     "documents.missing_file": Row("GET", f"{N}/documents/missing.txt", ORGANISERS),
+    "docno_lists.show": Row("GET", f"{N}/documents/docnos", ORGANISERS),
+    "docno_lists.add": Row("POST", f"{N}/documents/docnos", ORGANISERS_FORM),
+    # There is no list.
+    "docno_lists.as_text": Row("GET", f"{N}/documents/docnos.txt", (303, 404, 403, 403, 404, 404)),
+    "docno_lists.remove": Row("POST", f"{N}/documents/docnos/remove", (303, 404, 403, 403, 404, 404)),
     "search.show": Row("GET", f"{N}/search", ORGANISERS),
     "search.document": Row("GET", f"{N}/search/document?docno=text", ORGANISERS),
     "search.add": Row("POST", f"{N}/search/add", ORGANISERS_FORM),

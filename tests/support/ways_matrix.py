@@ -149,12 +149,9 @@ WAYS = {
         "documents.add", "documents import, documents index, site documents import", "Documents.import_documents"
     ),
     "list of valid docnos": Ways(
-        "",
+        "docno_lists.add docno_lists.remove",
         "documents ids export, documents ids import, documents ids remove, documents ids show",
-        "",
-        OPEN,
-        "",
-        OPEN,
+        "Documents.import_docnos Documents.remove_docnos Documents.show_docno_list Documents.write_docnos",
     ),
     "missing documents": Ways("documents.missing", "documents missing list", "Documents.missing_documents"),
     "show a document": Ways("search.document", "documents show", "Documents.show_document"),

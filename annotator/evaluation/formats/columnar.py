@@ -46,6 +46,7 @@ def as_json_lines(problems: Problems, name: str, data: bytes, limit: int) -> byt
     text = io.BytesIO()
     try:
         for batch in batches:
+            batch.validate(full=True)  # offsets of a damaged file may lead outside its memory
             for row in batch.to_pylist():
                 text.write(json.dumps(row, ensure_ascii=False, default=str).encode(errors="replace") + b"\n")
                 if text.tell() > limit:

@@ -3,11 +3,12 @@
 from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MappingProxyType
 
 from annotator.errors import Problem, Problems
 from annotator.evaluation.formats.identifiers import is_one_word
-from annotator.evaluation.formats.table_lines import SHOWN_BYTES
+from annotator.evaluation.formats.table_lines import shown_text
 
 NO_TITLES: Mapping[str, str] = MappingProxyType({})
 LINE_VALUES = ("first_line",)  # values of problems that are numbers of lines
@@ -71,16 +72,21 @@ class _Conversion:
     lines: "array[int]" = field(default_factory=lambda: array("q"))
     unknown: set[str] = field(default_factory=set)
 
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        """The numbers that topics have, which are no queries."""
+        return frozenset(self.titles.values())
+
     def topic(self, line: int, topic: str) -> str | None:
         """The number of a topic, which may be given by its query; None when it cannot be one (noted once)."""
         if topic in self.unknown:
             return None
-        number = self.titles.get(query_key(topic), topic) if topic not in self.titles.values() else topic
+        number = topic if topic in self.numbers else self.titles.get(query_key(topic), topic)
         if number and is_one_word(number):
             return number
         self.unknown.add(topic)
         if topic:
-            self.problems.add(self.name, line, "There is no topic with the query “%(query)s”.", query=_short(topic))
+            self.problems.add(self.name, line, "There is no topic with the query “%(query)s”.", query=shown_text(topic))
         else:
             self.problems.add(self.name, line, "The entry names no topic.")
         return None
@@ -90,7 +96,7 @@ class _Conversion:
             return True
         if docno:
             self.problems.add(
-                self.name, line, "“%(document)s” is no document id: it must be one word.", document=_short(docno)
+                self.name, line, "“%(document)s” is no document id: it must be one word.", document=shown_text(docno)
             )
         else:
             self.problems.add(self.name, line, "The entry names no document.")
@@ -154,7 +160,3 @@ def whole(number: str) -> str:
 def _word(text: str) -> str:
     """The text as one word of a line: blanks become underscores."""
     return "_".join(text.split())
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= SHOWN_BYTES else f"{text[:SHOWN_BYTES]}…"

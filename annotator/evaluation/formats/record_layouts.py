@@ -6,7 +6,7 @@ from annotator.errors import Problems
 from annotator.evaluation.formats.csv_tables import table_rows
 from annotator.evaluation.formats.foreign_rows import LabelRow, RunRow
 from annotator.evaluation.formats.json_values import JsonCursor, list_objects, noting_broken_json
-from annotator.evaluation.formats.table_lines import data_lines, json_objects
+from annotator.evaluation.formats.table_lines import data_lines, json_objects, shown_text
 
 Record = Mapping[str, object]
 
@@ -76,7 +76,7 @@ def _dictionary(name: str, text: bytes, problems: Problems) -> Iterator[tuple[in
                     name,
                     cursor.line,
                     "The value of topic %(topic)s is no dictionary; the file must be {topic: {document: number}}.",
-                    topic=topic,
+                    topic=shown_text(topic),
                 )
                 cursor.value()
                 continue

@@ -160,6 +160,12 @@ def with_metadata(record: Mapping[str, object], keys: Sequence[str]) -> Mapping[
     return {key: metadata[key] for key in keys if isinstance(metadata.get(key), str)} | dict(record)
 
 
+def shown_text(text: str) -> str:
+    """The beginning of a text for a sentence, without what no text can hold."""
+    storable = UNSTORABLE_CHARACTER.sub("\N{REPLACEMENT CHARACTER}", text[:SHOWN_BYTES])
+    return storable if len(text) <= SHOWN_BYTES else f"{storable}…"
+
+
 CHARACTER_REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
 TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9_-]*(?:\s[^<>]*)?>")
 BETWEEN_PARAGRAPHS = re.compile(r"\n[ \t\r]*\n\s*")

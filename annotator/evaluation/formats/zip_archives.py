@@ -46,7 +46,7 @@ def unzip(archive: InputFile, taken: Collection[str], problems: Problems, limit:
                 name = PurePosixPath(part.filename).name
                 name = name if name not in names else f"{archive.name}/{part.filename}"
                 names.add(name)
-                files.append(InputFile(name, _content(opened, part)))
+                files.append(InputFile(name, _content(opened, part), archive.input_format))
     except (zlib.error, EOFError, *UNREADABLE_ZIP):
         problems.add(archive.name, None, "The zip archive is damaged, encrypted or of a kind that cannot be read.")
         return []

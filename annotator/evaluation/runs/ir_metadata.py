@@ -10,6 +10,8 @@ END = re.compile(rb"^#[ \t]*ir_metadata\.end[ \t]*\r?$", re.MULTILINE)
 COMMENT = re.compile(rb"^# ?", re.MULTILINE)
 MOST_BYTES = 1 << 16
 LONGEST_DESCRIPTION = 1_000
+BRACKET = re.compile(rb"[][{}]")
+DEEPEST = 50  # brackets within brackets, for each of which the parser looks ahead again
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,8 @@ def read_ir_metadata(text: bytes) -> IrMetadata | None:
     if ended is None:
         raise BrokenMetadataError(line - 1, f"no ir_metadata.end within {MOST_BYTES} bytes")
     header = COMMENT.sub(b"", text[started.end() : ended.start()])
+    if _is_too_deep(header):
+        raise BrokenMetadataError(line, f"more than {DEEPEST} brackets within each other")
     yaml = import_module("yaml")  # a twentieth of a second, which few runs need
     try:
         content = yaml.safe_load(header)
@@ -50,6 +54,15 @@ def read_ir_metadata(text: bytes) -> IrMetadata | None:
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise BrokenMetadataError(line, str(error).partition("\n")[0]) from None
     return _taken(content) if isinstance(content, dict) else IrMetadata()
+
+
+def _is_too_deep(header: bytes) -> bool:
+    depth = 0
+    for bracket in BRACKET.finditer(header):
+        depth = depth + 1 if bracket[0] in b"[{" else max(0, depth - 1)
+        if depth > DEEPEST:
+            return True
+    return False
 
 
 def _taken(content: dict[Any, Any]) -> IrMetadata:

@@ -1,8 +1,9 @@
 """Pages of documents."""
 
-from annotator.web.documents import documents, search
+from annotator.web.documents import docno_lists, documents, search
 
 BLUEPRINTS = (
     documents.blueprint,
+    docno_lists.blueprint,
     search.blueprint,
 )

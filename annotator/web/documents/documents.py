@@ -6,6 +6,7 @@ from flask_wtf.file import FileRequired, MultipleFileField
 from wtforms import StringField
 
 from annotator.errors import AnnotatorError, InvalidValueError
+from annotator.evaluation.formats.input_formats import Holds
 from annotator.storage import Role
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note
@@ -14,6 +15,7 @@ from annotator.web.site.context import database, now, settings
 from annotator.web.site.downloads import CSV, PLAIN, download
 from annotator.web.site.error_pages import status_of
 from annotator.web.site.forms import Form, done
+from annotator.web.site.input_formats import format_field, report_formats
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.uploads import input_files, names_of
 from annotator.workflows.collections import collection
@@ -35,10 +37,11 @@ class DocumentsForm(Form):
         lazy_gettext("Files of documents"),
         [FileRequired()],
         description=lazy_gettext(
-            "JSON lines with docno, title, body and url; TREC SGML; or lines of docno, tab, text; also gzipped. A "
-            "document that is there already takes the new text."
+            "JSON lines with docno, title, body and url; TREC SGML; lines of docno, tab, text; tables or Parquet; also "
+            "compressed. A document that is there already takes the new text."
         ),
     )
+    input_format = format_field(Holds.DOCUMENTS)
     fields = StringField(
         lazy_gettext("Other names of JSON fields"),
         description=lazy_gettext("If the file uses other names: OURS=THEIRS, such as “docno=id body=text”."),
@@ -62,7 +65,7 @@ def add(slug: str) -> ResponseReturnValue:
     if form.validate():
         with form.guard():
             fields = documents.parse_fields((form.fields.data or "").split())
-            files = input_files(form.files.data)
+            files = input_files(form.files.data, form.input_format.data)
             read = documents.read_documents(files, fields=fields, unpacked_limit=settings().unpacked_limit)
             with database().transaction() as session:
                 # The worker that answers this indexes them next.
@@ -71,6 +74,7 @@ def add(slug: str) -> ResponseReturnValue:
                 note(session, "documents.import", slug, subject=names_of(form.files.data), details=vars(stored))
     if form.refused:
         return _page(slug, form), form.status
+    report_formats(Holds.DOCUMENTS, files)
     return done(_outcome(stored), ".show", slug=slug)
 
 

@@ -1,6 +1,7 @@
 """Importing labels as judgements, and exporting all judgements."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flask import Blueprint, flash, redirect, render_template, url_for
@@ -9,6 +10,8 @@ from flask_wtf.file import FileField, FileRequired
 from wtforms import BooleanField, HiddenField, StringField
 from wtforms.validators import InputRequired
 
+from annotator.errors import Sentence
+from annotator.evaluation.formats.input_formats import Holds
 from annotator.storage import Role
 from annotator.web.people.people import MachineFields
 from annotator.web.site.access import collection_page
@@ -16,21 +19,24 @@ from annotator.web.site.audit_note import note, note_export
 from annotator.web.site.background import long_form
 from annotator.web.site.context import database, now, settings
 from annotator.web.site.downloads import CSV, JSON_LINES, written, written_response
+from annotator.web.site.input_formats import format_field, report_formats
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.uploads import input_files
 from annotator.workflows.collections import collection
 from annotator.workflows.judging import judgement_export, judgement_import
 from annotator.workflows.judging.judgement_import import JudgementImport
+from annotator.workflows.site.input_sources import formats_summary
 
 blueprint = Blueprint("judgements", __name__)
 
 
 @dataclass(frozen=True)
 class ForeseenLabels:
-    """The effect of importing a file, and whether it would create the judge's account."""
+    """The effect of importing a file, whether it would create the judge's account, and as what the file was read."""
 
     stored: JudgementImport
     is_new: bool
+    formats: Sequence[Sentence]
 
 
 class LabelsForm(MachineFields):
@@ -40,9 +46,11 @@ class LabelsForm(MachineFields):
         lazy_gettext("File of labels"),
         [FileRequired()],
         description=lazy_gettext(
-            "TREC qrels: topic, iteration, docno, grade; also gzipped. A grade of -1 is unjudged."
+            "TREC qrels: topic, iteration, docno, grade; or qrels of BEIR, tables, JSON or Parquet; also compressed. A "
+            "grade of -1 is unjudged."
         ),
     )
+    input_format = format_field(Holds.LABELS)
     judge = StringField(
         lazy_gettext("Name of the judge"),
         [InputRequired()],
@@ -66,7 +74,8 @@ class LabelsForm(MachineFields):
 
     def checked_value(self, checksum: str) -> str:
         """The value of `confirmed` for a file with this checksum and the other fields as entered."""
-        entered = (checksum, self.judge.data, self.add_to_pool.data, self.machine.data, self.facts)
+        fields = (self.input_format, self.judge, self.add_to_pool, self.machine)
+        entered = (checksum, *(field.data for field in fields), self.facts)
         return hashlib.sha256(repr(entered).encode()).hexdigest()
 
 
@@ -85,11 +94,12 @@ def add(slug: str) -> ResponseReturnValue:
     form = LabelsForm()
     if form.validate():
         with form.guard():
+            [file] = files = input_files([form.file.data], form.input_format.data)
             with database().reading() as session:
                 checked = judgement_import.check_judgements(
                     session,
                     slug,
-                    input_files([form.file.data])[0],
+                    file,
                     add_to_pool=form.add_to_pool.data,
                     by_machine=form.machine.data,
                     unpacked_limit=settings().unpacked_limit,
@@ -111,7 +121,8 @@ def add(slug: str) -> ResponseReturnValue:
         return _page(slug, form), form.status
     if not is_confirmed:
         form.confirmed.data = value
-        return _page(slug, form, ForeseenLabels(stored, is_new=is_new))
+        return _page(slug, form, ForeseenLabels(stored, is_new=is_new, formats=formats_summary(Holds.LABELS, files)))
+    report_formats(Holds.LABELS, files)
     flash(_outcome(stored))
     if stored.outside:
         flash(gettext("Labels outside the scale, not counted: %(count)d.", count=stored.outside))

@@ -82,6 +82,7 @@ def _row(row: ReviewRow) -> dict[str, object]:
             "priority": details.priority,
             "description": details.description or "",
         },
+        "read_as": say(row.read_as),
         "topics": row.topics,
         "retrieved": row.retrieved,
         "corrects": row.corrects,

@@ -1,5 +1,6 @@
 """Checked run files: a row for each, whose tag and details can be changed, and the button that stores them."""
 
+from dataclasses import replace
 from io import BytesIO
 
 from flask import Blueprint, redirect, request, url_for
@@ -39,13 +40,14 @@ def store(slug: str, id_: int) -> ResponseReturnValue:
     form, stated = RunsForm(), costs_form(database().read(run_costs.list_facts, slug))
     rows = checked_rows(kept.answer["rows"], request.form)
     if all([stated.validate(), *(row.form.validate() for row in rows if row.form.use.data)]):
+        chosen = kept.fields.get("input_format") or None
         with form.guard():
             if not any(row.form.use.data for row in rows):
                 raise InvalidValueError("Tick at least one file.")
             run_upload.upload(
                 database(),
                 slug,
-                report_reading(kept.files),
+                report_reading([replace(file, input_format=chosen) for file in kept.files]),
                 Submission(form.sender(), form.details(), stated.statements, entries=[row.entry for row in rows]),
                 actor=actor(),
                 at=sent_at,

@@ -7,6 +7,7 @@ from wtforms import BooleanField, IntegerField, RadioField, SelectChoice, String
 from wtforms.validators import InputRequired, Optional
 
 from annotator.errors import FileRefusedError
+from annotator.evaluation.formats.input_formats import Holds
 from annotator.evaluation.runs.run_tags import Sender
 from annotator.storage import Role, RunType
 from annotator.storage.runs.runs import RunDetails
@@ -18,6 +19,7 @@ from annotator.web.site.audit_note import actor
 from annotator.web.site.background import arrived_at, keep_form, keep_form_here, long_form, work
 from annotator.web.site.context import database, now, settings, the_place
 from annotator.web.site.forms import Form
+from annotator.web.site.input_formats import format_field, report_formats
 from annotator.web.site.labels import RUN_TYPES
 from annotator.web.site.language import lazy_gettext
 from annotator.web.site.uploads import input_files
@@ -69,11 +71,12 @@ class RunsForm(DetailsForm):
         lazy_gettext("Files of runs"),
         [FileRequired()],
         description=lazy_gettext(
-            "Six columns per line (topic, Q0, docno, rank, score, tag), one run per file, also gzipped or in a zip "
-            "archive. Order is by score; ranks that contradict it get a warning. A CSV file with the columns file or "
-            "tag, team, type, priority, description gives the metadata of each run."
+            "Six columns per line (topic, Q0, docno, rank, score, tag), or tables, JSON or Parquet; one run per file, "
+            "also compressed or in a zip archive. Order is by score; ranks that contradict it get a warning. A CSV "
+            "file with the columns file or tag, team, type, priority, description gives the metadata of each run."
         ),
     )
+    input_format = format_field(Holds.RUNS)
     team = StringField(lazy_gettext("Team"), description=lazy_gettext("The team of the runs; optional."))
     priority = IntegerField(
         lazy_gettext("Priority"),
@@ -127,10 +130,10 @@ def upload(slug: str) -> ResponseReturnValue:
     form, stated = RunsForm(), _stated(slug)
     if all([form.validate(), stated.validate()]):
         with form.guard():
-            run_upload.upload(
+            stored = run_upload.upload(
                 database(),
                 slug,
-                input_files(form.files.data),
+                input_files(form.files.data, form.input_format.data),
                 Submission(form.sender(), form.details(), stated.statements, form.tag_from_file.data),
                 actor=actor(),
                 at=sent_at,
@@ -141,6 +144,7 @@ def upload(slug: str) -> ResponseReturnValue:
         return _reviewed(slug, form, stated, form.refusal)
     if form.refused or stated.refused:
         return _list(slug, form, stated), _status(form, stated)
+    report_formats(Holds.RUNS, [run.file for run in stored.runs])
     return redirect(url_for("run.receipt", slug=slug, at=sent_at.isoformat()), 303)
 
 
@@ -150,11 +154,10 @@ def _reviewed(
     """The page of the files that were checked, after a refusal or before anything is stored; it keeps them."""
     for file in form.files.data:
         file.stream.seek(0)
+    files = input_files(form.files.data, form.input_format.data)
     submission = Submission(form.sender(), form.details(), tag_from_file=form.tag_from_file.data)
     with database().reading() as session:
-        review = upload_review.review_upload(
-            session, slug, input_files(form.files.data), submission, unpacked_limit=settings().unpacked_limit
-        )
+        review = upload_review.review_upload(session, slug, files, submission, unpacked_limit=settings().unpacked_limit)
     found, form.refusal = refusal or review.refusal, None
     answer = as_kept(review, found.sentence if found else None)
     status = form.status if found else OK

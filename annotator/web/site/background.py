@@ -59,6 +59,8 @@ KINDS: Mapping[str, JobKind] = {
     "Runs.check_run": JobKind(lazy_gettext("Check of runs"), OF_RUNS, only_checks=True),
     "Documents.import_documents": JobKind(lazy_gettext("Import of documents"), OF_TEXTS),
     "documents.add": JobKind(lazy_gettext("Import of documents"), OF_TEXTS),
+    "docno_lists.add": JobKind(lazy_gettext("Import of docnos"), OF_TEXTS),
+    "Documents.import_docnos": JobKind(lazy_gettext("Import of docnos"), OF_TEXTS),
     "topics.add": JobKind(lazy_gettext("Import of topics"), OF_TEXTS),
     "first_steps.add_task": JobKind(lazy_gettext("Import of a finished task"), OF_RUNS),
     "Topics.import_topics": JobKind(lazy_gettext("Import of topics"), OF_TEXTS),

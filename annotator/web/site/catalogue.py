@@ -16,6 +16,7 @@ from babel.messages.extract import extract, extract_python
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
+from annotator.evaluation.formats.registry import FORMATS
 from annotator.installed import PACKAGE, asset_folder
 from annotator.workflows.pools.pools import list_strategies
 
@@ -56,6 +57,8 @@ def collect() -> Catalog:
         _add(catalogue, root, path, extract_python_and_help if "metrics" in path.parts else "python")
     for strategy in list_strategies().values():
         catalogue.add(strategy.text, None, [("annotator/evaluation/pooling/strategies.py", 0)])
+    for one in (one for formats in FORMATS.values() for one in formats):
+        catalogue.add(one.title, None, [("annotator/evaluation/formats/registry.py", 0)])
     for path in sorted(templates.rglob("*.html")):
         _add(catalogue, root, path, "jinja2.ext:babel_extract")
     return catalogue

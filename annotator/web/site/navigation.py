@@ -179,6 +179,7 @@ ENTRIES: tuple[Entry, ...] = (
                 (
                     View("documents.show", lazy_gettext("Import")),
                     View("documents.missing", lazy_gettext("Missing texts")),
+                    View("docno_lists.show", lazy_gettext("Valid docnos")),
                 ),
             ),
             _tab("search.show", lazy_gettext("Search"), also=("search.document",)),

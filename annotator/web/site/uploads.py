@@ -1,6 +1,7 @@
 """Files uploaded by forms."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import PureWindowsPath
 
 from werkzeug.datastructures import FileStorage
@@ -9,12 +10,12 @@ from annotator.files import InputFile
 from annotator.web.site.background import report_reading
 
 
-def input_files(files: Iterable[FileStorage]) -> Sequence[InputFile]:
+def input_files(files: Iterable[FileStorage], input_format: str | None = None) -> Sequence[InputFile]:
     """The files under their own names, without the folders (with either slash) that some browsers send.
 
-    In a worker, reading them updates the progress of the job.
+    Their format is detected unless one is chosen. In a worker, reading them updates the progress of the job.
     """
-    return report_reading(whole_files(files))
+    return report_reading([replace(file, input_format=input_format or None) for file in whole_files(files)])
 
 
 def whole_files(files: Iterable[FileStorage]) -> list[InputFile]:

@@ -11,6 +11,7 @@ from wtforms import BooleanField, StringField, TextAreaField
 from wtforms.validators import InputRequired
 
 from annotator.errors import AnnotatorError, ConflictError, InvalidValueError, NotFoundError
+from annotator.evaluation.formats.input_formats import Holds
 from annotator.evaluation.leaderboard.leaderboard_making import DroppingEffect
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES, OFFERED_MEASURES
 from annotator.evaluation.qrels.topic_flags import TOO_RELEVANT_PERCENT
@@ -24,6 +25,7 @@ from annotator.web.site.context import database, settings, the_place
 from annotator.web.site.downloads import JSON_LINES, download
 from annotator.web.site.error_pages import status_of
 from annotator.web.site.forms import Form, done, unix_lines
+from annotator.web.site.input_formats import format_field, report_formats
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.memories import score_cache
 from annotator.web.site.uploads import input_files, names_of
@@ -42,10 +44,11 @@ class TopicsForm(Form):
         lazy_gettext("Files of topics"),
         [FileRequired()],
         description=lazy_gettext(
-            "Lines of number, tab, title; TREC SGML or XML; or JSON lines; also gzipped. An existing "
+            "Lines of number, tab, title; TREC SGML or XML; tables, JSON or Parquet; also compressed. An existing "
             "topic takes the new text, unless it was judged."
         ),
     )
+    input_format = format_field(Holds.TOPICS)
     draft = BooleanField(
         lazy_gettext("As drafts"),
         description=lazy_gettext("Drafts are shown to organisers only and are not pooled until you accept them."),
@@ -117,13 +120,15 @@ def add(slug: str) -> ResponseReturnValue:
     form = TopicsForm()
     if form.validate():
         with form.guard():
-            read = topics.read_topics(input_files(form.files.data), unpacked_limit=settings().unpacked_limit)
+            files = input_files(form.files.data, form.input_format.data)
+            read = topics.read_topics(files, unpacked_limit=settings().unpacked_limit)
             state = TopicState.DRAFT if form.draft.data else TopicState.ACCEPTED
             with database().transaction() as session:
                 stored = topics.import_topics(session, slug, read, state=state, most=settings().topic_limit)
                 note(session, "topics.import", slug, subject=names_of(form.files.data), details=vars(stored))
     if form.refused:
         return _page(slug, form, DraftForm(formdata=None)), form.status
+    report_formats(Holds.TOPICS, files)
     return done(
         gettext(
             "Topics added: %(added)d, reworded: %(changed)d, unchanged: %(unchanged)d.",

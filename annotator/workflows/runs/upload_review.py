@@ -6,19 +6,23 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from annotator.errors import FileRefusedError, Problem, Problems, Sentence
+from annotator.evaluation.formats.input_formats import Holds
+from annotator.evaluation.formats.registry import format_of
+from annotator.evaluation.formats.row_formats import TREC
+from annotator.evaluation.runs.foreign_runs import plain_name
 from annotator.evaluation.runs.parsed_runs import ranking_digest
 from annotator.evaluation.runs.run_intake import tag_of
 from annotator.files import InputFile
 from annotator.storage.collections.collection import find_collection, topic_ids
 from annotator.storage.runs.runs import RunDetails
 from annotator.storage.runs.sent_runs import runs_with_lists
-from annotator.workflows.runs.run_files import first_tag, open_files
+from annotator.workflows.runs.run_files import RunEntry, first_tag, open_files
 from annotator.workflows.runs.run_upload import CheckedRun, Submission, check_each_run, merge_details
 
 
 @dataclass(frozen=True)
 class ReviewRow:
-    """One run file: the tag in it or in its name, the tag from the metadata, and what was found.
+    """One run file: the tag in it or in its name, the tag from the metadata, its format, and what was found.
 
     `topics` and `retrieved` are 0 for a file with problems; `same_as` are tags and files with the same ranking.
     """
@@ -27,6 +31,7 @@ class ReviewRow:
     own_tag: str
     tag: str
     details: RunDetails
+    read_as: Sentence
     topics: int
     retrieved: int
     corrects: bool
@@ -84,12 +89,13 @@ def review_upload(
     rows = []
     for file, entry in zip([opened.files[number] for number in range(len(opened.files))], opened.entries, strict=True):
         run = runs.get(file.name)
-        own_tag = tag_of(file.name) if submission.tag_from_file else first_tag(file)
+        own_tag = tag_of(file.name) if submission.tag_from_file else _own_tag(file, run, entry)
         rows.append(
             ReviewRow(
                 file=file.name,
                 own_tag=own_tag,
                 tag=entry.tag or own_tag,
+                read_as=Sentence(format_of(Holds.RUNS, file).title),
                 details=merge_details(submission.sender, submission.details, entry.details),
                 topics=len(run.parsed.topics) if run else 0,
                 retrieved=run.parsed.retrieved if run else 0,
@@ -100,6 +106,13 @@ def review_upload(
             )
         )
     return Review(rows, checked.problems)
+
+
+def _own_tag(file: InputFile, run: CheckedRun | None, entry: RunEntry) -> str:
+    """The tag in a file; that of a format without tags is the file's name."""
+    if run is not None and entry.tag is None:
+        return run.parsed.tag
+    return first_tag(file) if format_of(Holds.RUNS, file).name == TREC else plain_name(file.name)
 
 
 def runs_ranked_alike(session: Session, slug: str, checked: Sequence[CheckedRun]) -> list[tuple[str, ...]]:

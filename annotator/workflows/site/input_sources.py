@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from annotator.errors import InvalidValueError, NotFoundError
+from annotator.errors import InvalidValueError, NotFoundError, Sentence
 from annotator.evaluation.formats import beir_folder
 from annotator.evaluation.formats.input_formats import Holds
 from annotator.evaluation.formats.registry import FORMATS, format_of, names_of, read_as
@@ -17,6 +17,7 @@ PACKED = ("", ".gz", ".bz2", ".xz", ".zst")
 # BEIR's names, by what a file holds.
 BEIR = {Holds.TOPICS: beir_folder.QUERIES, Holds.DOCUMENTS: beir_folder.CORPUS, Holds.DOCNOS: beir_folder.CORPUS}
 COLUMNAR = ("*.parquet", "data-*.arrow", "*.arrow")
+NAMED = 5  # files named in a sentence
 IR_DATASETS = "ir_datasets:"
 # What ir_datasets calls the parts of a data set, and the format in which they are handed on.
 PARTS = {
@@ -34,6 +35,23 @@ def formats_read(holds: Holds, files: Iterable[InputFile]) -> Iterator[str]:
     for file in files:
         if format_of(holds, file).name != TREC:
             yield str(read_as(holds, file))
+
+
+def formats_summary(holds: Holds, files: Sequence[InputFile]) -> list[Sentence]:
+    """What is reported about files that were read: a sentence for each format but TREC's columns, with some names."""
+    titles: dict[str, list[str]] = {}
+    # By number, as iterating over the files may count as reading them.
+    for file in (files[number] for number in range(len(files))):
+        format_ = format_of(holds, file)
+        if format_.name != TREC:
+            titles.setdefault(format_.title, []).append(file.name)
+    return [
+        Sentence(
+            "%(file)s: read as %(format)s.",
+            {"file": ", ".join(names[:NAMED] + ["…"] * (len(names) > NAMED)), "format": Sentence(title)},
+        )
+        for title, names in titles.items()
+    ]
 
 
 def in_folder(folder: Path, holds: Holds) -> list[Path]:

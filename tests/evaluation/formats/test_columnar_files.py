@@ -3,6 +3,7 @@
 import sys
 from io import BytesIO
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -70,6 +71,14 @@ def test_damage_and_size_are_reported() -> None:
     for data in files(pa.Table.from_pylist(ROWS * 100)):
         assert told(data, limit=50) == ["f: The unpacked file is larger than 50 bytes. Split it."]
         assert "The Parquet or Arrow file is damaged" in told(data[:60] + bytes(len(data) - 64) + data[-4:])[0]
+
+
+def test_lengths_that_lead_outside_the_file_are_damage() -> None:
+    # pyarrow reads what lies there, unless it is asked to look.
+    begins, outside = (np.array([0, 2, end], "<i4").tobytes() for end in (4, 2**31 - 1))
+    for data in files(pa.Table.from_pylist(ROWS))[1:]:
+        assert data.count(begins) == 1
+        assert "The Parquet or Arrow file is damaged" in told(data.replace(begins, outside))[0]
 
 
 def test_without_pyarrow_the_cure_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

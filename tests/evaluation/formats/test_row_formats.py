@@ -191,6 +191,9 @@ def test_qrels_to_score_with_are_read_too() -> None:
         ("qid,docno,score\n1,d7,high\n", ["2: The score high is not a finite decimal number such as 12.5 or -3.1e-7."]),
         ("qid,docno,score\n1,d7,2\n\n1,d7,1\n", ["4: Document d7 is in topic 1 twice; it is on line 2 already."]),
         ("qid,docno,score\n1,d 7,2\n", ["2: “d 7” is no document id: it must be one word."]),
+        ('[{"qid": "1", "docno": "d\\ud800"}]', ["1: “d\ufffd” is no document id: it must be one word."]),
+        ('{"1": {"d7": 2}, "\\u0000": 5}', [("1: The value of topic \ufffd is no dictionary; the file must be {topic: "
+                                           "{document: number}}.")]),
         ("qid,docno,score\n1,,2\n,d7,2\n", ["2: The entry names no document.", "3: The entry names no topic."]),
         ("qid,docno,score\n3,d7,2\n", ["2: The collection has no topic 3."]),
         ("1\td7\t1\n1\td3\tx\n", [("1: The line has 3 columns; a run has six: topic, Q0, document, rank, score, tag. "

@@ -51,6 +51,7 @@ def test_the_lines_below_are_read_as_ever() -> None:
         (b"# ir_metadata.start\n# a: 1\n", 1),
         (b"# ir_metadata.start\n# a: 1\n# b: [\n# ir_metadata.end\n", 4),
         (b"# ir_metadata.start\n# a: " + b"[" * 5000 + b"\n# ir_metadata.end\n", 2),
+        (b"# ir_metadata.start\n# a: " + b"[" * 51 + b"]" * 51 + b"\n# ir_metadata.end\n", 2),
         (b"# ir_metadata.start\n# a: !!python/object/apply:os.system [id]\n# ir_metadata.end\n", 2),
     ],
 )

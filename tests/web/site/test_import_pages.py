@@ -1,6 +1,8 @@
 """Files by page: topics, documents, runs and labels come in whole or not at all."""
 
 import gzip
+import io
+import zipfile
 
 import pytest
 from build import labels, run_text
@@ -170,3 +172,32 @@ def test_a_pool_that_cannot_be_built_says_why(visit: Visit, news: str, fields: d
     answer = visit("ola").post(f"{news}/pool", **fields)
     assert answer.status_code == 422
     assert sentence in words(answer)
+
+
+def test_a_format_is_chosen_or_detected_and_reported(visit: Visit, news: str) -> None:
+    ola = visit("ola")
+    ola.post(f"{news}/topics", files=[file("a.csv", "qid,query\n3,third\n"), file("b.csv", "qid,query\n4,fourth\n")])
+    assert "a.csv, b.csv: read as table of topics." in words(ola.get(f"{news}/topics"))
+    wrong = ola.post(f"{news}/topics", files=file("a.csv", "qid,query\n3,third\n"), input_format="jsonl")
+    assert "<code>a.csv:1</code> The line is not valid JSON: look at column 1." in wrong.text
+    ola.post(f"{news}/documents", files=file("d.jsonl", '{"_id": "z", "text": "Z."}\n'))
+    assert "d.jsonl: read as JSON records." in words(ola.get(f"{news}/documents"))
+    labels_file = file("l.csv", "query,docid,rating\nfirst topic,a,1\n")
+    assert "l.csv: read as table of labels." in words(ola.post(f"{news}/judgements", file=labels_file, judge="nist"))
+    import_labels(ola, news, "l.csv", "query,docid,rating\nfirst topic,a,1\n", judge="nist")
+    assert "l.csv: read as table of labels." in words(ola.get(f"{news}/judgements"))
+
+
+def test_a_run_in_another_format_is_reported_and_stored_under_the_name_of_its_file(visit: Visit, news: str) -> None:
+    ola, run = visit("ola"), "qid,docno,score\n1,a,2.5\n2,b,1.5\n"
+    checked = ola.post(f"{news}/runs/check", files=[file("pt.csv", run), file("ms.run", "1 a 1\n2 b 1\n")])
+    assert "pt.csv read as table of a run" in words(checked)
+    assert "ms.run read as MS MARCO run" in words(checked)
+    assert 'value="pt"' in checked.text
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as opened:
+        opened.writestr("ms2.run", "1 a 1\n2 b 1\n")
+    refused = ola.post(f"{news}/runs", files=file("runs.zip", archive.getvalue()), input_format="trec")
+    assert "The line has 3 columns" in words(refused)
+    stored = ola.post(f"{news}/runs", files=file("pt.csv", run), input_format="csv")
+    assert "pt.csv: read as table of a run." in words(ola.get(stored.headers["Location"]))
