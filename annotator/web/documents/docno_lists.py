@@ -27,8 +27,8 @@ class DocnosForm(Form):
         lazy_gettext("Files of docnos"),
         [FileRequired()],
         description=lazy_gettext(
-            "One docno a line, or documents of any format, of which only the docnos are kept; also compressed. Several "
-            "files are one list, which takes the place of an earlier one."
+            "One docno a line, or documents of any format: only their docnos are kept. Also compressed. Several files "
+            "form one list, which replaces an earlier one."
         ),
     )
     input_format = format_field(Holds.DOCNOS)
