@@ -21,7 +21,7 @@ class DocnoListView(Schema):
 
     docnos = fields.Integer(required=True, metadata={"description": "The number of docnos."})
     files = fields.String(required=True, metadata={"description": "The names of the files that they were read from."})
-    imported_at = Moment(required=True)
+    imported_at = Moment(required=True, metadata={"description": "When they were imported, in UTC."})
 
 
 class DocnosQuery(Schema):
