@@ -77,6 +77,52 @@ def test_judges_are_reported_with_their_hours_and_where_they_differ(program: Cal
     assert ola.get(f"{NEWS}/adjudication", by="judge").status_code == 200
 
 
+def test_two_judges_are_compared_on_the_documents_that_both_graded(program: Caller) -> None:
+    ola, pair = program("ola"), f"{NEWS}/agreement/pair"
+    found = ola.get(pair, first="bob", second="ann").json
+    assert (found["about"]["first"], found["about"]["second"]) == ("ann", "bob")
+    # Of a and b they agree on one; ann gave both grades and bob one, so that agreement by chance is a half, kappa 0.
+    assert (found["rows"][0]["n"], found["rows"][0]["observed"], found["rows"][0]["kappa"]) == (2, 0.5, 0)
+    grades = ola.get(pair, first="ann", second="bob", by="grades").json["rows"]
+    assert {(row["first_grade"], row["second_grade"]): row["documents"] for row in grades if row["documents"]} == {
+        (1, 0): 1,
+        (0, 0): 1,
+    }
+    assert ola.get(pair, first="ann", second="bob", by="time").status_code == 200
+    documents = f"{NEWS}/agreement/documents"
+    both = ola.get(documents, first="ann", second="bob").json
+    assert (both["count"], [one["docno"] for one in both["documents"]]) == (2, ["a", "b"])
+    differ = ola.get(documents, first="ann", second="bob", one=1, other=0).json["documents"]
+    assert [(one["docno"], one["first"], one["second"]) for one in differ] == [("a", 1, 0)]
+    assert ola.get(documents, first="ann", second="bob", skip=2).json["documents"] == []
+    for address in (pair, documents):
+        assert ola.get(address, first="ann", second="nobody").status_code == 404
+        assert program("obi").get(address, first="ann", second="bob").status_code == 403
+
+
+def test_one_judge_is_reported_alone_and_by_stretches(program: Caller) -> None:
+    ola = program("ola")
+    assert [row["judge"] for row in ola.get(f"{NEWS}/judges", judge="bob").json["rows"]] == ["bob"]
+    assert ola.get(f"{NEWS}/judges", by="streaks").json["rows"] == []
+    # Grades of files have no order in which they were judged.
+    assert ola.get(f"{NEWS}/judges", by="stretches", judge="ann").status_code == 200
+    assert ola.get(f"{NEWS}/judges", judge="nobody").status_code == 404
+
+
+def test_runs_are_compared_by_what_they_have_in_common(program: Caller) -> None:
+    ola, overlap = program("ola"), f"{NEWS}/pool/overlap"
+    # Of topic 1 alpha has a first and beta d, of topic 2 alpha a and beta e.
+    [row] = ola.get(overlap, depth=1).json["rows"]
+    assert ({row["first"], row["second"]}, row["share"]) == ({"alpha", "beta"}, 0)
+    teams = ola.get(overlap, by="teams").json
+    assert teams["about"]["relevant"] == 1
+    assert {one["team"]: (one["relevant_found"], one["found_alone"]) for one in teams["rows"]} == {
+        "alpha": (1, 1),
+        "beta": (0, 0),
+    }
+    assert ola.get(overlap, depth=0).status_code == 422
+
+
 def test_holes_are_counted_and_filled(program: Caller) -> None:
     ola = program("ola")
     found = ola.get(f"{NEWS}/pool/holes", depth=10).json

@@ -100,6 +100,7 @@ MATRIX = {
     "Pool.plan_pool": Row("POST", f"{NEWS}/pool/plan", ORGANISERS_FORM, READ | ORGANISE, {}),
     "Pool.build_pool": Row("POST", f"{NEWS}/pool", ORGANISERS_FORM, ORGANISE, {}),
     "Pool.show_holes": Row("GET", f"{NEWS}/pool/holes", ORGANISERS, READ),
+    "Pool.show_overlap": Row("GET", f"{NEWS}/pool/overlap", ORGANISERS, READ),
     "Pool.simulate_pool": Row("GET", f"{NEWS}/pool/simulation", ORGANISERS, READ),
     # The pool is not adaptive.
     "Pool.replay_pool": Row("GET", f"{NEWS}/pool/replay", dict.fromkeys(ORGANISERS, 404), READ),
@@ -140,6 +141,9 @@ MATRIX = {
     "Judging.change_assignments": Row("PATCH", f"{NEWS}/assignments", ORGANISERS_FORM, ORGANISE, {}),
     "Judging.balance_assignments": Row("POST", f"{NEWS}/assignments/balance", ORGANISERS, ORGANISE, {}),
     "Agreement.show_agreement": Row("GET", f"{NEWS}/agreement", {"observer": 200, **ORGANISERS}, READ),
+    # There is one judge with a grade.
+    "Agreement.show_pair": Row("GET", f"{NEWS}/agreement/pair?first=nist&second=ann", ORGANISERS, READ),
+    "Agreement.list_twice_graded": Row("GET", f"{NEWS}/agreement/documents?first=nist&second=ann", ORGANISERS, READ),
     "Agreement.show_effect": Row("GET", f"{NEWS}/agreement/effect", ORGANISERS, READ),
     "Agreement.show_machines": Row("GET", f"{NEWS}/agreement/machines", ORGANISERS, READ),
     "Agreement.show_judges": Row("GET", f"{NEWS}/judges", ORGANISERS, READ),

@@ -193,6 +193,7 @@ WAYS = {
     "simulate and replay": Ways(
         "pool_simulation.show", "pool simulate, pool replay", "Pool.simulate_pool Pool.replay_pool"
     ),
+    "overlap of runs": Ways("pools.teams", "pool overlap show", "Pool.show_overlap"),
     "leave out teams or runs": Ways("quality.leave_out", "pool leave-out show", "Scores.show_leave_out"),
     # Judging
     "import labels": Ways(
@@ -249,10 +250,13 @@ WAYS = {
     "read the notes of judges": Ways("judge_desk.notes", "judgements notes list", "Judging.list_notes"),
     # Agreement
     "agreement": Ways("agreement.show", "agreement show", "Agreement.show_agreement"),
+    "agreement of two judges": Ways(
+        "agreement.pair agreement.documents", "agreement pair show", "Agreement.show_pair Agreement.list_twice_graded"
+    ),
     "effect of disagreement": Ways("judges.effect", "agreement effect show", "Agreement.show_effect"),
     "machines beside people": Ways("judges.machines", "agreement machines show", "Agreement.show_machines"),
     "judges' quality and hours": Ways(
-        "judges.show judges.hours",
+        "judges.show judges.one judges.hours",
         "judges quality show, judges hours show",
         "Agreement.show_judges Agreement.show_hours",
     ),

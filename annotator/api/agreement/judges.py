@@ -1,6 +1,6 @@
 """Reports on judges: quality of their work, hours, machines beside people, disagreements and adjudication."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from flask import Response
 from marshmallow import Schema, fields
@@ -22,9 +22,13 @@ from annotator.workflows.agreement.judge_quality import (
     Fast,
     quality_table,
     report_quality,
+    streaks_table,
+    stretches_table,
 )
 
 TOPIC, JUDGE = "topic", "judge"
+# The tables of the judges' quality.
+JUDGES_TABLES = {JUDGE: quality_table, "streaks": streaks_table, "stretches": stretches_table}
 
 
 class QualityQuery(Schema):
@@ -36,6 +40,17 @@ class QualityQuery(Schema):
     percent = counted(
         load_default=USUAL_PERCENT,
         metadata={"description": "Each of them is judged in less than this percentage of the median time."},
+    )
+    judge = Text(load_default=None, metadata={"description": "Only this judge."})
+    by = one_of(
+        JUDGES_TABLES,
+        load_default=JUDGE,
+        metadata={
+            "description": (
+                "Which table: a row for each judge, each very fast streak, or each stretch of a judge's documents in "
+                "order of judgement."
+            )
+        },
     )
 
 
@@ -126,8 +141,10 @@ def show_judges(call: Call) -> object:
     """Show the quality of each judge's work: pace, agreement, leniency, drift, gold questions, repeated documents."""
     fast = Fast(call.query["streak"], call.query["percent"])
     found = kept_report(call.slug, (report_quality, fast), lambda session: report_quality(session, call.slug, fast))
-    table = quality_table(found)
-    return report_table(JUDGE, (table.headings, table.rows), about=vars(fast))
+    if (judge := call.query["judge"]) is not None:
+        found = replace(found, judges=(found.of(judge),))
+    by = call.query["by"]
+    return report_table(by, JUDGES_TABLES[by](found), about=vars(fast))
 
 
 @operation(resource, "GET", "/collections/<slug>/judges/hours", READ, Gives(ReportTable), Takes(query=HoursQuery))

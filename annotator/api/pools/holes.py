@@ -1,4 +1,4 @@
-"""Holes of the pool: documents without a grade that runs rank high; add them to the pool."""
+"""Holes of the pool, documents without a grade that runs rank high, and the overlap of the runs."""
 
 from marshmallow import Schema, fields
 
@@ -7,11 +7,13 @@ from annotator.api.pools.pool import PoolBuilt, resource
 from annotator.api.site.access import ORGANISE, READ, caller
 from annotator.api.site.door import Call, Gives, Takes, operation
 from annotator.api.site.report_tables import ReportTable, report_table, state_shown
-from annotator.api.site.values import counted, whole
+from annotator.api.site.values import counted, one_of, whole
 from annotator.evaluation.reusability.holes import DEPTHS
 from annotator.web.site.context import database, now
-from annotator.workflows.pools import pool_building
+from annotator.web.site.memories import kept_report
+from annotator.workflows.pools import pool_building, run_overlap
 from annotator.workflows.pools.pool_holes import GREATEST_DEPTH, holes_report
+from annotator.workflows.pools.run_overlap import OverlapPart, overlap_report
 
 
 class HolesQuery(Schema):
@@ -21,6 +23,24 @@ class HolesQuery(Schema):
         counted(1, GREATEST_DEPTH),
         load_default=list,
         metadata={"description": "The top of each run to this depth; repeatable. By default 10, 20 and 100."},
+    )
+
+
+class OverlapQuery(Schema):
+    """The depth to compare, and which table."""
+
+    depth = counted(
+        1,
+        run_overlap.GREATEST_DEPTH,
+        load_default=run_overlap.USUAL_DEPTH,
+        metadata={"description": "Compare the top of the runs to this depth."},
+    )
+    by = one_of(
+        OverlapPart,
+        load_default=OverlapPart.RUNS.value,
+        metadata={
+            "description": "Which table: what every two runs have in common, or what each team contributed and found."
+        },
     )
 
 
@@ -53,3 +73,16 @@ def fill_holes(call: Call) -> object:
         details = {"depth": depth, "added": summary.added}
         note(session, "pool.build", call.slug, subject=summary.version, details=details)
     return summary
+
+
+@operation(resource, "GET", "/collections/<slug>/pool/overlap", READ, Gives(ReportTable), Takes(query=OverlapQuery))
+def show_overlap(call: Call) -> object:
+    """Show the share of top documents that every two runs have in common, or the relevant documents of each team."""
+    depth, part = call.query["depth"], OverlapPart(call.query["by"])
+    found = kept_report(
+        call.slug,
+        (overlap_report, depth, True),
+        lambda session: overlap_report(session, call.slug, depth, with_all=True),
+    )
+    about = {"depth": found.depth, "runs": found.runs, "relevant": found.relevant}
+    return report_table(part, found.table(part), about=about)

@@ -8,9 +8,17 @@ from annotator.cli.agreement.judge_effect import effect
 from annotator.cli.agreement.machine_judges import machines
 from annotator.cli.site.installation import Installation, on_installation
 from annotator.cli.site.options import topics_option
-from annotator.cli.site.tables import format_option, show_csv, show_json, show_table
+from annotator.cli.site.tables import Row, format_option, show_csv, show_json, show_table
 from annotator.evaluation.agreement.kappa import Weighting
-from annotator.workflows.agreement.agreement import AgreementReport, By, Choice, agreement_report
+from annotator.workflows.agreement.agreement import (
+    AgreementReport,
+    By,
+    Choice,
+    PairPart,
+    agreement_report,
+    documents_of_two,
+    pair_report,
+)
 
 # The name of each part in JSON.
 PARTS = {
@@ -21,6 +29,15 @@ PARTS = {
     By.GRADE: "by_grade",
     By.TIME: "over_time",
 }
+
+DOCUMENTS = "documents"
+weights_option = click.option(
+    "--weights",
+    "weighting",
+    default=Weighting.NONE.value,
+    type=click.Choice([weighting.value for weighting in Weighting]),
+    help="Whether small differences of grades weigh less than large ones.",
+)
 
 
 @click.group
@@ -35,13 +52,7 @@ def command() -> None:
     type=click.Choice([part.value for part in By]),
     help="One table of the report. [all judges together, and by pair]",
 )
-@click.option(
-    "--weights",
-    "weighting",
-    default=Weighting.NONE.value,
-    type=click.Choice([weighting.value for weighting in Weighting]),
-    help="Whether small differences of grades weigh less than large ones.",
-)
+@weights_option
 @topics_option
 @format_option()
 @on_installation
@@ -102,6 +113,60 @@ def _as_json(report: AgreementReport, by: By) -> dict[str, object]:
         "grades_without_time": report.over_time.left_out,
         PARTS[by]: rows,
     }
+
+
+@command.group("pair")
+def pair() -> None:
+    """Agreement of two judges."""
+
+
+@pair.command("show")
+@click.argument("slug")
+@click.argument("first", metavar="JUDGE")
+@click.argument("second", metavar="JUDGE")
+@click.option(
+    "--by",
+    type=click.Choice([*(part.value for part in PairPart), DOCUMENTS]),
+    default=PairPart.PAIR.value,
+    show_default=True,
+    help=(
+        "One table of the report: kappa and other coefficients, documents by both grades, kappa over time, or the "
+        "documents with both grades."
+    ),
+)
+@weights_option
+@topics_option
+@format_option()
+@on_installation
+def show_pair(
+    installation: Installation,
+    slug: str,
+    first: str,
+    second: str,
+    by: str,
+    weighting: str,
+    topics: tuple[str, ...],
+    format_: str,
+) -> None:
+    """Compare two judges on the documents that both graded, in alphabetical order of their names."""
+    one, other = sorted((first, second))
+    headings: Sequence[str]
+    rows: Sequence[Row]
+    if by == DOCUMENTS:
+        found = installation.database.read(documents_of_two, slug, (one, other), topics=topics, most=None)
+        headings = ("topic", "docno", "title", "first", "second")
+        rows = [[one.topic, one.docno, one.title, one.first, one.second] for one in found.documents]
+    else:
+        choice = Choice(Weighting(weighting), topics)
+        headings, rows = installation.database.read(pair_report, slug, one, other, choice=choice).table(PairPart(by))
+    match format_:
+        case "json":
+            show_json([dict(zip(headings, row, strict=True)) for row in rows])
+        case "csv":
+            show_csv(headings, rows)
+        case _:
+            show_table([heading.upper().replace("_", " ") for heading in headings], rows)
+    click.echo(f"First: {one}. Second: {other}.", err=True)
 
 
 command.add_command(effect, "effect")

@@ -7,7 +7,7 @@ import click
 from annotator.cli.collections import deletions
 from annotator.cli.pools.pool_options import Described, describes_plan, describes_pool
 from annotator.cli.pools.pool_plan import confirm_growth, show_plan
-from annotator.cli.pools.pool_reports import holes, leave_out, near_duplicates_group
+from annotator.cli.pools.pool_reports import holes, leave_out, near_duplicates_group, overlap
 from annotator.cli.pools.pool_selection import replay, simulate
 from annotator.cli.site.files import FILE, write_or_print
 from annotator.cli.site.installation import Installation, note, note_export, on_installation
@@ -24,7 +24,7 @@ def command() -> None:
     """The pool: build it from the runs, show how much is judged. A pool only grows."""
 
 
-for each in (replay, simulate, near_duplicates_group, holes, leave_out):
+for each in (replay, simulate, near_duplicates_group, holes, overlap, leave_out):
     command.add_command(each)
 
 

@@ -1,4 +1,4 @@
-"""`annotator pool holes`, `leave-out` and `near-duplicates`: unjudged documents, each team's share, duplicates."""
+"""`annotator pool holes`, `overlap`, `leave-out` and `near-duplicates`: reports on what the pool has."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -22,8 +22,9 @@ from annotator.workflows.leaderboard.leave_out_report import (
     Part,
     leave_out_report,
 )
-from annotator.workflows.pools import pool_building
+from annotator.workflows.pools import pool_building, run_overlap
 from annotator.workflows.pools.pool_holes import HolesReport, holes_report
+from annotator.workflows.pools.run_overlap import OverlapPart, overlap_report
 
 
 @click.group("holes")
@@ -85,6 +86,48 @@ def _add_filling(installation: Installation, slug: str, depth: int) -> None:
         click.echo(f"Version {summary.version} of the pool: {summary.added} added.", err=True)
     else:
         click.echo(f"All of them are in the pool already: version {summary.version} stays in force.", err=True)
+
+
+@click.group("overlap")
+def overlap() -> None:
+    """Documents that runs have in common, and relevant documents by team."""
+
+
+@overlap.command("show")
+@click.argument("slug")
+@click.option(
+    "--depth",
+    type=int,
+    default=run_overlap.USUAL_DEPTH,
+    show_default=True,
+    metavar="K",
+    help="Compare the top of the runs to this depth.",
+)
+@click.option(
+    "--by",
+    type=click.Choice([part.value for part in OverlapPart]),
+    default=OverlapPart.RUNS.value,
+    show_default=True,
+    help="One table of the report: what every two runs have in common, or what each team contributed and found.",
+)
+@format_option()
+@on_installation
+def show_overlap(installation: Installation, slug: str, depth: int, by: str, format_: str) -> None:
+    """Show the share of top documents that every two runs have in common, as a mean over topics.
+
+    With --by teams: the documents that each team contributed to the pool, the relevant ones among them, and those that
+    no other team contributed or found. A run without a team is a team of its own.
+    """
+    report = installation.database.read(overlap_report, slug, depth, with_all=True)
+    headings, rows = report.table(OverlapPart(by))
+    match format_:
+        case "json":
+            show_json([dict(zip(headings, row, strict=True)) for row in rows])
+        case "csv":
+            show_csv(headings, rows)
+        case _:
+            show_table([heading.upper().replace("_", " ") for heading in headings], rows)
+    click.echo(f"Runs: {report.runs}, to rank {report.depth}. Relevant documents: {report.relevant}.", err=True)
 
 
 @click.group("leave-out")

@@ -71,6 +71,14 @@ class By(StrEnum):
     TIME = "time"
 
 
+class PairPart(StrEnum):
+    """The tables of the comparison of two judges."""
+
+    PAIR = "pair"
+    GRADES = "grades"
+    TIME = "time"
+
+
 @dataclass(frozen=True)
 class Choice:
     """The request: how kappa weights differing grades, and which topics count (none: all accepted topics)."""
@@ -192,6 +200,22 @@ class PairReport:
     choice: Choice
     pair: PairAgreement
     over_time: OverTime  # kappa
+
+    def table(self, part: PairPart) -> Table:
+        """One part of the comparison as a table of plain values."""
+        match part:
+            case PairPart.PAIR:
+                return table_of_pairs([self.pair.figures])
+            case PairPart.GRADES:
+                values = [grade.value for grade in self.grades]
+                rows: list[list[str | int | float | None]] = [
+                    [first, second, count]
+                    for first, of_first in zip(values, self.pair.confusion, strict=True)
+                    for second, count in zip(values, of_first, strict=True)
+                ]
+                return Table(("first_grade", "second_grade", "documents"), rows)
+            case PairPart.TIME:
+                return Table(("documents", "kappa"), [[one.items, one.value] for one in self.over_time.moments])
 
 
 def agreement_report(
@@ -332,10 +356,11 @@ def documents_of_two(
     *,
     topics: Sequence[str] = (),
     skip: int = 0,
-    most: int,
+    most: int | None,
 ) -> DocumentsOfTwo:
     """Documents both judges graded, in accepted topics or `topics`, optionally only with these two grades.
 
+    At most `most` of them, None for all.
     Counts the same judgements as the agreement report. Raises `NotFoundError` for an unknown topic and unless the names
     are those of two people.
     """

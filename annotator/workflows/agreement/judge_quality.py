@@ -253,6 +253,34 @@ def quality_table(report: QualityReport) -> Table:
     return Table(HEADINGS, [_row(judge) for judge in report.judges])
 
 
+def streaks_table(report: QualityReport) -> Table:
+    """One row per very fast streak."""
+    return Table(
+        ("judge", "topic", "began_at", "documents", "median_seconds", "only_grade"),
+        [
+            [
+                *(one.judge, streak.topic, streak.began_at.isoformat(), streak.documents),
+                *(streak.median_seconds, streak.only_grade),
+            ]
+            for one in report.judges
+            for streak in one.streaks
+        ],
+    )
+
+
+def stretches_table(report: QualityReport) -> Table:
+    """One row per segment of a judge's documents in order of judgement."""
+    return Table(
+        ("judge", "until", "relevant", "difference", "agreement"),
+        [
+            [one.judge, stretch.until, stretch.relevant, stretch.difference, stretch.agreement]
+            for one in report.judges
+            if one.work is not None
+            for stretch in one.work.stretches
+        ],
+    )
+
+
 def _row(one: JudgeQuality) -> list[str | int | float | None]:
     work, again = one.work, one.again
     lenience = work.lenience if work else None

@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from enum import StrEnum
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -33,6 +34,13 @@ GREATEST_DEPTH = 1_000
 MOST_RUNS_SHOWN = 40
 
 
+class OverlapPart(StrEnum):
+    """The tables of the report."""
+
+    RUNS = "runs"
+    TEAMS = "teams"
+
+
 @dataclass(frozen=True)
 class Likeness:
     """Two runs, and the share of their top documents that they have in common."""
@@ -57,6 +65,17 @@ class OverlapReport:
     closest: Likeness | None
     relevant: int
     teams: tuple[TeamShare, ...]
+
+    def table(self, part: OverlapPart) -> tuple[tuple[str, ...], list[tuple[str | int | float | None, ...]]]:
+        """Headings and rows: the share of every two runs, once, or the figures of every team."""
+        if part is OverlapPart.TEAMS:
+            headings = tuple(one.name for one in fields(TeamShare))
+            return headings, [tuple(getattr(one, name) for name in headings) for one in self.teams]
+        return ("first", "second", "share"), [
+            (first, self.tags[at], self.shares[row][at])
+            for row, first in enumerate(self.tags)
+            for at in range(row + 1, len(self.tags))
+        ]
 
 
 def overlap_report(session: Session, slug: str, depth: int = USUAL_DEPTH, *, with_all: bool = False) -> OverlapReport:

@@ -94,3 +94,14 @@ def test_chosen_topics_alone_are_compared(judged: CommandLine) -> None:
 def test_without_judgements_every_number_has_its_reason(pooled: CommandLine) -> None:
     rows = json.loads(pooled.done("agreement", "show", "news", "--by", "all", "--format", "json"))["all"]
     assert {(row["value"], row["reason"]) for row in rows} == {(None, "There are no grades yet.")}
+
+
+def test_two_judges_are_compared_grade_by_grade_and_with_their_documents(judged: CommandLine) -> None:
+    pair = ("agreement", "pair", "show", "news", "strict", "generous")
+    assert judged.table(*pair)[0][:4] == ["generous", "strict", "2", "0.3333"]
+    assert judged.talk(*pair) == "First: generous. Second: strict.\n"
+    grades = json.loads(judged.done(*pair, "--by", "grades", "--format", "json"))
+    assert [(one["first_grade"], one["second_grade"]) for one in grades if one["documents"]] == [(1, 0), (2, 2)]
+    documents = list(csv.DictReader(judged.done(*pair, "--by", "documents", "--format", "csv").splitlines()))
+    assert [(one["docno"], one["first"], one["second"]) for one in documents] == [("a", "2", "2"), ("b", "1", "0")]
+    assert "no two judges" in judged.refused("agreement", "pair", "show", "news", "strict", "nobody")[0]

@@ -175,3 +175,16 @@ def test_who_exports_a_version_that_still_chooses_is_told(pooled: CommandLine) -
     assert pooled.talk("pool", "export", "news", "--version", "1") == ""
     pooled.done("collections", "close", "news")
     assert pooled.talk("pool", "export", "news", "--version", "2") == ""
+
+
+def test_runs_are_compared_by_the_documents_they_have_in_common(pooled: CommandLine) -> None:
+    pooled.done("judgements", "import", "news", "-", "--judge", "nist", given="1 0 a 1\n1 0 d 1\n2 0 e 1\n")
+    # Of topic 1 alpha has a b c and beta d b a, two of three in common; of topic 2 a and e, none of one.
+    assert pooled.table("pool", "overlap", "show", "news") == [["alpha", "beta", "0.3333"]]
+    teams = json.loads(pooled.done("pool", "overlap", "show", "news", "--by", "teams", "--format", "json"))
+    assert {one["team"]: (one["relevant_found"], one["found_alone"]) for one in teams} == {
+        "alpha": (1, 0),
+        "beta": (3, 2),
+    }
+    assert pooled.talk("pool", "overlap", "show", "news") == "Runs: 2, to rank 10. Relevant documents: 3.\n"
+    assert "A depth is from 1 to 1000" in pooled.refused("pool", "overlap", "show", "news", "--depth", "0")[0]
