@@ -35,6 +35,7 @@ from annotator.evaluation.matching.lenient import read_qrels_leniently, read_run
 from annotator.evaluation.metrics.names import parse_measures
 from annotator.evaluation.qrels.qrels_format import parse_sampled_qrels, readable_rows
 from annotator.evaluation.qrels.qrels_table import read_qrels, table_of
+from annotator.evaluation.qrels.subtopic_qrels import has_subtopics, read_subtopic_qrels
 from annotator.evaluation.runs.docno_lists import check_part, read_docnos
 from annotator.evaluation.runs.ir_metadata import BrokenMetadataError, read_ir_metadata
 from annotator.evaluation.runs.run_intake import RunIntake, RunRules
@@ -80,6 +81,10 @@ def _matched_run(data: bytes) -> None:
 
 def _qrels(data: bytes) -> None:
     _of_text(data, lambda text, problems: read_qrels(NAME, text, problems))
+
+
+def _qrels_with_subtopics(data: bytes) -> None:
+    _of_text(data, lambda text, problems: has_subtopics(text) and read_subtopic_qrels(NAME, text, problems))
 
 
 def _lenient_qrels(data: bytes) -> None:
@@ -340,6 +345,7 @@ TARGETS: Mapping[str, Target] = {
     "lenient run": Target(_lenient_run, (RUN, b"1 Q0 a 1 nan t x\n1 Q0 b 2 0x1p1 t\n", b"1 Q0 a 1 1,5 t\n")),
     "matched run": Target(_matched_run, (RUN,)),
     "qrels": Target(_qrels, (QRELS, PRELS)),
+    "qrels with subtopics": Target(_qrels_with_subtopics, (b"1 a d1 1\n1 b d1 0\n1 b d2 2\n2 a d3 -1\n", QRELS)),
     "lenient qrels": Target(_lenient_qrels, (QRELS, b"1 0 a +1x\n1 0 b -32768\n")),
     "prels": Target(_prels, (PRELS, QRELS)),
     "judgements": Target(_labels, (QRELS, b"1 0 a unsure\n1 0 b -1\n", *EXAMPLES[Holds.LABELS])),

@@ -13,7 +13,7 @@ from annotator.evaluation.metrics import subtopics as novelty
 from annotator.evaluation.metrics import user_models as users
 from annotator.evaluation.metrics.gains import LINEAR
 from annotator.evaluation.metrics.judged_rankings import JudgedRankings
-from annotator.evaluation.metrics.parameters import LARGEST_SCALE, PARAMETERS, Value, show
+from annotator.evaluation.metrics.parameters import LARGEST_SCALE, PARAMETERS, Value, show, show_in_ir_measures
 from annotator.evaluation.metrics.setting import Compat, Setting, Values, geometric_means, means, totals
 
 
@@ -83,6 +83,13 @@ class Measure:
         brackets = f"({inside})" if inside else ""
         cutoff = "" if self.cutoff is None else f"@{show(self.cutoff)}"
         return f"{self.name}{brackets}{cutoff}"
+
+    @property
+    def in_ir_measures(self) -> str:
+        """Format it as ir_measures reads it, if it has the measure; `parse_measure` reads that, too."""
+        inside = ",".join(show_in_ir_measures(name, value) for name, value in self.parameters)
+        brackets = f"({inside})" if inside else ""
+        return f"{self.name}{brackets}{'' if self.cutoff is None else f'@{show(self.cutoff)}'}"
 
     @property
     def definition(self) -> Definition:

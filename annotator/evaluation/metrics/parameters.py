@@ -209,6 +209,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     ),
 }
 # As written by ir_measures.
+IN_IR_MEASURES = {"max": "max_rel"}
 ALSO_CALLED = {"gains": "gain", "dcg": "gain", "max_rel": "max", "t": "T"}
 
 
@@ -217,6 +218,13 @@ def show(value: Value) -> str:
     if isinstance(value, float):
         return repr(value).removesuffix(".0")
     return str(value)
+
+
+def show_in_ir_measures(parameter: str, value: Value) -> str:
+    """Write a parameter as ir_measures reads it: its names, and numbers with a point where it asks for one."""
+    if isinstance(value, Gain):
+        return "dcg='exp-log2'" if value.is_exponential else f"gains={value}"
+    return f"{IN_IR_MEASURES.get(parameter, parameter)}={value!r}"
 
 
 def read_cutoff(name: str, written: str) -> int:

@@ -34,6 +34,8 @@ def read_subtopic_qrels(name: str, text: bytes, problems: Problems) -> QrelsTabl
     reading = _Reading(name, problems)
     for line, columns in lines_below_heading(name, text, problems, QRELS_HEADINGS):
         reading.take(line, columns)
+    if not reading.rows and problems.total == before:
+        problems.add(name, None, "The file has no line of data.")
     return None if problems.total > before else subtopic_table(*zip(*reading.rows, strict=True))
 
 

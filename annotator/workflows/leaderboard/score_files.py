@@ -7,6 +7,7 @@ from annotator.errors import InvalidValueError
 from annotator.evaluation.formats.columnar import parquet_of
 from annotator.evaluation.formats.printed_tables import latex_table, markdown_table
 from annotator.evaluation.formats.score_outputs import ALL_TOPICS, OF_VALUES, PARQUET, RunScores, ScoreTable
+from annotator.evaluation.metrics.names import parse_measure
 from annotator.spreadsheets import csv_text
 from annotator.workflows.leaderboard.scoring import ScoredRuns, ScoringOptions
 
@@ -89,8 +90,9 @@ def _as_ir_measures(scored: ScoredRuns, _options: ScoringOptions, per_topic: boo
     """
     if len(scored.runs) > 1:
         raise InvalidValueError("The format ir_measures is for one run; there are %(runs)d.", runs=len(scored.runs))
+    names = {name: parse_measure(name).in_ir_measures for name in scored.measures}
     return "".join(
-        f"{topic}\t{measure}\t{value:.4f}\n" if per_topic else f"{measure}\t{value:.4f}\n"
+        f"{topic}\t{names[measure]}\t{value:.4f}\n" if per_topic else f"{names[measure]}\t{value:.4f}\n"
         for _, topic, measure, value in _table(scored, per_topic=per_topic).cells()
     )
 

@@ -52,7 +52,7 @@ def test_a_run_is_a_row_and_a_measure_a_column(annotator: CommandLine) -> None:
 
 
 def test_scores_are_written_as_ir_measures_writes_them(annotator: CommandLine) -> None:
-    measures = ["nDCG@2", "AP", "P(rel=2)@1"]
+    measures = ["nDCG@2", "AP", "P(rel=2)@1", "INST(T=2.0,min_rel=1,max_rel=3)", "Compat(p=0.8)"]
     asked = [word for measure in measures for word in ("-m", measure)]
     for ours, theirs in ((["--by-topic"], ["-q"]), ([], [])):
         command = [sys.executable, "-m", "ir_measures", "qrels", "alpha.run", *measures, *theirs]

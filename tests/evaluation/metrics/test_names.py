@@ -1,5 +1,6 @@
 """Names of measures: ours, trec_eval's, and what is said of those that make no sense."""
 
+import ir_measures
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -149,6 +150,26 @@ def measures_in_full(draw: st.DrawFn) -> Measure:
 @given(measures_in_full())
 def test_a_printed_name_is_read_as_the_same_measure(measure: Measure) -> None:
     assert parse_measure(str(measure)) == measure
+
+
+@given(measures_in_full())
+def test_a_name_for_ir_measures_is_read_as_the_same_measure(measure: Measure) -> None:
+    assert parse_measure(measure.in_ir_measures) == measure
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("nDCG(gain=exp)@10", "nDCG(dcg='exp-log2')@10"),
+        ("nDCG(gain={1:3,2:9})", "nDCG(gains={1:3,2:9})"),
+        ("INST(T=2,max=4)", "INST(T=2.0,max_rel=4)"),
+        ("SetF(beta=2)", "SetF(beta=2.0)"),
+        ("P(judged_only=True)@5", "P(judged_only=True)@5"),
+    ],
+)
+def test_a_name_can_be_written_for_ir_measures(ours: str, theirs: str) -> None:
+    assert parse_measure(ours).in_ir_measures == theirs
+    ir_measures.parse_measure(theirs).validate_params()  # type: ignore[no-untyped-call]
 
 
 @given(measures_in_full())

@@ -20,11 +20,11 @@ from ir_measures import (
     nNRBP,
 )
 
-from annotator.errors import FileRefusedError, InvalidValueError
+from annotator.errors import FileRefusedError, InvalidValueError, Problems
 from annotator.evaluation.metrics.evaluating import evaluate
 from annotator.evaluation.metrics.measures import MEASURES, Cutoff
 from annotator.evaluation.metrics.names import measure_on_scale, measures_on_scale, parse_measure
-from annotator.evaluation.qrels.subtopic_qrels import has_subtopics, subtopic_table
+from annotator.evaluation.qrels.subtopic_qrels import has_subtopics, read_subtopic_qrels, subtopic_table
 
 # ndeval stops at rank 20; at rank 1 it does not divide alpha-DCG and ERR-IA.
 IN_IR_MEASURES = [
@@ -161,6 +161,12 @@ def test_every_problem_of_the_qrels_is_listed_with_its_line() -> None:
         "qrels:4: The line has 3 columns; qrels with subtopics have four: topic, subtopic, document, grade.",
         "qrels:5: The grade good is not a whole number of at most four digits.",
     ]
+
+
+def test_a_file_without_lines_is_a_problem() -> None:
+    problems = Problems()
+    assert read_subtopic_qrels("qrels", b"# nothing\n", problems) is None
+    assert [str(problem) for problem in problems.by_file()] == ["qrels: The file has no line of data."]
 
 
 def test_other_problems_of_qrels_without_subtopics_stay_as_they_are(tmp_path: Path) -> None:
