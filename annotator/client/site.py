@@ -139,6 +139,17 @@ class Site:
         stored: dict[str, Any] = self.post(f"/collections/{slug}/judgements", {"judgements": list(judgements)})
         return stored
 
+    def archive(self, slug: str, **options: object) -> bytes:
+        """Return everything of a collection as a zip file, once its job has written it; `send` it to `/archives`.
+
+        Options are those of the API: `pseudonyms`, and `format="beir"` for a BEIR folder.
+        """
+        asked = self._call("POST", f"/collections/{slug}/archive", {}, json=options)
+        job = self._ended(asked, slug)
+        if job["state"] != DONE:
+            raise SiteError("The archive of “%(slug)s” was cancelled on the site.", slug=slug)
+        return self.content(f"/collections/{slug}/jobs/{job['id']}/file")
+
     def get(self, path: str, **query: object) -> Any:  # noqa: ANN401 - JSON
         """GET a resource as JSON; for a long report, wait for its job."""
         return self._read(path, query).json()
@@ -154,6 +165,10 @@ class Site:
     def post(self, path: str, body: Mapping[str, object]) -> Any:  # noqa: ANN401 - JSON
         """POST JSON and return the JSON response."""
         return self._call("POST", path, {}, json=body).json()
+
+    def put(self, path: str, body: Mapping[str, object]) -> Any:  # noqa: ANN401 - JSON
+        """PUT JSON and return the JSON response."""
+        return self._call("PUT", path, {}, json=body).json()
 
     def patch(self, path: str, body: Mapping[str, object]) -> Any:  # noqa: ANN401 - JSON
         """PATCH with JSON and return the JSON response."""
@@ -172,9 +187,9 @@ class Site:
         answer = self._call("POST", path, query, files=parts)
         return self._finished(answer, files[0][1].name) if answer.status_code == ACCEPTED else answer.json()
 
-    def delete(self, path: str) -> Any:  # noqa: ANN401 - JSON
+    def delete(self, path: str, **query: object) -> Any:  # noqa: ANN401 - JSON
         """DELETE a resource and return the JSON response."""
-        return self._call("DELETE", path, {}).json()
+        return self._call("DELETE", path, query).json()
 
     def _finished(self, accepted: httpx.Response, name: str) -> Any:  # noqa: ANN401 - JSON
         """Wait for the job of a file and return its result."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from build import SLUG, document_file, labels, member, news, pool, run, topic_file
+from build import SLUG, document_file, labels, member, news, pool, run, topic_file, user
 from calling import token_of
 from cli.remote_site import Remote, served
 from kept import Kept
@@ -102,6 +102,26 @@ def test_a_long_report_is_waited_for(site: Remote, monkeypatch: pytest.MonkeyPat
         assert len(ola.content(f"/collections/{SLUG}/report", section="task")) == len(report)
         with pytest.raises(SiteError, match="nonsense"):
             ola.get(address, m="nonsense")
+
+
+def test_a_collection_is_archived_and_imported_again(site: Remote, monkeypatch: pytest.MonkeyPatch) -> None:
+    with site.database.transaction() as session:
+        user(session, "ada", administrator=True)
+    monkeypatch.setattr("annotator.client.site.pause", lambda _seconds: work(site.database))
+    with of(site, "ada") as ada:
+        archive = InputFile("news.zip", ada.archive(SLUG, pseudonyms=True))
+        assert ada.send("/archives", archive, slug="again")["slug"] == "again"
+        assert [one["tag"] for one in ada.runs("again")] == ["alpha"]
+        with pytest.raises(SiteError, match="Nothing is judged yet"):
+            ada.archive(SLUG, format="beir")
+
+
+def test_what_is_at_an_address_is_replaced_and_removed(site: Remote) -> None:
+    with of(site, "ola") as ola:
+        gold = f"/collections/{SLUG}/gold-questions"
+        assert ola.put(gold, {"topic": "1", "docno": "d1", "grade": 1})["added"] == 1
+        assert ola.delete(gold, topic="1", docno="d1") == {"topic": "1", "docno": "d1"}
+        assert ola.every(gold) == []
 
 
 def answering(*answers: tuple[int, dict[str, str]]) -> tuple[Site, list[httpx.Request]]:

@@ -69,7 +69,7 @@ class DocumentsImported(Schema):
 def import_documents(call: Call) -> object:
     """Import a file of documents, completely or not at all: JSON lines, TREC SGML, or lines of docno, tab, text.
 
-    Sending it again changes nothing. A file of more than 8 MiB, unpacked, is processed by a background job.
+    Sending it again changes nothing. A file of more than 4 MiB, unpacked, is processed by a background job.
     """
     names = documents.parse_fields(call.query["fields_"].split())
     files = report_reading([InputFile(call.query["name"], call.content, call.query["input_format"])])

@@ -127,7 +127,7 @@ def list_runs(call: Call) -> object:
 def check_run(call: Call) -> object:
     """Check a run file: all its problems, or its receipt; nothing is stored.
 
-    A file of more than 8 MiB, unpacked, is processed by a background job.
+    A file of more than 4 MiB, unpacked, is processed by a background job.
     """
     with database().reading() as session:
         looked_at = run_upload.check_each_run(
@@ -154,7 +154,7 @@ def check_run(call: Call) -> object:
     resource, "POST", "/collections/<slug>/runs", SEND_RUNS, Gives(RunReceipt, 201), Takes(query=UploadQuery, file=True)
 )
 def upload_run(call: Call) -> object:
-    """Submit a run and return its receipt; a file of more than 8 MiB, unpacked, is processed by a background job.
+    """Submit a run and return its receipt; a file of more than 4 MiB, unpacked, is processed by a background job.
 
     The same file again is refused (422): after a lost answer, look for the run and its checksum in the list.
     """
