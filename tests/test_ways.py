@@ -1,9 +1,10 @@
-"""Every form, command and operation is in the matrix of ways, with a reason for each way that is missing."""
+"""Every page, form, command and operation is in the matrix of ways, with a reason for each way that is missing."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from importlib.resources import files
+from importlib import resources
 from typing import Any
 
 from visiting import shared_application
@@ -12,6 +13,9 @@ from ways_matrix import WAYS
 from annotator.api.site.door import OPERATIONS, PREFIX
 
 SITE = "site "
+# Addresses that are no pages: files and parts of pages, and what machines ask for.
+FILE = re.compile(r"\.(csv|js|json|jsonl|txt)$|/parts/")
+FOR_MACHINES = {"static", "health.alive", "health.ready"}
 # By their options they do two things: with `--adjudicate`, the commands of judges decide.
 IN_TWO_ROWS = {"qrels export", "judge draw", "judge grade", "judge import", "judge list"}
 
@@ -21,9 +25,13 @@ def pages(method: str) -> set[str]:
     return {one.endpoint for one in rules if method in (one.methods or ()) and not one.rule.startswith(PREFIX)}
 
 
+def files() -> set[str]:
+    return {one.endpoint for one in shared_application().url_map.iter_rules() if FILE.search(one.rule)}
+
+
 def commands() -> set[str]:
     """Every command, those of a remote site after “site”."""
-    described = json.loads(files("annotator.cli").joinpath("commands.json").read_text(encoding="utf-8"))
+    described = json.loads(resources.files("annotator.cli").joinpath("commands.json").read_text(encoding="utf-8"))
     return {*leaves(described["database"]), *(SITE + one for one in leaves(described["site"]))}
 
 
@@ -39,8 +47,9 @@ def listed(way: int) -> list[str]:
     return [name for ways in WAYS.values() for name in ways.listed()[way]]
 
 
-def test_every_form_command_and_operation_has_a_row() -> None:
+def test_every_page_form_command_and_operation_has_a_row() -> None:
     assert pages("POST") - set(listed(0)) == set()
+    assert pages("GET") - files() - FOR_MACHINES - set(listed(0)) == set()
     assert commands() - set(listed(1)) == set()
     assert set(OPERATIONS) - set(listed(2)) == set()
 

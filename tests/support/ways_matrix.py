@@ -1,7 +1,7 @@
 """What can be done by page, command and API: a row for every action, and why some ways cannot do it.
 
-The test in `tests/test_ways.py` fails when a form, a command or an operation has no row, and when a way is missing
-without a reason, or has one although it is there.
+The test in `tests/test_ways.py` fails when a page, a form, a command or an operation has no row, and when a way is
+missing without a reason, or has one although it is there. Files of a page need no row.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ OPEN = "It is not built yet."
 
 @dataclass(frozen=True)
 class Ways:
-    """The forms (or pages, of what only reads), the commands and the operations that do one thing.
+    """The pages and forms, the commands and the operations that do one thing.
 
     `site` before a command means a command of `ANNOTATOR_SITE`, which calls the API.
     """
@@ -38,34 +38,38 @@ class Ways:
 WAYS = {
     # Accounts, sessions, tokens
     "sign in and out": Ways(
-        "accounts.try_to_sign_in accounts.sign_out accounts.sign_out_everywhere accounts.change_password "
-        "joining.accept joining.choose_password joining.make_account language.choose",
+        "accounts.show accounts.sign_in joining.show accounts.try_to_sign_in accounts.sign_out "
+        "accounts.sign_out_everywhere accounts.change_password joining.accept joining.choose_password "
+        "joining.make_account language.choose",
         no_command=SESSION,
         no_operation=SESSION,
     ),
     "accounts": Ways(
-        "people.add people.forget people.mark_machine people.reset_password people.sign_out",
+        "people.show people.add people.forget people.mark_machine people.reset_password people.sign_out",
         "users add, users list, users remove, users reset-password, users set, users sign-out",
         no_operation=ACCOUNTS,
     ),
     "links for passwords": Ways("people.password_link members.password_link", "", "", "", SESSION, SESSION),
-    "tokens": Ways("tokens.make tokens.revoke", "tokens add, tokens list, tokens remove", no_operation=ACCOUNTS),
+    "tokens": Ways(
+        "tokens.show tokens.make tokens.revoke", "tokens add, tokens list, tokens remove", no_operation=ACCOUNTS
+    ),
     "see what a token opens": Ways("", "", "Collections.show_token", ACCOUNTS, ACCOUNTS),
     # Collections
     "list and show collections": Ways(
-        "collection.show",
+        "collection.home collection.list_all collection.show",
         "collections list, collections show, site collections list",
         "Collections.list_collections Collections.show_collection",
     ),
-    "create a collection": Ways("collection.add", "collections add", "Collections.create_collection"),
+    "create a collection": Ways("collection.new collection.add", "collections add", "Collections.create_collection"),
     "guide through a new collection": Ways(
-        "first_steps.add_runs first_steps.add_task first_steps.add_topics first_steps.build_pool "
-        "first_steps.judge_myself first_steps.link_for_judge",
+        "first_steps.judges first_steps.pool first_steps.results first_steps.resume first_steps.runs "
+        "first_steps.task first_steps.topics first_steps.add_runs first_steps.add_task first_steps.add_topics "
+        "first_steps.build_pool first_steps.judge_myself first_steps.link_for_judge",
         no_command=REPLACED,
         no_operation=REPLACED,
     ),
     "change settings": Ways(
-        "collection.change queue_settings.change submissions.change",
+        "collection.settings queue_settings.show collection.change queue_settings.change submissions.change",
         "collections set",
         "Collections.show_settings Collections.change_settings",
     ),
@@ -76,7 +80,7 @@ WAYS = {
     ),
     "copy a collection": Ways("archives.copy", "collections copy", "Collections.copy"),
     "archive a collection": Ways(
-        "archives.export archives.import_file",
+        "archives.choose_file archives.show archives.export archives.import_file",
         "collections export, collections import",
         "Collections.export_archive Collections.import_archive Jobs.job_file",
     ),
@@ -86,58 +90,60 @@ WAYS = {
         "Deletions.delete",
     ),
     "restore what was deleted": Ways(
-        "deletions.restore deletions.restore_collection",
+        "deletions.show deletions.restore deletions.restore_collection",
         "deletions list, deletions restore, collections restore",
         "Deletions.list_deletions Deletions.restore Deletions.list_deleted_collections Deletions.restore_collection",
     ),
     "purge what was deleted": Ways("", "deletions purge", "", MACHINE, "", MACHINE),
-    "read the audit log": Ways("audit.show", "audit list", "Audit.list_audit_entries"),
+    "read the audit log": Ways("audit.show_site audit.show", "audit list", "Audit.list_audit_entries"),
     "read and accept the guidelines": Ways(
-        "guidelines.accept",
+        "guidelines.show guidelines.accept",
         "guidelines show, site guidelines show, site guidelines accept",
         "Collections.show_guidelines Collections.accept_guidelines",
     ),
     "set the guidelines": Ways(
-        "guidelines.store",
+        "guidelines.edit guidelines.store",
         "guidelines set, guidelines acceptances list",
         "Collections.set_guidelines Collections.list_acceptances",
     ),
     "rounds": Ways(
-        "rounds.close rounds.open_next",
+        "rounds.show rounds.close rounds.open_next",
         "rounds close, rounds list, rounds open",
         "Collections.list_rounds Collections.open_round Collections.close_round",
     ),
     "release scores": Ways(
-        "releases.release releases.take_back",
+        "releases.show releases.release releases.take_back",
         "collections release, collections withhold",
         "Collections.show_release Collections.release_scores Collections.withhold_scores",
     ),
     "webhooks": Ways(
-        "webhooks.add webhooks.test webhooks.remove",
+        "webhooks.deliveries webhooks.show webhooks.add webhooks.test webhooks.remove",
         "webhooks add, webhooks list, webhooks remove, webhooks test, webhooks deliveries list",
         "Collections.list_webhooks Collections.add_webhook Collections.test_webhook Collections.remove_webhook "
         "Collections.list_webhook_deliveries",
     ),
     # Members
-    "add members": Ways("members.add", "members add, members list", "Members.add_member Members.list_members"),
+    "add members": Ways(
+        "members.show members.add", "members add, members list", "Members.add_member Members.list_members"
+    ),
     "remove members": Ways("members.remove", "members remove", "Members.remove_member"),
     "invitations": Ways(
-        "invitations.invite invitations.withdraw",
+        "invitations.show invitations.invite invitations.withdraw",
         "invitations add, invitations list, invitations remove",
         "Members.invite Members.list_invitations Members.withdraw_invitation",
     ),
     "invite many people": Ways("invitations.invite_many", "members import", "Members.invite_many"),
     "invite to an account": Ways(
-        "invitations.invite_to_account invitations.withdraw_any",
+        "invitations.show_all invitations.invite_to_account invitations.withdraw_any",
         "users invitations add, users invitations list, users invitations remove",
         no_operation=ACCOUNTS,
     ),
-    "accept the terms": Ways("submissions.accept", no_command=SESSION, no_operation=SESSION),
+    "accept the terms": Ways("submissions.terms submissions.accept", no_command=SESSION, no_operation=SESSION),
     # Topics, documents
     "import topics": Ways("topics.add", "topics import", "Topics.import_topics"),
     "list topics": Ways("topics.show", "topics list, topics export", "Topics.list_topics"),
     "draft a topic": Ways("topics.draft", "topics add", "Topics.draft_topic"),
-    "edit a topic": Ways("topic.change", "topics set", "Topics.show_topic Topics.edit_topic"),
+    "edit a topic": Ways("topic.show topic.change", "topics set", "Topics.show_topic Topics.edit_topic"),
     "accept, drop and restore topics": Ways(
         "topics.accept topics.drop topics.restore",
         "topics accept, topics drop, topics restore",
@@ -146,30 +152,36 @@ WAYS = {
     "topics flagged for dropping": Ways("topics.flags", "topics flags list", "Topics.list_topic_flags"),
     "try a draft": Ways("topic.look", no_command=SCREEN, no_operation=SCREEN),
     "import documents": Ways(
-        "documents.add", "documents import, documents index, site documents import", "Documents.import_documents"
+        "documents.show documents.add",
+        "documents import, documents index, site documents import",
+        "Documents.import_documents",
     ),
     "list of valid docnos": Ways(
-        "docno_lists.add docno_lists.remove",
+        "docno_lists.show docno_lists.add docno_lists.remove",
         "documents ids export, documents ids import, documents ids remove, documents ids show",
         "Documents.import_docnos Documents.remove_docnos Documents.show_docno_list Documents.write_docnos",
     ),
     "missing documents": Ways("documents.missing", "documents missing list", "Documents.missing_documents"),
     "show a document": Ways("search.document", "documents show", "Documents.show_document"),
     "changed documents": Ways(
-        "documents.decide_changed",
+        "documents.changed documents.decide_changed",
         "documents changed confirm, documents changed list, documents changed requeue",
         "Documents.list_changed_documents Documents.requeue_changed_documents Documents.confirm_changed_documents",
     ),
-    "search the corpus": Ways("search.add", "documents search", "Documents.search_documents Documents.pool_found"),
+    "search the corpus": Ways(
+        "search.show search.add", "documents search", "Documents.search_documents Documents.pool_found"
+    ),
     "search as a judge": Ways("search.judge searching.acts", no_command=SCREEN, no_operation=SCREEN),
     "near-duplicates": Ways(
         "documents.show_near_duplicates", "pool near-duplicates list", "Documents.show_near_duplicates"
     ),
     # Runs
     "check runs": Ways("runs.check", "runs check, site runs check", "Runs.check_run"),
-    "send runs": Ways("runs.upload run_reviews.store", "runs import, site runs import", "Runs.upload_run"),
+    "send runs": Ways(
+        "run_reviews.show runs.upload run_reviews.store", "runs import, site runs import", "Runs.upload_run"
+    ),
     "list, show and export runs": Ways(
-        "runs.show run.receipt run.original",
+        "run.show submissions.show runs.show run.receipt run.original",
         "runs list, runs show, runs export, site runs list, site runs export",
         "Runs.list_runs Runs.show_run Runs.run_file",
     ),
@@ -177,19 +189,21 @@ WAYS = {
     "restore a run": Ways("run.restore", "runs restore", "Runs.restore_run"),
     "change a run": Ways("run.change", "runs set", "Runs.change_run"),
     "costs of runs": Ways(
-        "costs.state_run costs.add_column costs.remove_column",
+        "costs.columns costs.show costs.show_run costs.state_run costs.add_column costs.remove_column",
         "costs set, costs show, costs columns add, costs columns list, costs columns remove",
         "Costs.state_costs Costs.change_costs Costs.show_costs Costs.show_cost_report Costs.add_fact Costs.remove_fact "
         "Costs.list_facts",
     ),
     # Pools
     "build and show the pool": Ways(
-        "pools.build",
+        "pools.show pools.build",
         "pool build, pool plan, pool show, pool export",
         "Pool.build_pool Pool.plan_pool Pool.show_pool Pool.pooled_documents",
     ),
     "pooling strategies": Ways("pool_plan.show", "pool strategies list", "Pool.list_pooling_strategies"),
-    "holes of the pool": Ways("pools.fill_holes", "pool holes show", "Pool.show_holes Pool.fill_holes"),
+    "holes of the pool": Ways(
+        "collection.few_judged pools.holes pools.fill_holes", "pool holes show", "Pool.show_holes Pool.fill_holes"
+    ),
     "simulate and replay": Ways(
         "pool_simulation.show", "pool simulate, pool replay", "Pool.simulate_pool Pool.replay_pool"
     ),
@@ -197,27 +211,31 @@ WAYS = {
     "leave out teams or runs": Ways("quality.leave_out", "pool leave-out show", "Scores.show_leave_out"),
     # Judging
     "import labels": Ways(
-        "judgements.add",
+        "judgements.show judgements.add",
         "judgements import, judgements imports list",
         "Judging.import_labels Judging.list_label_imports",
     ),
     "export judgements": Ways("judgements.as_csv", "judgements export", "Judging.export_judgements"),
     "judge": Ways(
-        "judging.begin judging.record judging_protocol.acts judged.change judged.take_up taking_along_protocol.take "
+        "judged.put_off judged.show judging.next_document judging.show judging.topics "
+        "judging_protocol.session_now judging_protocol.topic_after judging.begin judging.record "
+        "judging_protocol.acts judged.change judged.take_up taking_along_protocol.take "
         "taking_along_protocol.give_back taking_along.give_back_from_list",
         "judge draw, judge grade, judge import, judge list",
         "Judging.list_work Judging.draw_documents Judging.judge",
     ),
     "notes and marks of a judge": Ways(
-        "judge_desk.change judge_desk.save_marks judge_desk.save_note", no_command=SCREEN, no_operation=SCREEN
+        "judge_desk.show judge_desk.change judge_desk.save_marks judge_desk.save_note",
+        no_command=SCREEN,
+        no_operation=SCREEN,
     ),
     "assign topics to judges": Ways(
-        "assigning.assign",
+        "assigning.preview assigning.show assigning.assign",
         "assignments balance, assignments list, assignments set",
         "Judging.show_assignments Judging.change_assignments Judging.balance_assignments",
     ),
     "gold questions": Ways(
-        "gold_questions.add",
+        "gold_questions.show gold_questions.add",
         "gold-questions add, gold-questions list",
         "Judging.list_gold_questions Judging.set_gold_question",
     ),
@@ -227,17 +245,21 @@ WAYS = {
         "Judging.import_gold_questions Judging.remove_gold_question",
     ),
     "set up training": Ways(
-        "training.add training.change training.clear",
+        "training.set_up training.add training.change training.clear",
         "training import, training list, training remove, training results list, training set",
         "Judging.show_training Judging.list_training_results Judging.import_training Judging.set_training_rules "
         "Judging.clear_training",
     ),
-    "train": Ways("training.answer", no_command=SCREEN, no_operation=SCREEN),
+    "train": Ways(
+        "training.feedback training.show training.task training.answer", no_command=SCREEN, no_operation=SCREEN
+    ),
     "answer questions of judges": Ways(
-        "questions.answer", "questions answer, questions list", "Judging.list_questions Judging.answer_question"
+        "questions.show questions.answer",
+        "questions answer, questions list",
+        "Judging.list_questions Judging.answer_question",
     ),
     "ask the organisers": Ways(
-        "questions.send questions.read",
+        "questions.ask questions.own questions.send questions.read",
         operations="Judging.ask_question Judging.list_own_questions Judging.read_answers",
         no_command=SCREEN,
     ),
@@ -267,13 +289,16 @@ WAYS = {
     ),
     "decide a disagreement": Ways("disagreements.decide", "disagreements decide", "Agreement.decide"),
     "adjudicate": Ways(
-        "adjudicating.record adjudicating_protocol.acts review.decide",
+        "adjudicating.next_document adjudicating.show adjudicating.topics adjudicating_protocol.session_now "
+        "adjudicating_protocol.topic_after review.show_disputes review.show adjudicating.record "
+        "adjudicating_protocol.acts review.decide",
         "judge draw, judge grade, judge import, judge list",
         "Agreement.list_disputed_topics Agreement.draw_disputes Agreement.adjudicate",
     ),
     # Qrels, scores
     "qrels, also of a sample": Ways(
-        "qrels.keep qrels.sampled qrels.for_infap",
+        "qrels.file qrels.manifest qrels.sampled_manifest qrels.show qrels.version_file "
+        "qrels.version_manifest qrels.keep qrels.sampled qrels.for_infap",
         "qrels export, qrels keep, qrels list, site qrels export",
         "Qrels.export Qrels.keep Qrels.list_versions Qrels.manifest",
     ),
@@ -294,14 +319,14 @@ WAYS = {
         "significance show, correlation show, collections quality show",
         "Scores.show_significance Scores.show_correlation Scores.show_quality",
     ),
-    "report": Ways("leaderboard.report", "report export", "Scores.export_report"),
-    "score files": Ways("files.score", "evaluate, compare, check", no_operation=MACHINE),
+    "report": Ways("leaderboard.report_file leaderboard.report", "report export", "Scores.export_report"),
+    "score files": Ways("files.show files.score", "evaluate, compare, check", no_operation=MACHINE),
     "measures": Ways(
         "leaderboard.measures", "measures list, measures show", "Scores.list_measures Scores.show_measure"
     ),
     # Clicks
     "click logs": Ways(
-        "click_logs.add click_logs.link click_logs.remove",
+        "click_logs.one click_logs.show click_logs.add click_logs.link click_logs.remove",
         "clicks add, clicks link, clicks list, clicks remove, clicks show",
         "Clicks.add_click_log Clicks.link_click_log Clicks.list_click_logs Clicks.remove_click_log "
         "Clicks.show_click_log",
@@ -310,11 +335,15 @@ WAYS = {
         "", "clicks check, clicks compare, clicks interleaving show, clicks positions show", "", MACHINE, "", MACHINE
     ),
     "clicks together with judgements": Ways(
-        "together.pool", "clicks together show", "Together.show_together Together.pool_together"
+        "together.show together.pool", "clicks together show", "Together.show_together Together.pool_together"
     ),
-    "interleave runs": Ways("interleaving.make", "interleave", "Clicks.interleave_runs"),
+    "interleave runs": Ways("interleaving.show interleaving.make", "interleave", "Clicks.interleave_runs"),
     # Site
-    "see a job": Ways("jobs.ask jobs.show", "jobs list, jobs show", "Jobs.list_jobs Jobs.show_job Jobs.show_site_job"),
+    "see a job": Ways(
+        "jobs.answer jobs.show_all site_jobs.answer site_jobs.show jobs.ask jobs.show",
+        "jobs list, jobs show",
+        "Jobs.list_jobs Jobs.show_job Jobs.show_site_job",
+    ),
     "cancel a job": Ways("jobs.cancel site_jobs.cancel", "jobs cancel", "Jobs.cancel_job Jobs.cancel_site_job"),
     "care for the database": Ways(
         "",
