@@ -97,8 +97,7 @@ def test_every_command_that_writes_leaves_a_line_or_is_named_with_the_reason() -
 @pytest.mark.parametrize(
     "endpoint",
     [
-        "judgements.as_csv",
-        "judgements.as_jsonl",
+        "judgements.file",
         "pools.export",
         "qrels.file",
         "qrels.sampled",

@@ -190,6 +190,19 @@ def test_qrels_are_written_for_other_tools(program: Caller, database: Database) 
     assert program("obi").get(f"{NEWS}/qrels", format="prels").status_code == 403
 
 
+def test_judgements_are_written_for_other_tools_and_under_pseudonyms(program: Caller, database: Database) -> None:
+    ola = program("ola")
+    assert re.search(r"\bann\b", ola.get(f"{NEWS}/judgements").text)
+    for name in ("csv", "jsonl", "label-studio"):
+        assert not re.search(r"\b(ann|ben)\b", ola.get(f"{NEWS}/judgements", format=name, pseudonyms=True).text)
+    [task, *_] = ola.get(f"{NEWS}/judgements", format="label-studio").json
+    assert {one["result"][-1]["value"]["text"][0] for one in task["annotations"]} == {"ann", "ben"}
+    assert ola.get(f"{NEWS}/judgements", format="label-studio-config").mimetype == "application/xml"
+    with database.transaction() as session:
+        member(session, "obi", Role.OBSERVER)
+    assert program("obi").get(f"{NEWS}/judgements").status_code == 403
+
+
 def test_a_version_is_kept_and_had_again(program: Caller) -> None:
     ola = program("ola")
     before = ola.get(f"{NEWS}/qrels").data

@@ -218,8 +218,7 @@ MATRIX = {
     "documents.show_near_duplicates": Row("GET", f"{N}/pool/near-duplicates?topic=1", ORGANISERS),
     "judgements.show": Row("GET", f"{N}/judgements", ORGANISERS),
     "judgements.add": Row("POST", f"{N}/judgements", ORGANISERS_FORM),
-    "judgements.as_csv": Row("GET", f"{N}/judgements.csv", ORGANISERS),
-    "judgements.as_jsonl": Row("GET", f"{N}/judgements.jsonl", ORGANISERS),
+    "judgements.file": Row("GET", f"{N}/judgements/file", ORGANISERS),
     "agreement.show": Row("GET", f"{N}/agreement", ORGANISERS),
     "agreement.as_csv": Row("GET", f"{N}/agreement.csv", ORGANISERS),
     # Nobody of these names judges here.

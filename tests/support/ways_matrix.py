@@ -215,7 +215,7 @@ WAYS = {
         "judgements import, judgements imports list",
         "Judging.import_labels Judging.list_label_imports",
     ),
-    "export judgements": Ways("judgements.as_csv", "judgements export", "Judging.export_judgements"),
+    "export judgements": Ways("judgements.file", "judgements export", "Judging.export_judgements"),
     "judge": Ways(
         "judged.put_off judged.show judging.next_document judging.show judging.topics "
         "judging_protocol.session_now judging_protocol.topic_after judging.begin judging.record "

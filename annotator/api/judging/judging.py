@@ -4,6 +4,7 @@ Responses to a judge contain no runs, ranks, scores or other judges' judgements,
 """
 
 from collections.abc import Mapping, Sequence
+from secrets import token_hex
 from typing import Any
 
 from flask import Response
@@ -11,9 +12,10 @@ from marshmallow import Schema, fields, validate
 
 from annotator.api.collections.audit import note_export
 from annotator.api.site.access import JUDGE, READ, caller
-from annotator.api.site.door import Call, Gives, Takes, operation, resource_of
+from annotator.api.site.door import JSON, Call, Gives, Takes, operation, resource_of
 from annotator.api.site.problems import problem
 from annotator.api.site.values import GREATEST, Text, one_of, whole
+from annotator.evaluation.formats.registry import WRITTEN_BY
 from annotator.storage import CannotJudge
 from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.judgement_writing import Passage
@@ -21,16 +23,17 @@ from annotator.storage.judging.leases import Decision
 from annotator.storage.tables.judging import REASONS
 from annotator.web.site.adaptive import choices_to_come, choose_if_few
 from annotator.web.site.context import database, now
-from annotator.web.site.downloads import CSV, JSON_LINES, written, written_response
+from annotator.web.site.downloads import written, written_response
 from annotator.web.site.error_pages import status_of
 from annotator.web.site.json_answers import MOST_BYTES
-from annotator.workflows.judging import judgement_export, judging
+from annotator.workflows.judging import judgement_files, judging
 from annotator.workflows.judging.act_decisions import MOST_PASSAGES, Act, Refusal
 from annotator.workflows.judging.judging import JudgingTask
 from annotator.workflows.judging.recording import MOST_ACTS, record_acts
 
 resource = resource_of("judging", "Judging by a program; the caller is the judge.")
 
+JUDGEMENT_FORMATS = WRITTEN_BY["judgements export"]
 LEAST_GRADE = -GREATEST
 NOTHING_DRAWN: Mapping[str, object] = {"topic": None, "documents": [], "judged": 0, "waiting": 0}
 
@@ -134,7 +137,22 @@ class Stored(Schema):
 class FormatQuery(Schema):
     """As what."""
 
-    format = one_of(["jsonl", "csv"], load_default="jsonl")
+    format = one_of(
+        list(JUDGEMENT_FORMATS),
+        load_default="jsonl",
+        metadata={"description": "Tasks of Label Studio have the judgements that count, of documents with a text."},
+    )
+    pseudonyms = fields.Boolean(
+        load_default=False, metadata={"description": "Replace the names of people by pseudonyms, in notes too."}
+    )
+
+
+class LabellingTask(Schema):
+    """In the format label-studio: a judged document with its judgements."""
+
+    data = fields.Dict(required=True, metadata={"description": "The topic and the document."})
+    annotations = fields.List(fields.Dict, required=True, metadata={"description": "The judgements of people."})
+    predictions = fields.List(fields.Dict, required=True, metadata={"description": "Those of machines."})
 
 
 @operation(resource, "GET", "/collections/<slug>/judging", JUDGE, Gives(TopicWork, many=True))
@@ -180,16 +198,22 @@ def judge(call: Call) -> object:
 
 
 @operation(
-    resource, "GET", "/collections/<slug>/judgements", READ, Gives(media=[JSON_LINES, CSV]), Takes(query=FormatQuery)
+    resource,
+    "GET",
+    "/collections/<slug>/judgements",
+    READ,
+    Gives(LabellingTask, many=True, media=sorted({one.media for one in JUDGEMENT_FORMATS.values()} - {JSON})),
+    Takes(query=FormatQuery),
 )
 def export_judgements(call: Call) -> Response:
     """Export all judgements: who gave which grade to what, when, and what was replaced."""
-    is_csv = call.query["format"] == "csv"
-    in_pieces = judgement_export.judgements_csv if is_csv else judgement_export.judgements_jsonl
+    asked = call.query
+    secret = token_hex(3) if asked["pseudonyms"] else None
     with database().reading() as session:
-        file = written(in_pieces(judgement_export.export_judgements(session, call.slug)))
-    note_export("judgements.export", call.slug)
-    return written_response(file, CSV if is_csv else JSON_LINES)
+        made = judgement_files.judgement_file(session, call.slug, asked["format"], secret=secret)
+        file = written(made.pieces)
+    note_export("judgements.export", call.slug, details={name: asked[name] for name in ("format", "pseudonyms")})
+    return written_response(file, made.format.media)
 
 
 def stored_judgements(call: Call, queue: Queue) -> object:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from secrets import token_hex
 
 import click
 
@@ -13,9 +14,8 @@ from annotator.cli.site.installation import Installation, note, note_export, on_
 from annotator.cli.site.options import dry_run_option, show_outcome
 from annotator.cli.site.tables import format_option, show_rows
 from annotator.evaluation.formats.input_formats import Holds
-from annotator.workflows.judging import clarifications, judge_desk, judgement_export, judgement_import, questions
-
-FORMATS = {"csv": judgement_export.judgements_csv, "jsonl": judgement_export.judgements_jsonl}
+from annotator.evaluation.formats.registry import WRITTEN_BY
+from annotator.workflows.judging import clarifications, judge_desk, judgement_files, judgement_import, questions
 
 
 @click.group
@@ -92,17 +92,22 @@ def import_file(
     "format_",
     default="csv",
     show_default=True,
-    type=click.Choice(list(FORMATS)),
-    help="Comma-separated, or a JSON object on each line.",
+    type=click.Choice(list(WRITTEN_BY["judgements export"])),
+    help="A table, an object on each line, or tasks of Label Studio and the labelling configuration they fit.",
 )
+@click.option("--pseudonyms", is_flag=True, help="Replace the names of people by pseudonyms, in notes too.")
 @click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file instead of standard output.")
 @on_installation
-def export(installation: Installation, slug: str, format_: str, output: str | None) -> None:
-    """Export all judgements, also those that were replaced."""
+def export(installation: Installation, slug: str, format_: str, output: str | None, *, pseudonyms: bool) -> None:
+    """Export all judgements, also those that were replaced; for Label Studio those that count."""
+    secret = token_hex(3) if pseudonyms else None
     with installation.database.reading() as session:
-        content = "".join(FORMATS[format_](judgement_export.export_judgements(session, slug))).encode()
-    note_export(installation, "judgements.export", slug)
+        made = judgement_files.judgement_file(session, slug, format_, secret=secret)
+        content = b"".join(made.pieces)
+    note_export(installation, "judgements.export", slug, details={"format": format_, "pseudonyms": pseudonyms})
     write_or_print(output, content)
+    if made.without_text:
+        click.echo(f"Judged documents without a text, left out: {made.without_text}.", err=True)
 
 
 @command.group("notes")

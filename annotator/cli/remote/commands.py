@@ -36,6 +36,8 @@ from annotator.cli.site.tables import (
 from annotator.client import Site
 from annotator.client.site import in_path
 from annotator.errors import FileRefusedError, Problems
+from annotator.evaluation.formats.qrels_outputs import TREC
+from annotator.evaluation.formats.registry import WRITTEN_BY
 
 CHECKED = ("TAG", "TOPICS", "RETRIEVED", "WARNINGS", "FILE")
 run_files = click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
@@ -283,14 +285,22 @@ def qrels() -> None:
 @qrels.command("export")
 @click.argument("slug")
 @click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file instead of standard output.")
-@click.option("--version", type=click.IntRange(1), metavar="N", help="A kept version, byte for byte.")
+@click.option("--version", type=click.IntRange(1), metavar="N", help="A kept version, as trec byte for byte.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(list(WRITTEN_BY["qrels export"])),
+    default=TREC,
+    show_default=True,
+    help="The columns of trec_eval, the layout of another tool, or a stratified sample: prels or infap.",
+)
 @unjudged_option
 @on_site
-def export_qrels(site: Site, slug: str, output: str | None, version: int | None, unjudged: str) -> None:
-    """Export TREC qrels of the judged documents."""
-    write_or_print(
-        output, site.content(f"/collections/{slug}/qrels", version=version, unjudged=unjudged == AS_MINUS_ONE)
-    )
+def export_qrels(site: Site, slug: str, output: str | None, version: int | None, format_: str, unjudged: str) -> None:
+    """Export qrels of the judged documents."""
+    with_unjudged = unjudged == AS_MINUS_ONE
+    path = f"/collections/{slug}/qrels"
+    write_or_print(output, site.content(path, version=version, unjudged=with_unjudged, format=format_))
 
 
 @click.group

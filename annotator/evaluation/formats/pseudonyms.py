@@ -3,10 +3,17 @@
 import re
 from collections.abc import Iterable, Mapping
 from functools import partial
+from hashlib import sha256
 
 JUDGE = "judge:"
 # For letters whose case mapping has several forms, such as ß and SS.
 HIDDEN = "…"
+
+
+def pseudonyms_of(persons: Iterable[str], secret: str) -> dict[str, str]:
+    """A pseudonym for each person; neither it nor the order reveals the name."""
+    ordered = sorted(persons, key=lambda name: sha256(f"{secret} {name}".encode()).digest())
+    return {name: f"person-{number}-{secret}" for number, name in enumerate(ordered, start=1)}
 
 
 def policy_without_names(policy: str, names: Mapping[str, str]) -> str:

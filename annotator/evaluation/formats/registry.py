@@ -8,6 +8,7 @@ from annotator.evaluation.formats.columnar import is_columnar
 from annotator.evaluation.formats.docno_formats import DOCNO_FORMATS
 from annotator.evaluation.formats.document_formats import DOCUMENT_FORMATS
 from annotator.evaluation.formats.input_formats import HEAD_BYTES, Format, Holds, choose
+from annotator.evaluation.formats.judgement_outputs import JUDGEMENT_OUTPUTS
 from annotator.evaluation.formats.output_formats import OutputFormat, Writes
 from annotator.evaluation.formats.qrels_outputs import QRELS_OUTPUTS
 from annotator.evaluation.formats.row_formats import LABEL_FORMATS, RUN_FORMATS
@@ -54,6 +55,7 @@ COLLECTION_OUTPUTS = (
 OUTPUTS: dict[Writes, Sequence[OutputFormat]] = {
     Writes.COLLECTION: COLLECTION_OUTPUTS,
     Writes.QRELS: QRELS_OUTPUTS,
+    Writes.JUDGEMENTS: JUDGEMENT_OUTPUTS,
     Writes.SCORES: SCORE_OUTPUTS,
 }
 # By command, and by the name of a format.

@@ -113,7 +113,7 @@ ACTIONS: Mapping[str, Action] = {
     "invitations.add": Action(Subject.THING, _ROLE),
     "invitations.withdraw": Action(Subject.THING),
     "jobs.cancel": Action(Subject.THING),
-    "judgements.export": Action(),
+    "judgements.export": Action(details={"format": Kind.CODE, "pseudonyms": Kind.FLAG}),
     "judgements.import": Action(
         Subject.ACCOUNT, _numbers("added", "changed", "known", "unjudged", "pooled", "outside")
     ),

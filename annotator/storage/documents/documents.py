@@ -71,16 +71,25 @@ class Text(NamedTuple):
     language: str | None
 
 
-def corpus(session: Session, collection_id: int) -> Iterator[Text]:
-    """Every document with a text, in the order in which they were added, with `TEXTS_AT_ONCE` in memory."""
-    rows = session.execute(
-        select(Document.docno, Document.title, Document.body, Document.url, Document.language)
-        .where(Document.collection_id == collection_id, Document.body.is_not(None))
-        .order_by(Document.id)
-        .execution_options(yield_per=TEXTS_AT_ONCE)
+def corpus(session: Session, collection_id: int, docnos: SizedIterable[str] | None = None) -> Iterator[Text]:
+    """Every document with a text, or those of `docnos`, with `TEXTS_AT_ONCE` in memory.
+
+    All are in the order in which they were added, some in that of their docnos.
+    """
+    statement = select(Document.docno, Document.title, Document.body, Document.url, Document.language).where(
+        Document.collection_id == collection_id, Document.body.is_not(None)
     )
-    for row in rows:
-        yield Text._make(row)
+    if docnos is None:
+        statements = [statement.order_by(Document.id).execution_options(yield_per=TEXTS_AT_ONCE)]
+    else:
+        wanted = sorted(docnos)
+        statements = [
+            statement.where(Document.docno.in_(wanted[start : start + TEXTS_AT_ONCE])).order_by(Document.docno)
+            for start in range(0, len(wanted), TEXTS_AT_ONCE)
+        ]
+    for one in statements:
+        for row in session.execute(one):
+            yield Text._make(row)
 
 
 def _rows_of(

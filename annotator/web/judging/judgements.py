@@ -3,27 +3,31 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from secrets import token_hex
 
-from flask import Blueprint, flash, redirect, render_template, url_for
+from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_wtf.file import FileField, FileRequired
-from wtforms import BooleanField, HiddenField, StringField
+from wtforms import BooleanField, HiddenField, RadioField, SelectChoice, StringField
 from wtforms.validators import InputRequired
 
 from annotator.errors import Sentence
 from annotator.evaluation.formats.input_formats import Holds
+from annotator.evaluation.formats.judgement_outputs import JUDGEMENT_OUTPUTS
 from annotator.storage import Role
 from annotator.web.people.people import MachineFields
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note, note_export
 from annotator.web.site.background import long_form
 from annotator.web.site.context import database, now, settings
-from annotator.web.site.downloads import CSV, JSON_LINES, written, written_response
 from annotator.web.site.input_formats import format_field, report_formats
+from annotator.web.site.downloads import written, written_response
+from annotator.web.site.forms import Form
+from annotator.web.site.labels import OUTPUT_FORMATS
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.uploads import input_files
 from annotator.workflows.collections import collection
-from annotator.workflows.judging import judgement_export, judgement_import
+from annotator.workflows.judging import judgement_files, judgement_import
 from annotator.workflows.judging.judgement_import import JudgementImport
 from annotator.workflows.site.input_sources import formats_summary
 
@@ -37,6 +41,19 @@ class ForeseenLabels:
     stored: JudgementImport
     is_new: bool
     formats: Sequence[Sentence]
+
+
+class ExportForm(Form):
+    """How all judgements are written."""
+
+    format = RadioField(
+        lazy_gettext("Format"),
+        choices=[SelectChoice(one.name, OUTPUT_FORMATS[one.name]) for one in JUDGEMENT_OUTPUTS],
+        default=JUDGEMENT_OUTPUTS[0].name,
+    )
+    pseudonyms = BooleanField(
+        lazy_gettext("Replace names by pseudonyms"), description=lazy_gettext("Of people, in notes too.")
+    )
 
 
 class LabelsForm(MachineFields):
@@ -129,31 +146,30 @@ def add(slug: str) -> ResponseReturnValue:
     return redirect(url_for(".show", slug=slug), 303)
 
 
-@blueprint.get("/collections/<slug>/judgements.csv")
+@blueprint.get("/collections/<slug>/judgements/file")
 @collection_page(Role.ORGANISER)
-def as_csv(slug: str) -> ResponseReturnValue:
-    """Every judgement as CSV."""
+def file(slug: str) -> ResponseReturnValue:
+    """Every judgement in the format of `?format=`, with names or pseudonyms."""
+    name, pseudonyms = request.args.get("format") or "csv", "pseudonyms" in request.args
     with database().reading() as session:
-        file = written(judgement_export.judgements_csv(judgement_export.export_judgements(session, slug)))
-    note_export("judgements.export", slug)
-    return written_response(file, CSV, f"{slug}-judgements.csv")
-
-
-@blueprint.get("/collections/<slug>/judgements.jsonl")
-@collection_page(Role.ORGANISER)
-def as_jsonl(slug: str) -> ResponseReturnValue:
-    """Every judgement as JSON Lines."""
-    with database().reading() as session:
-        file = written(judgement_export.judgements_jsonl(judgement_export.export_judgements(session, slug)))
-    note_export("judgements.export", slug)
-    return written_response(file, JSON_LINES, f"{slug}-judgements.jsonl")
+        made = judgement_files.judgement_file(session, slug, name, secret=token_hex(3) if pseudonyms else None)
+        content = written(made.pieces)
+    note_export("judgements.export", slug, details={"format": name, "pseudonyms": pseudonyms})
+    return written_response(content, made.format.media, f"{slug}{made.format.ending}")
 
 
 def _page(slug: str, form: LabelsForm, foreseen: ForeseenLabels | None = None) -> str:
     with database().reading() as session:
         counts = collection.count_collection(session, slug)
     limit = settings().upload_limit
-    return render_template("judging/judgements.html", counts=counts, form=form, foreseen=foreseen, upload_limit=limit)
+    return render_template(
+        "judging/judgements.html",
+        counts=counts,
+        form=form,
+        foreseen=foreseen,
+        upload_limit=limit,
+        export=ExportForm(formdata=None),
+    )
 
 
 def _outcome(stored: JudgementImport) -> str:

@@ -26,7 +26,7 @@ def download(content: bytes | str, name: str, kind: str) -> ResponseReturnValue:
     return response
 
 
-def written(pieces: Iterable[str]) -> IO[bytes]:
+def written(pieces: Iterable[str | bytes]) -> IO[bytes]:
     """Write long content to a temporary file that is deleted when it is closed.
 
     A transaction in which the pieces are read thus ends before a slow client has received them: on SQLite an open one
@@ -35,7 +35,7 @@ def written(pieces: Iterable[str]) -> IO[bytes]:
     file = SpooledTemporaryFile[bytes](MOST_IN_MEMORY)
     try:
         for piece in pieces:
-            file.write(piece.encode())
+            file.write(piece.encode() if isinstance(piece, str) else piece)
     except BaseException:
         file.close()
         raise

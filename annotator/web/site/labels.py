@@ -30,7 +30,11 @@ SCOPES: Mapping[Scope, str] = {
 OUTPUT_FORMATS: Mapping[str, str] = {
     "beir": lazy_gettext("BEIR"),
     "quepid": lazy_gettext("Quepid"),
+    "csv": lazy_gettext("CSV"),
     "json": lazy_gettext("JSON"),
+    "jsonl": lazy_gettext("JSON lines"),
+    "label-studio": lazy_gettext("Label Studio: tasks"),
+    "label-studio-config": lazy_gettext("Label Studio: labelling configuration"),
     "parquet": lazy_gettext("Parquet"),
 }
 

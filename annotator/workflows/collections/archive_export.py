@@ -12,7 +12,12 @@ from sqlalchemy import Table, select
 from sqlalchemy.orm import Session
 
 from annotator.evaluation.archives.bundle_format import BundleWriter
-from annotator.evaluation.formats.pseudonyms import policy_without_names, without_names, without_names_in
+from annotator.evaluation.formats.pseudonyms import (
+    policy_without_names,
+    pseudonyms_of,
+    without_names,
+    without_names_in,
+)
 from annotator.files import GZIP_MAGIC
 from annotator.storage import AuditEvent, Collection, Run, RunFile, UserKind
 from annotator.storage.collections.bundles import (
@@ -101,7 +106,8 @@ def write_archive(
     """
     collection = find_collection(session, slug)
     people = people_in(session, collection.id)
-    names = _pseudonyms(people, archiving.secret)
+    accounts = [row["name"] for row in people if row["kind"] == UserKind.PERSON]
+    names = {} if archiving.secret is None else pseudonyms_of(accounts, archiving.secret)
     counts: dict[str, int] = {}
     with BundleWriter(stream) as writer:
         writer.add("README.txt", iter([ABOUT.encode()]))
@@ -167,15 +173,6 @@ def _audit_entries(session: Session, collection_id: int) -> Iterator[bytes]:
     for entry in session.scalars(statement):
         written = {"at": entry.at.isoformat(), "name": entry.name, "door": entry.door, "action": entry.action}
         yield _line({**written, "subject": entry.subject, "details": entry.details})
-
-
-def _pseudonyms(people: list[Row], secret: str | None) -> dict[str, str]:
-    """A pseudonym for each person, not for machines; neither it nor the order reveals the name."""
-    if secret is None:
-        return {}
-    persons = [row["name"] for row in people if row["kind"] == UserKind.PERSON]
-    persons.sort(key=lambda name: hashlib.sha256(f"{secret} {name}".encode()).digest())
-    return {name: f"person-{number}-{secret}" for number, name in enumerate(persons, start=1)}
 
 
 def _renamed(table: Table, row: Row, names: Mapping[str, str]) -> Row:

@@ -1,58 +1,20 @@
 """Export of all judgements: judge, grade, document, time, version of the guidelines, evidence."""
 
-import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import Row, Select, select
 from sqlalchemy.orm import Session, aliased
 
-from annotator.spreadsheets import csv_text
+from annotator.evaluation.formats.judgement_outputs import JudgementRow, Passage
 from annotator.storage import Assignment, Document, Evidence, GuidelineVersion, Judgement, PoolItem, Topic, User
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.site.bulk_insert import ids_as_rows
 
 ROWS_AT_ONCE = 2_000
 MOST_MOMENTS = 10_000  # the number of timestamps whose text is cached
-
-
-@dataclass(frozen=True)
-class Passage:
-    """A marked passage of the document as shown; positions count characters, from 0."""
-
-    start: int
-    end: int
-    text: str
-
-
-class JudgementRow(NamedTuple):
-    """One exported judgement; replaced ones are included, marked as not current. Times are ISO 8601.
-
-    `purpose` is why the judge had the document; `carried_from` is the docno of a document with the same text from which
-    the judgement was copied. `sequence` is the order of judgements within a browser `tab`.
-    """
-
-    topic: str
-    docno: str
-    judge: str
-    grade: int | None
-    cannot_judge: str | None
-    note: str
-    seconds: float | None
-    judged_at: str
-    guidelines: int | None
-    late: bool
-    current: bool
-    received_at: str
-    tab: str
-    sequence: int | None
-    purpose: str
-    carried_from: str | None
-    evidence: tuple[Passage, ...]
 
 
 def export_judgements(session: Session, slug: str) -> Iterator[JudgementRow]:
@@ -69,21 +31,6 @@ def export_judgements(session: Session, slug: str) -> Iterator[JudgementRow]:
             yield _row(row, moments, tuple(evidence.get(row.id, ())))
         if len(moments) > MOST_MOMENTS:
             moments.clear()
-
-
-def judgements_csv(rows: Iterable[JudgementRow]) -> Iterator[str]:
-    """CSV with a header line, in chunks; the evidence is a JSON list."""
-    yield csv_text([JudgementRow._fields])
-    several = iter(rows)
-    while some := list(islice(several, ROWS_AT_ONCE)):
-        yield csv_text([(*row[:-1], _evidence_json(row)) for row in some])
-
-
-def judgements_jsonl(rows: Iterable[JudgementRow]) -> Iterator[str]:
-    """One JSON object per line, in chunks."""
-    for row in rows:
-        of_row = {**row._asdict(), "evidence": [vars(passage) for passage in row.evidence]}
-        yield json.dumps(of_row, ensure_ascii=False) + "\n"
 
 
 def _judgements(collection_id: int) -> Select[*tuple[object, ...]]:
@@ -132,9 +79,3 @@ def _row(row: Row[*tuple[Any, ...]], moments: dict[datetime, str], evidence: tup
             moments[moment] = moment.isoformat()
     ordered = (*facts[:7], moments[judged_at], *facts[7:10], moments[received_at], *facts[10:], evidence)
     return JudgementRow._make(ordered)
-
-
-def _evidence_json(row: JudgementRow) -> str:
-    if not row.evidence:  # as with most judgements
-        return "[]"
-    return json.dumps([vars(passage) for passage in row.evidence], ensure_ascii=False)

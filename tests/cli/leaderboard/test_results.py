@@ -4,6 +4,7 @@ import csv
 import hashlib
 import io
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -245,6 +246,19 @@ def test_csv_and_json_are_exact_and_say_the_same(judged: CommandLine) -> None:
     by_topic = csv.DictReader(judged.done(*words, "csv", "--by-topic").splitlines())
     assert {(row["run"], row["topic"]) for row in by_topic} >= {("alpha", "1"), ("alpha", "all")}
     assert json.loads(judged.done(*words, "json", "--by-topic"))["rows"][0]["by_topic"]["2"] == {"Judged@10": 1.0}
+
+
+def test_judgements_go_to_label_studio_under_pseudonyms(judged: CommandLine) -> None:
+    words = ("judgements", "export", "news", "--pseudonyms", "--format")
+    assert judged.refused(*words, "label-studio")[0].startswith("No judged document has a text")
+    judged.done("documents", "import", "news", "-", given='{"docno": "a", "title": "A", "body": "Text of a"}\n')
+    assert judged.talk(*words, "label-studio", "-o", "tasks.json") == "Judged documents without a text, left out: 2.\n"
+    tasks = json.loads(Path("tasks.json").read_text())
+    assert [(one["data"]["topic"], one["data"]["docno"]) for one in tasks] == [("1", "a"), ("2", "a")]
+    assert len({region["value"]["text"][0] for region in (one["annotations"][0]["result"][-1] for one in tasks)}) == 1
+    assert not re.search("strict|generous", Path("tasks.json").read_text() + judged.done(*words, "csv"))
+    assert 'alias="2"' in judged.done(*words, "label-studio-config")
+    assert pd.read_parquet(io.BytesIO(judged(*words, "parquet").stdout_bytes))["grade"].tolist()[:2] == [2, 0]
 
 
 def test_a_leaderboard_is_written_for_autojudge_and_as_parquet(judged: CommandLine) -> None:

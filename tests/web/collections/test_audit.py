@@ -17,7 +17,7 @@ def test_what_is_done_by_page_stands_in_the_log(visit: Visit, news: str) -> None
     ola = visit("ola")
     ola.post(f"{news}/members", name="pat", role="observer")
     ola.post(f"{news}/pool", strategy="depth", depth="1", seed="1", showing="random", confirmed="y")
-    ola.get(f"{news}/judgements.csv")
+    ola.get(f"{news}/judgements/file")
     ola.post(f"{news}/members", name="nobody", role="judge")  # refused, so not done
     answer = ola.get(f"{news}/audit.csv")
     assert answer.headers["Content-Disposition"] == "attachment; filename=news-audit.csv"

@@ -31,12 +31,12 @@ def test_a_deletion_is_confirmed_on_a_page_with_numbers(ola: Visitor) -> None:
     assert asked.status_code == 200
     assert "Delete this?" in words(asked)
     assert "judgements 2" in words(asked)
-    assert ola.get("/collections/news/judgements.csv").text.count("\n") == 3
+    assert ola.get("/collections/news/judgements/file").text.count("\n") == 3
     ola.post(PAGE, kind="labels", subject="1", confirmed="y")
-    assert ola.get("/collections/news/judgements.csv").text.count("\n") == 1
+    assert ola.get("/collections/news/judgements/file").text.count("\n") == 1
     assert "Import of labels 1" in words(ola.get(PAGE))
     ola.post(f"{PAGE}/1/restore")
-    assert ola.get("/collections/news/judgements.csv").text.count("\n") == 3
+    assert ola.get("/collections/news/judgements/file").text.count("\n") == 3
 
 
 def test_a_judged_topic_wants_its_number(ola: Visitor) -> None:

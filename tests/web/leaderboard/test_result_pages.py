@@ -190,10 +190,18 @@ def test_a_leaderboard_before_the_first_judgement_is_no_error(visit: Visit, news
 
 def test_every_judgement_goes_out_as_csv_and_as_json_lines(visit: Visit, judged: str) -> None:
     ola = visit("ola")
-    rows = list(csv.DictReader(io.StringIO(ola.get(f"{judged}/judgements.csv").text)))
-    lines = [json.loads(line) for line in ola.get(f"{judged}/judgements.jsonl").text.splitlines()]
+    rows = list(csv.DictReader(io.StringIO(ola.get(f"{judged}/judgements/file").text)))
+    lines = [json.loads(line) for line in ola.get(f"{judged}/judgements/file?format=jsonl").text.splitlines()]
     assert [(row["judge"], row["docno"], row["grade"]) for row in rows[:2]] == [("nist", "a", "2"), ("nist", "b", "0")]
     assert [line["judge"] for line in lines] == ["nist"] * 4 + ["crowd"] * 3
+    hidden = ola.get(f"{judged}/judgements/file?format=jsonl&pseudonyms=y")
+    assert hidden.headers["Content-Disposition"] == "attachment; filename=news-judgements.jsonl"
+    assert not re.search("nist|crowd", hidden.text)
+    configuration = ola.get(f"{judged}/judgements/file?format=label-studio-config")
+    assert (configuration.mimetype, configuration.text.startswith("<View>")) == ("application/xml", True)
+    assert ola.get(f"{judged}/judgements/file?format=xml").status_code == 422
+    page = ola.get(f"{judged}/judgements").text
+    assert page.count('name="format"') == 5
 
 
 def test_a_run_whose_tag_is_a_formula_is_text_in_the_csv(visit: Visit, database: Database) -> None:

@@ -87,7 +87,7 @@ def broken(**_values: object) -> str:
 
 def test_every_answer_says_what_a_browser_may_load(visit: Visit) -> None:
     ola = visit("ola")
-    for path in ("/collections", "/nowhere", f"/collections/{SLUG}/judgements.csv"):
+    for path in ("/collections", "/nowhere", f"/collections/{SLUG}/judgements/file"):
         headers = ola.get(path).headers
         assert headers["Content-Security-Policy"] == (
             "default-src 'self'; worker-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "

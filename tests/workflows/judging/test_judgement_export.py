@@ -4,17 +4,22 @@ import copy
 import csv
 import io
 import json
+import re
 from collections.abc import Sequence
 from datetime import timedelta
 
+import pandas as pd
 import pytest
 from build import NOW, SLUG, labels, pooled_news
 from sqlalchemy import event, select
 from sqlalchemy.orm import Session
 
-from annotator.storage import Assignment, Database, Evidence, Judgement, Purpose
+from annotator.errors import ConflictError, InvalidValueError
+from annotator.evaluation.formats import judgement_outputs
+from annotator.evaluation.formats.judgement_outputs import Passage, judgements_csv, judgements_jsonl
+from annotator.storage import Assignment, Database, Document, Evidence, Judgement, Purpose, User, UserKind
 from annotator.workflows.judging import judgement_export
-from annotator.workflows.judging.judgement_export import Passage
+from annotator.workflows.judging.judgement_files import judgement_file
 
 
 def with_two_judgements(session: Session) -> None:
@@ -33,7 +38,7 @@ def with_two_judgements(session: Session) -> None:
 
 def test_each_judgement_goes_out_with_what_it_was_made_by(session: Session) -> None:
     with_two_judgements(session)
-    lines = list(judgement_export.judgements_jsonl(judgement_export.export_judgements(session, SLUG)))
+    lines = list(judgements_jsonl(judgement_export.export_judgements(session, SLUG)))
     of_a, of_b = map(json.loads, lines)
     assert of_a["evidence"] == [{"start": 0, "end": 4, "text": "Text"}, {"start": 8, "end": 10, "text": 'a "b"'}]
     assert (of_a["tab"], of_a["sequence"], of_a["purpose"], of_a["carried_from"]) == ("tab-1", 17, "test", None)
@@ -44,8 +49,8 @@ def test_each_judgement_goes_out_with_what_it_was_made_by(session: Session) -> N
 
 def test_the_evidence_is_a_json_list_in_a_column_of_the_csv(session: Session) -> None:
     with_two_judgements(session)
-    text = "".join(judgement_export.judgements_csv(judgement_export.export_judgements(session, SLUG)))
-    of_a, of_b = csv.DictReader(io.StringIO(text))
+    text = b"".join(judgements_csv(judgement_export.export_judgements(session, SLUG)))
+    of_a, of_b = csv.DictReader(io.StringIO(text.decode()))
     assert json.loads(of_a["evidence"]) == [
         {"start": 0, "end": 4, "text": "Text"},
         {"start": 8, "end": 10, "text": 'a "b"'},
@@ -78,8 +83,8 @@ def test_writing_an_export_copies_no_row_in_depth(session: Session, monkeypatch:
         raise AssertionError(value)
 
     monkeypatch.setattr(copy, "deepcopy", refuse)
-    assert "".join(judgement_export.judgements_csv(rows)).count("\n") == 3
-    assert "".join(judgement_export.judgements_jsonl(rows)).count("\n") == 2
+    assert b"".join(judgements_csv(rows)).count(b"\n") == 3
+    assert b"".join(judgements_jsonl(rows)).count(b"\n") == 2
 
 
 def test_an_export_has_a_bounded_number_of_judgements_in_memory(
@@ -96,12 +101,13 @@ def test_an_export_has_a_bounded_number_of_judgements_in_memory(
         return evidence(session, judgements)
 
     monkeypatch.setattr(judgement_export, "_evidence", noted)
-    monkeypatch.setattr(judgement_export, "ROWS_AT_ONCE", 2)
+    for module in (judgement_export, judgement_outputs):
+        monkeypatch.setattr(module, "ROWS_AT_ONCE", 2)
     monkeypatch.setattr(judgement_export, "MOST_MOMENTS", 0)
     rows = judgement_export.export_judgements(session, SLUG)
-    pieces = judgement_export.judgements_csv(rows)
-    assert [next(pieces).count("\n"), next(pieces).count("\n"), together] == [1, 2, [2]]
-    assert [piece.count("\n") for piece in pieces] == [2, 1]
+    pieces = judgements_csv(rows)
+    assert [next(pieces).count(b"\n"), next(pieces).count(b"\n"), together] == [1, 2, [2]]
+    assert [piece.count(b"\n") for piece in pieces] == [2, 1]
     assert list(judgement_export.export_judgements(session, SLUG)) == whole
     assert together == [2, 2, 1] * 2
 
@@ -120,3 +126,49 @@ def test_what_is_stored_during_an_export_waits_for_nobody_and_is_not_in_it(
         assert [(row.docno, row.grade, row.current) for row in (first, *rows)] == [("a", 2, True), ("b", 2, True)]
     with database.reading() as reading:
         assert len(list(judgement_export.export_judgements(reading, SLUG))) == 4
+
+
+def test_pandas_reads_every_judgement_with_its_history(session: Session) -> None:
+    with_two_judgements(session)
+    labels(session, "jo", "1 0 a 0\n", name="later.txt")
+    frame = pd.read_parquet(io.BytesIO(b"".join(judgement_file(session, SLUG, "parquet").pieces)))
+    told = [tuple(row) for row in frame[["docno", "grade", "current"]].itertuples(index=False)]
+    assert told == [("a", 2, False), ("b", 2, True), ("a", 0, True)]
+    assert json.loads(frame["evidence"][0])[0] == {"start": 0, "end": 4, "text": "Text"}
+
+
+def test_pseudonyms_hide_people_and_no_machines(session: Session) -> None:
+    with_two_judgements(session)
+    labels(session, "gpt", "1 0 a 1\n", name="gpt.txt")
+    session.scalars(select(User).where(User.name == "gpt")).one().kind = UserKind.MACHINE
+    session.scalars(select(Judgement).order_by(Judgement.id)).all()[0].note = "Jo asks gpt."
+    session.flush()
+    for name in ("csv", "jsonl"):
+        text = b"".join(judgement_file(session, SLUG, name, secret="abc").pieces).decode()
+        assert not re.search(r"\bjo\b", text, re.IGNORECASE)
+        assert "person-1-abc asks gpt." in text
+        assert text.count("gpt") == 2
+    with pytest.raises(InvalidValueError, match="There is no format xml of judgements"):
+        judgement_file(session, SLUG, "xml")
+
+
+def test_label_studio_gets_the_judgements_that_count_of_documents_with_a_text(session: Session) -> None:
+    with_two_judgements(session)
+    labels(session, "jo", "1 0 b 0\n", name="later.txt")
+    labels(session, "gpt", "1 0 b 1\n2 0 e 1\n", name="gpt.txt")
+    session.scalars(select(User).where(User.name == "gpt")).one().kind = UserKind.MACHINE
+    for document in session.scalars(select(Document).where(Document.docno.in_(["a", "e"]))):
+        document.body = None
+    session.scalars(select(Document).where(Document.docno == "b")).one().body = "Text of b"
+    session.flush()
+    made = judgement_file(session, SLUG, "label-studio", secret="abc")
+    [task] = json.loads(b"".join(made.pieces))
+    assert (task["data"]["docno"], task["data"]["topic"], task["data"]["text"]) == ("b", "1", "Text of b")
+    [annotation] = task["annotations"]
+    assert [one["value"] for one in annotation["result"]] == [{"choices": ["0"]}, {"text": ["person-1-abc"]}]
+    assert [one["model_version"] for one in task["predictions"]] == ["gpt"]
+    assert made.without_text == 2
+    session.scalars(select(Document).where(Document.docno == "b")).one().body = None
+    session.flush()
+    with pytest.raises(ConflictError, match="No judged document has a text"):
+        list(judgement_file(session, SLUG, "label-studio").pieces)

@@ -10,6 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, FileRefusedError
+from annotator.evaluation.formats import judgement_outputs
 from annotator.files import InputFile
 from annotator.storage import Assignment, Contribution, Judgement, PoolItem, Role, User
 from annotator.storage.agreement.machines import MachineFacts, make_machine
@@ -166,7 +167,7 @@ def test_everything_said_goes_out_with_its_history(session: Session) -> None:
         ("1", "a", "nist", 1, True),
     ]
     assert rows[0].judged_at == NOW.isoformat()
-    lines = judgement_export.judgements_jsonl(rows)
+    lines = judgement_outputs.judgements_jsonl(rows)
     assert [json.loads(line)["grade"] for line in lines] == [2, 1]
 
 
@@ -178,7 +179,9 @@ def test_a_note_never_runs_as_a_formula_in_a_spreadsheet(session: Session) -> No
     recording.record_judgement(
         session, SLUG, task.assignment_id, jo, Decision(1, note='=HYPERLINK("x")'), client_id="c", judged_at=NOW
     )
-    text = unquoted("".join(judgement_export.judgements_csv(judgement_export.export_judgements(session, SLUG))))
+    text = unquoted(
+        b"".join(judgement_outputs.judgements_csv(judgement_export.export_judgements(session, SLUG))).decode()
+    )
     header, line = text.splitlines()
     assert header.startswith("topic,docno,judge,grade,cannot_judge,note,seconds,judged_at")
     assert '"\'=HYPERLINK(""x"")"' in line
