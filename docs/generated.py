@@ -20,9 +20,10 @@ from annotator.api.site.api_page import shape_of
 from annotator.app import create_app
 from annotator.cli import main
 from annotator.cli.remote.given import NOUNS
-from annotator.evaluation.formats.registry import FORMATS, OUTPUTS
+from annotator.evaluation.formats.registry import FORMATS
 from annotator.evaluation.formats.row_formats import TREC
 from annotator.evaluation.metrics.names import explain_all
+from annotator.evaluation.outputs.registry import OUTPUTS
 from annotator.evaluation.pooling.parameters import PARAMETERS
 from annotator.evaluation.pooling.strategies import STRATEGIES
 from annotator.evaluation.qrels.consensus import NAMED_POLICIES, parse_policy

@@ -421,6 +421,7 @@ FEATURES = (
 # `evaluation` is arranged as a library instead.
 LIBRARY = (
     "formats",
+    "outputs",
     "runs",
     "qrels",
     "matching",

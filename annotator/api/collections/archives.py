@@ -15,7 +15,7 @@ from annotator.api.site.access import ADMINISTER, ORGANISE
 from annotator.api.site.door import Call, Gives, Takes, operation
 from annotator.api.site.jobs_asked import given_to_worker
 from annotator.api.site.values import Text, one_of
-from annotator.evaluation.formats.registry import ARCHIVE, BEIR, WRITTEN_BY
+from annotator.evaluation.outputs.registry import ARCHIVE, BEIR, WRITTEN_BY
 from annotator.installed import installed_version
 from annotator.storage.collections.audit import Transaction
 from annotator.web.site.background import waiting_for_other_imports, work

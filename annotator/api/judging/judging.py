@@ -15,7 +15,7 @@ from annotator.api.site.access import JUDGE, READ, caller
 from annotator.api.site.door import JSON, Call, Gives, Takes, operation, resource_of
 from annotator.api.site.problems import problem
 from annotator.api.site.values import GREATEST, Text, one_of, whole
-from annotator.evaluation.formats.registry import WRITTEN_BY
+from annotator.evaluation.outputs.registry import WRITTEN_BY
 from annotator.storage import CannotJudge
 from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.judgement_writing import Passage

@@ -11,10 +11,10 @@ from annotator.api.site.access import SEE_SCORES, gate_of
 from annotator.api.site.door import JSON, Call, Gives, Takes, as_json, operation, resource_of, text
 from annotator.api.site.values import Text, counted, one_of
 from annotator.errors import NotAllowedError, NotFoundError
-from annotator.evaluation.formats.registry import WRITTEN_BY
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard, View
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.evaluation.metrics.setting import Compat
+from annotator.evaluation.outputs.registry import WRITTEN_BY
 from annotator.evaluation.significance.means import IntervalMethod
 from annotator.storage import Role, ScoresShown
 from annotator.web.collections.observer_policy import policy_shown, released_grades

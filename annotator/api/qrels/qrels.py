@@ -10,7 +10,7 @@ from annotator.api.site.access import ORGANISE, READ, caller, gate_of
 from annotator.api.site.door import JSON, Call, Gives, Takes, as_json, operation, resource_of, text
 from annotator.api.site.values import Moment, Text, counted, one_of
 from annotator.errors import InvalidValueError, NotAllowedError
-from annotator.evaluation.formats.qrels_outputs import QRELS_OUTPUTS, SAMPLES, TREC
+from annotator.evaluation.outputs.qrels_outputs import QRELS_OUTPUTS, SAMPLES, TREC
 from annotator.storage import Role
 from annotator.web.site.context import database, now, the_place
 from annotator.workflows.people.tokens import Scope

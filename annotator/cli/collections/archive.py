@@ -10,7 +10,7 @@ import click
 from annotator.cli.site.files import FILE, STANDARD_OUTPUT, opened_for_seeking, write_folder, written_whole
 from annotator.cli.site.installation import Installation, note, note_export, on_installation
 from annotator.cli.site.progress import ended_like_ctrl_c, progress_shown
-from annotator.evaluation.formats.registry import ARCHIVE, BEIR, WRITTEN_BY
+from annotator.evaluation.outputs.registry import ARCHIVE, BEIR, WRITTEN_BY
 from annotator.installed import installed_version
 from annotator.storage import Role
 from annotator.storage.collections.audit import Transaction

@@ -14,7 +14,7 @@ from annotator.cli.site.installation import Installation, note, note_export, on_
 from annotator.cli.site.options import dry_run_option, show_outcome
 from annotator.cli.site.tables import format_option, show_rows
 from annotator.evaluation.formats.input_formats import Holds
-from annotator.evaluation.formats.registry import WRITTEN_BY
+from annotator.evaluation.outputs.registry import WRITTEN_BY
 from annotator.workflows.judging import clarifications, judge_desk, judgement_files, judgement_import, questions
 
 

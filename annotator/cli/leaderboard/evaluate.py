@@ -17,7 +17,7 @@ from annotator.cli.site.tables import (
     show_table,
     show_values,
 )
-from annotator.evaluation.formats.registry import WRITTEN_BY
+from annotator.evaluation.outputs.registry import WRITTEN_BY
 from annotator.workflows.leaderboard.score_files import scores_of_files, topic_rows
 from annotator.workflows.leaderboard.scoring import (
     File,

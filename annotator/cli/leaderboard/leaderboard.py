@@ -18,10 +18,10 @@ from annotator.cli.site.options import (
     sort_option,
 )
 from annotator.cli.site.tables import FORMATS, format_option, show_json, show_table
-from annotator.evaluation.formats.registry import WRITTEN_BY
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard, View
 from annotator.evaluation.leaderboard.leaderboard_table import BEST_OF_TEAM
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
+from annotator.evaluation.outputs.registry import WRITTEN_BY
 from annotator.evaluation.significance.means import IntervalMethod
 from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.leaderboard.grade_sources import GradesFrom

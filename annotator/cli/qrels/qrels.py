@@ -20,9 +20,9 @@ from annotator.cli.site.tables import (
     show_rows,
     show_table,
 )
-from annotator.evaluation.formats.qrels_outputs import SAMPLES, TREC
-from annotator.evaluation.formats.registry import WRITTEN_BY
 from annotator.evaluation.metrics.names import USUAL_MEASURE
+from annotator.evaluation.outputs.qrels_outputs import SAMPLES, TREC
+from annotator.evaluation.outputs.registry import WRITTEN_BY
 from annotator.workflows.qrels import qrels_versions
 from annotator.workflows.qrels.qrels import export_qrels
 from annotator.workflows.qrels.qrels_diff import QrelsDiff, changes_csv, diff_qrels

@@ -36,8 +36,8 @@ from annotator.cli.site.tables import (
 from annotator.client import Site
 from annotator.client.site import in_path
 from annotator.errors import FileRefusedError, Problems
-from annotator.evaluation.formats.qrels_outputs import TREC
-from annotator.evaluation.formats.registry import WRITTEN_BY
+from annotator.evaluation.outputs.qrels_outputs import TREC
+from annotator.evaluation.outputs.registry import WRITTEN_BY
 
 CHECKED = ("TAG", "TOPICS", "RETRIEVED", "WARNINGS", "FILE")
 run_files = click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")

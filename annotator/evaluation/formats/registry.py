@@ -1,4 +1,4 @@
-"""Every format of files: the reference, `--input-format`, `--format` and reports about a file come from here."""
+"""Every format of input files: the reference, `--input-format` and what is reported about a file come from here."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -8,11 +8,7 @@ from annotator.evaluation.formats.columnar import is_columnar
 from annotator.evaluation.formats.docno_formats import DOCNO_FORMATS
 from annotator.evaluation.formats.document_formats import DOCUMENT_FORMATS
 from annotator.evaluation.formats.input_formats import HEAD_BYTES, Format, Holds, choose
-from annotator.evaluation.formats.judgement_outputs import JUDGEMENT_OUTPUTS
-from annotator.evaluation.formats.output_formats import OutputFormat, Writes
-from annotator.evaluation.formats.qrels_outputs import QRELS_OUTPUTS
 from annotator.evaluation.formats.row_formats import LABEL_FORMATS, RUN_FORMATS
-from annotator.evaluation.formats.score_outputs import SCORE_OUTPUTS
 from annotator.evaluation.formats.topic_formats import TOPIC_FORMATS
 from annotator.evaluation.formats.unpacking import UTF8_MARK
 from annotator.files import PIECE_BYTES, InputFile
@@ -26,44 +22,6 @@ FORMATS: dict[Holds, Sequence[Format]] = {
     Holds.DOCNOS: DOCNO_FORMATS,
 }
 PARQUET = "parquet"
-ARCHIVE, BEIR = "archive", "beir"
-COLLECTION_OUTPUTS = (
-    OutputFormat(
-        name=ARCHIVE,
-        writes=Writes.COLLECTION,
-        title="archive",
-        about="`annotator collections import`: everything of a collection, a zip of JSON Lines, runs and a manifest "
-        "with SHA-256.",
-        media="application/zip",
-        ending=".zip",
-        commands=("collections export",),
-        test="tests/cli/collections/test_archive.py",
-    ),
-    OutputFormat(
-        name=BEIR,
-        writes=Writes.COLLECTION,
-        title="BEIR folder",
-        about="BEIR (`GenericDataLoader`), MTEB, ir_datasets, Pyserini: `corpus.jsonl` with the documents that have a "
-        "text, `queries.jsonl` with the accepted topics, `qrels/test.tsv` with the settled grades. A folder, or a zip "
-        "of it.",
-        media="application/zip",
-        ending="-beir.zip",
-        commands=("collections export",),
-        test="tests/cli/collections/test_beir_export.py",
-    ),
-)
-OUTPUTS: dict[Writes, Sequence[OutputFormat]] = {
-    Writes.COLLECTION: COLLECTION_OUTPUTS,
-    Writes.QRELS: QRELS_OUTPUTS,
-    Writes.JUDGEMENTS: JUDGEMENT_OUTPUTS,
-    Writes.SCORES: SCORE_OUTPUTS,
-}
-# By command, and by the name of a format.
-WRITTEN_BY: dict[str, dict[str, OutputFormat]] = {}
-for _formats in OUTPUTS.values():
-    for _format in _formats:
-        for _command in _format.commands:
-            WRITTEN_BY.setdefault(_command, {})[_format.name] = _format
 
 
 def names_of(holds: Holds) -> list[str]:

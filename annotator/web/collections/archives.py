@@ -10,7 +10,7 @@ from wtforms import BooleanField, RadioField, SelectChoice, StringField
 from wtforms.validators import InputRequired
 
 from annotator.errors import NotAllowedError
-from annotator.evaluation.formats.registry import ARCHIVE, BEIR, WRITTEN_BY
+from annotator.evaluation.outputs.registry import ARCHIVE, BEIR, WRITTEN_BY
 from annotator.installed import installed_version
 from annotator.storage import Role
 from annotator.storage.collections.audit import Transaction

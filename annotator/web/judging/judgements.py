@@ -13,16 +13,16 @@ from wtforms.validators import InputRequired
 
 from annotator.errors import Sentence
 from annotator.evaluation.formats.input_formats import Holds
-from annotator.evaluation.formats.judgement_outputs import JUDGEMENT_OUTPUTS
+from annotator.evaluation.outputs.judgement_outputs import JUDGEMENT_OUTPUTS
 from annotator.storage import Role
 from annotator.web.people.people import MachineFields
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note, note_export
 from annotator.web.site.background import long_form
 from annotator.web.site.context import database, now, settings
-from annotator.web.site.input_formats import format_field, report_formats
 from annotator.web.site.downloads import written, written_response
 from annotator.web.site.forms import Form
+from annotator.web.site.input_formats import format_field, report_formats
 from annotator.web.site.labels import OUTPUT_FORMATS
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.uploads import input_files

@@ -7,8 +7,8 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError
-from annotator.evaluation.formats.qrels_outputs import SETTLED_OUTPUTS, TREC
 from annotator.evaluation.metrics.names import USUAL_MEASURE
+from annotator.evaluation.outputs.qrels_outputs import SETTLED_OUTPUTS, TREC
 from annotator.storage import Role
 from annotator.web.collections.observer_policy import READERS
 from annotator.web.site.access import collection_page

@@ -26,7 +26,7 @@ SCOPES: Mapping[Scope, str] = {
     Scope.ORGANISE: lazy_gettext("organise: import, pool, change and export"),
 }
 
-# By their names in annotator.evaluation.formats.registry.OUTPUTS.
+# By their names in annotator.evaluation.outputs.registry.OUTPUTS.
 OUTPUT_FORMATS: Mapping[str, str] = {
     "beir": lazy_gettext("BEIR"),
     "quepid": lazy_gettext("Quepid"),

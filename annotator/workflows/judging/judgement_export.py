@@ -1,14 +1,16 @@
 """Export of all judgements: judge, grade, document, time, version of the guidelines, evidence."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from sqlalchemy import Row, Select, select
 from sqlalchemy.orm import Session, aliased
 
-from annotator.evaluation.formats.judgement_outputs import JudgementRow, Passage
+from annotator.evaluation.outputs.judgement_outputs import JudgementRow, Passage, evidence_json
+from annotator.spreadsheets import csv_text
 from annotator.storage import Assignment, Document, Evidence, GuidelineVersion, Judgement, PoolItem, Topic, User
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.site.bulk_insert import ids_as_rows
@@ -31,6 +33,14 @@ def export_judgements(session: Session, slug: str) -> Iterator[JudgementRow]:
             yield _row(row, moments, tuple(evidence.get(row.id, ())))
         if len(moments) > MOST_MOMENTS:
             moments.clear()
+
+
+def judgements_csv(rows: Iterable[JudgementRow]) -> Iterator[bytes]:
+    """CSV with a header line, in chunks; the evidence is a JSON list."""
+    yield csv_text([JudgementRow._fields]).encode()
+    several = iter(rows)
+    while some := list(islice(several, ROWS_AT_ONCE)):
+        yield csv_text([(*row[:-1], evidence_json(row)) for row in some]).encode()
 
 
 def _judgements(collection_id: int) -> Select[*tuple[object, ...]]:

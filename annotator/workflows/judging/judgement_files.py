@@ -11,24 +11,26 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError
 from annotator.evaluation.formats.document_formats import ParsedDocument
 from annotator.evaluation.formats.identifiers import natural_order
-from annotator.evaluation.formats.judgement_outputs import (
+from annotator.evaluation.formats.pseudonyms import pseudonyms_of, without_names
+from annotator.evaluation.formats.topic_formats import ParsedTopic
+from annotator.evaluation.outputs.judgement_outputs import (
+    CSV,
     JUDGEMENT_OUTPUTS,
     LABEL_STUDIO_CONFIG,
-    WRITERS,
+    OF_ROWS,
     JudgementRow,
     JudgementsFormat,
 )
-from annotator.evaluation.formats.label_studio import labelling_configuration, task
-from annotator.evaluation.formats.output_formats import named
-from annotator.evaluation.formats.pseudonyms import pseudonyms_of, without_names
-from annotator.evaluation.formats.topic_formats import ParsedTopic
+from annotator.evaluation.outputs.label_studio import labelling_configuration, task
+from annotator.evaluation.outputs.output_formats import named
 from annotator.storage import Topic, UserKind
 from annotator.storage.collections.bundles import people_in
 from annotator.storage.collections.collection import find_collection, scale_of
 from annotator.storage.documents.documents import corpus
 from annotator.storage.tables.judging import REASONS
-from annotator.workflows.judging.judgement_export import export_judgements
+from annotator.workflows.judging.judgement_export import export_judgements, judgements_csv
 
+WRITERS = {**OF_ROWS, CSV: judgements_csv}
 NO_LINE = 0
 
 

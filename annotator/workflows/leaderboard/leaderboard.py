@@ -9,7 +9,6 @@ from sqlalchemy.orm import Session
 from annotator.errors import InvalidValueError, NotFoundError
 from annotator.evaluation.formats.columnar import parquet_of
 from annotator.evaluation.formats.identifiers import natural_order
-from annotator.evaluation.formats.score_outputs import ALL_TOPICS, OF_VALUES, PARQUET, RunScores, ScoreTable
 from annotator.evaluation.leaderboard.leaderboard import (
     BoardRun,
     BoardValues,
@@ -38,6 +37,7 @@ from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES, measures_on_scale, parse_measures
 from annotator.evaluation.metrics.names import split_names as split_names
 from annotator.evaluation.metrics.setting import Compat
+from annotator.evaluation.outputs.score_outputs import ALL_TOPICS, OF_VALUES, PARQUET, RunScores, ScoreTable
 from annotator.evaluation.qrels.graded_topic import GradedTopic
 from annotator.evaluation.runs.rankings import RankedDocuments, tied_documents, unpack_lists
 from annotator.garbage_collection import garbage_collection_off

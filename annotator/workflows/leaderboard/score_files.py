@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from annotator.errors import InvalidValueError
 from annotator.evaluation.formats.columnar import parquet_of
 from annotator.evaluation.formats.printed_tables import latex_table, markdown_table
-from annotator.evaluation.formats.score_outputs import ALL_TOPICS, OF_VALUES, PARQUET, RunScores, ScoreTable
 from annotator.evaluation.metrics.names import parse_measure
+from annotator.evaluation.outputs.score_outputs import ALL_TOPICS, OF_VALUES, PARQUET, RunScores, ScoreTable
 from annotator.spreadsheets import csv_text
 from annotator.workflows.leaderboard.scoring import ScoredRuns, ScoringOptions
 

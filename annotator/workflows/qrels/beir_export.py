@@ -10,10 +10,10 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
 from annotator.evaluation.archives.bundle_format import entry_of
-from annotator.evaluation.formats import beir_folder
 from annotator.evaluation.formats.document_formats import ParsedDocument
-from annotator.evaluation.formats.qrels_outputs import lines_of
 from annotator.evaluation.formats.topic_formats import ParsedTopic
+from annotator.evaluation.outputs import beir_folder
+from annotator.evaluation.outputs.qrels_outputs import lines_of
 from annotator.storage import TopicState
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.documents.documents import corpus, has_texts

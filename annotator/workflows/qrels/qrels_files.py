@@ -10,8 +10,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import Sentence
-from annotator.evaluation.formats.output_formats import named
-from annotator.evaluation.formats.qrels_outputs import QRELS_OUTPUTS, QrelsFormat, lines_of
+from annotator.evaluation.outputs.output_formats import named
+from annotator.evaluation.outputs.qrels_outputs import QRELS_OUTPUTS, QrelsFormat, lines_of
 from annotator.storage import Topic
 from annotator.storage.collections.collection import find_collection
 from annotator.workflows.qrels.prels import export_for_infap, export_prels

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from annotator.errors import InvalidValueError, NotFoundError, Sentence
-from annotator.evaluation.formats import beir_folder
 from annotator.evaluation.formats.input_formats import Holds
 from annotator.evaluation.formats.registry import FORMATS, format_of, names_of, read_as
 from annotator.evaluation.formats.row_formats import TREC
+from annotator.evaluation.outputs import beir_folder
 from annotator.files import InputFile
 
 PACKED = ("", ".gz", ".bz2", ".xz", ".zst")

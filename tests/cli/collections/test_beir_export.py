@@ -13,9 +13,9 @@ from ir_datasets.util import ZipExtract
 from kept import Kept
 
 from annotator.errors import Problems
-from annotator.evaluation.formats.beir_folder import corpus_line, query_line
 from annotator.evaluation.formats.document_formats import ParsedDocument, parse_documents
 from annotator.evaluation.formats.topic_formats import ParsedTopic, parse_topics
+from annotator.evaluation.outputs.beir_folder import corpus_line, query_line
 from annotator.storage import Database
 
 TOPICS = [

@@ -8,9 +8,10 @@ from cli.command_line import every_command
 from annotator.errors import Problems
 from annotator.evaluation.formats.document_formats import parse_documents
 from annotator.evaluation.formats.input_formats import Format, Holds, choose
-from annotator.evaluation.formats.output_formats import OutputFormat, Writes
-from annotator.evaluation.formats.registry import FORMATS, OUTPUTS, WRITTEN_BY, format_of, read_as
+from annotator.evaluation.formats.registry import FORMATS, format_of, read_as
 from annotator.evaluation.formats.topic_formats import parse_topics
+from annotator.evaluation.outputs.output_formats import OutputFormat, Writes
+from annotator.evaluation.outputs.registry import OUTPUTS, WRITTEN_BY
 from annotator.evaluation.qrels.qrels_format import readable_rows
 from annotator.evaluation.runs.docno_lists import read_docnos
 from annotator.evaluation.runs.run_format import parse_run

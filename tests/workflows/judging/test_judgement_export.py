@@ -15,10 +15,10 @@ from sqlalchemy import event, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError
-from annotator.evaluation.formats import judgement_outputs
-from annotator.evaluation.formats.judgement_outputs import Passage, judgements_csv, judgements_jsonl
+from annotator.evaluation.outputs.judgement_outputs import Passage, judgements_jsonl
 from annotator.storage import Assignment, Database, Document, Evidence, Judgement, Purpose, User, UserKind
 from annotator.workflows.judging import judgement_export
+from annotator.workflows.judging.judgement_export import judgements_csv
 from annotator.workflows.judging.judgement_files import judgement_file
 
 
@@ -101,8 +101,7 @@ def test_an_export_has_a_bounded_number_of_judgements_in_memory(
         return evidence(session, judgements)
 
     monkeypatch.setattr(judgement_export, "_evidence", noted)
-    for module in (judgement_export, judgement_outputs):
-        monkeypatch.setattr(module, "ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(judgement_export, "ROWS_AT_ONCE", 2)
     monkeypatch.setattr(judgement_export, "MOST_MOMENTS", 0)
     rows = judgement_export.export_judgements(session, SLUG)
     pieces = judgements_csv(rows)

@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, FileRefusedError
-from annotator.evaluation.formats import judgement_outputs
+from annotator.evaluation.outputs import judgement_outputs
 from annotator.files import InputFile
 from annotator.storage import Assignment, Contribution, Judgement, PoolItem, Role, User
 from annotator.storage.agreement.machines import MachineFacts, make_machine
@@ -180,7 +180,7 @@ def test_a_note_never_runs_as_a_formula_in_a_spreadsheet(session: Session) -> No
         session, SLUG, task.assignment_id, jo, Decision(1, note='=HYPERLINK("x")'), client_id="c", judged_at=NOW
     )
     text = unquoted(
-        b"".join(judgement_outputs.judgements_csv(judgement_export.export_judgements(session, SLUG))).decode()
+        b"".join(judgement_export.judgements_csv(judgement_export.export_judgements(session, SLUG))).decode()
     )
     header, line = text.splitlines()
     assert header.startswith("topic,docno,judge,grade,cannot_judge,note,seconds,judged_at")

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from annotator.errors import ConflictError
-from annotator.evaluation.formats.beir_folder import qrels_table
 from annotator.evaluation.formats.columnar import parquet_of
-from annotator.evaluation.formats.output_formats import OutputFormat, Writes
+from annotator.evaluation.outputs.beir_folder import qrels_table
+from annotator.evaluation.outputs.output_formats import OutputFormat, Writes
 
 # Topic, docno and grade.
 Line = tuple[str, str, int]
@@ -70,7 +70,7 @@ def dictionary(lines: Iterable[Line], _queries: Queries) -> bytes:
     return json.dumps(grades, ensure_ascii=False).encode() + b"\n"
 
 
-TEST = "tests/evaluation/formats/test_qrels_outputs.py"
+TEST = "tests/evaluation/outputs/test_qrels_outputs.py"
 COMMAND = ("qrels export",)
 TREC = "trec"
 QRELS_OUTPUTS = (

@@ -8,8 +8,8 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from annotator.evaluation.formats.document_formats import ParsedDocument
-from annotator.evaluation.formats.judgement_outputs import JudgementRow
 from annotator.evaluation.formats.topic_formats import ParsedTopic
+from annotator.evaluation.outputs.judgement_outputs import JudgementRow
 
 TEXT, GRADE, CANNOT_JUDGE, EVIDENCE, NOTE, JUDGE = "text", "grade", "cannot_judge", "evidence", "note", "judge"
 PASSAGE = "Evidence"  # the only label

@@ -7,7 +7,7 @@ from autojudge import Leaderboard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.evaluation.formats.score_outputs import ALL_TOPICS, OF_VALUES, RunScores, ScoreTable
+from annotator.evaluation.outputs.score_outputs import ALL_TOPICS, OF_VALUES, RunScores, ScoreTable
 
 TABLE = ScoreTable(
     ("nDCG@10", "NumRet"),

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from annotator.evaluation.formats.output_formats import OutputFormat, Writes
+from annotator.evaluation.outputs.output_formats import OutputFormat, Writes
 
 Number = int | float
 ALL_TOPICS = "all"  # trec_eval's label for the mean
@@ -61,7 +61,7 @@ class ScoresFormat(OutputFormat):
 
 EVALUATE, LEADERBOARD = "evaluate", "leaderboard show"
 BOTH = (EVALUATE, LEADERBOARD)
-TEST = "tests/evaluation/formats/test_score_outputs.py"
+TEST = "tests/evaluation/outputs/test_score_outputs.py"
 OF_FILES = "tests/cli/leaderboard/test_evaluate.py"
 OF_BOARDS = "tests/cli/leaderboard/test_results.py"
 SCORE_OUTPUTS = (

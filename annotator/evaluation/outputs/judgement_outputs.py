@@ -3,14 +3,10 @@
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import NamedTuple
 
 from annotator.evaluation.formats.columnar import parquet_of
-from annotator.evaluation.formats.output_formats import OutputFormat, Writes
-from annotator.spreadsheets import csv_text
-
-ROWS_AT_ONCE = 2_000
+from annotator.evaluation.outputs.output_formats import OutputFormat, Writes
 
 
 @dataclass(frozen=True)
@@ -48,14 +44,6 @@ class JudgementRow(NamedTuple):
     evidence: tuple[Passage, ...]
 
 
-def judgements_csv(rows: Iterable[JudgementRow]) -> Iterator[bytes]:
-    """CSV with a header line, in chunks; the evidence is a JSON list."""
-    yield csv_text([JudgementRow._fields]).encode()
-    several = iter(rows)
-    while some := list(islice(several, ROWS_AT_ONCE)):
-        yield csv_text([(*row[:-1], _evidence_json(row)) for row in some]).encode()
-
-
 def judgements_jsonl(rows: Iterable[JudgementRow]) -> Iterator[bytes]:
     """One JSON object per line, in chunks."""
     for row in rows:
@@ -65,10 +53,11 @@ def judgements_jsonl(rows: Iterable[JudgementRow]) -> Iterator[bytes]:
 
 def judgements_parquet(rows: Iterable[JudgementRow]) -> Iterator[bytes]:
     """The columns of CSV with numbers as numbers; all rows are in memory."""
-    yield parquet_of(JudgementRow._fields, [(*row[:-1], _evidence_json(row)) for row in rows])
+    yield parquet_of(JudgementRow._fields, [(*row[:-1], evidence_json(row)) for row in rows])
 
 
-def _evidence_json(row: JudgementRow) -> str:
+def evidence_json(row: JudgementRow) -> str:
+    """The passages as a JSON list, for a cell of a table."""
     if not row.evidence:  # as with most judgements
         return "[]"
     return json.dumps([vars(passage) for passage in row.evidence], ensure_ascii=False)
@@ -76,18 +65,19 @@ def _evidence_json(row: JudgementRow) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgementsFormat(OutputFormat):
-    """How judgements are written: `write` where nothing is needed beside the rows."""
+    """How judgements are written: `write` where nothing is needed beside the rows and no spreadsheet runs formulas."""
 
     write: Callable[[Iterable[JudgementRow]], Iterator[bytes]] | None = None
 
 
+CSV = "csv"
 LABEL_STUDIO, LABEL_STUDIO_CONFIG = "label-studio", "label-studio-config"
 COMMAND = ("judgements export",)
 TEST = "tests/workflows/judging/test_judgement_export.py"
-OF_LABEL_STUDIO = "tests/evaluation/formats/test_label_studio.py"
+OF_LABEL_STUDIO = "tests/evaluation/outputs/test_label_studio.py"
 JUDGEMENT_OUTPUTS = (
     JudgementsFormat(
-        name="csv",
+        name=CSV,
         writes=Writes.JUDGEMENTS,
         title="CSV",
         about="pandas, R and spreadsheets: every judgement with judge, grade, seconds, times, note, evidence and "
@@ -96,7 +86,6 @@ JUDGEMENT_OUTPUTS = (
         ending="-judgements.csv",
         commands=COMMAND,
         test=TEST,
-        write=judgements_csv,
     ),
     JudgementsFormat(
         name="jsonl",
@@ -145,4 +134,4 @@ JUDGEMENT_OUTPUTS = (
         test=OF_LABEL_STUDIO,
     ),
 )
-WRITERS = {one.name: one.write for one in JUDGEMENT_OUTPUTS if one.write is not None}
+OF_ROWS = {one.name: one.write for one in JUDGEMENT_OUTPUTS if one.write is not None}

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotator.errors import ConflictError, InvalidValueError, Problems
-from annotator.evaluation.formats.output_formats import named
-from annotator.evaluation.formats.qrels_outputs import QRELS_OUTPUTS, TREC, Line, lines_of, quepid_ratings
 from annotator.evaluation.formats.unpacking import unpack
+from annotator.evaluation.outputs.output_formats import named
+from annotator.evaluation.outputs.qrels_outputs import QRELS_OUTPUTS, TREC, Line, lines_of, quepid_ratings
 from annotator.evaluation.qrels.qrels_format import format_qrels, readable_rows
 
 LINES: list[Line] = [("1", "d3", 0), ("1", "d7", 2), ("2", "d7", 1)]

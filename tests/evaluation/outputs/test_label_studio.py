@@ -10,9 +10,9 @@ from label_studio_converter import Converter
 from label_studio_tools.core.label_config import parse_config
 
 from annotator.evaluation.formats.document_formats import ParsedDocument
-from annotator.evaluation.formats.judgement_outputs import JudgementRow, Passage
-from annotator.evaluation.formats.label_studio import labelling_configuration, task
 from annotator.evaluation.formats.topic_formats import ParsedTopic
+from annotator.evaluation.outputs.judgement_outputs import JudgementRow, Passage
+from annotator.evaluation.outputs.label_studio import labelling_configuration, task
 
 TOPIC = ParsedTopic("7", "black & white", "What?", "", None, 1)
 DOCUMENT = ParsedDocument("d1", "A <dress>", "One\r\ntwo three", None, None, 1)

@@ -1,0 +1,1 @@
+"""The formats of files that are written: collections, qrels, judgements and scores."""
