@@ -1,7 +1,7 @@
 """Questions of judges and clarifications for them, by program."""
 
 import pytest
-from build import NOW, SLUG
+from build import NOW, SLUG, member, news
 from calling import NEWS, Caller
 
 from annotator.storage import Database
@@ -40,6 +40,17 @@ def test_a_question_that_does_not_fit_is_refused(program: Caller, body: dict[str
     jo = program("jo")
     assert jo.post(OWN, body).status_code == status
     assert jo.get(OWN).json == []
+
+
+def test_an_id_that_a_question_in_another_collection_has_is_refused(program: Caller, database: Database) -> None:
+    with database.transaction() as session:
+        news(session, "other")
+        member(session, "jo", slug="other")
+    jo = program("jo")
+    jo.post(OWN, {"id": "q1", "text": "Do plans count?"})
+    refused = jo.post(OWN.replace("news", "other"), {"id": "q1", "text": "Do prices count?"})
+    assert refused.status_code == 409
+    assert jo.get(OWN.replace("news", "other")).json == []
 
 
 def test_an_answer_is_shown_to_all_judges_of_the_topic_and_made_private_again(program: Caller) -> None:

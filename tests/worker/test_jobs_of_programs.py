@@ -162,6 +162,7 @@ def test_a_collection_is_archived_and_the_archive_imported_under_another_name(
     work(news)
     assert (ola.get(job).json["state"], ola.get(job).json["result"]) == ("done", None)
     archive = ola.get(f"{job}/file").data
+    assert ola.get(f"{job}/file").headers["Content-Disposition"] == "attachment; filename=news.zip"
     assert program("pat").get(f"{job}/file").status_code == 404
     imported = ada.send("/api/v1/archives", archive, slug="again", name="news.zip")
     assert imported.status_code == 202

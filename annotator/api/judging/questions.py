@@ -1,6 +1,6 @@
 """Questions and notes of judges, answers to them, and clarifications for all judges of a topic."""
 
-from marshmallow import Schema, fields
+from marshmallow import Schema, fields, validate
 
 from annotator.api.collections.audit import note
 from annotator.api.judging.judging import resource
@@ -14,6 +14,7 @@ from annotator.workflows.judging import clarifications, judge_desk, questions
 from annotator.workflows.judging.clarifications import ClarificationRow
 from annotator.workflows.people.tokens import Scope
 
+MOST_IDS = 1_000
 ASK = gate_of([Scope.JUDGE], [Role.JUDGE, Role.ADJUDICATOR])
 
 
@@ -82,6 +83,7 @@ class ReadBody(Schema):
         Text,
         load_default=None,
         allow_none=True,
+        validate=validate.Length(max=MOST_IDS),
         metadata={"description": "The ids of the questions; null for all that are answered."},
     )
 

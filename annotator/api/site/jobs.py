@@ -43,7 +43,9 @@ def job_file(call: Call) -> Response:
     job, content = _job_with_answer(call.slug, call)
     if content is None or not job.result.get("file"):
         raise NotFoundError("This job has made no file, or it is no longer stored.")
-    return text(content, BYTES)
+    response = text(content, BYTES)
+    response.headers["Content-Disposition"] = job.result["file"]
+    return response
 
 
 def _job_with_answer(slug: str | None, call: Call) -> tuple[JobView, bytes | None]:

@@ -93,7 +93,7 @@ def ask(
     topic_id, pool_item_id = _about(session, collection.id, judge_id, topic, assignment_id)
     # Serialises a resubmission, so that the second request finds the first.
     session.execute(select(User.id).where(User.id == judge_id).with_for_update(key_share=True))
-    if _is_stored(session, client_id, judge_id):
+    if _is_stored(session, client_id, judge_id, collection.id):
         return
     session.add(
         Question(
@@ -219,11 +219,11 @@ def _about(
     return None, None
 
 
-def _is_stored(session: Session, client_id: str, judge_id: int) -> bool:
+def _is_stored(session: Session, client_id: str, judge_id: int, collection_id: int) -> bool:
     if not CLIENT_ID.fullmatch(client_id):
         raise InvalidValueError("A question's id has 1 to 64 letters, digits, “-” and “_”.")
     stored = session.scalar(select(Question).where(Question.client_id == client_id))
-    if stored is not None and stored.asked_by_id != judge_id:
+    if stored is not None and (stored.asked_by_id, stored.collection_id) != (judge_id, collection_id):
         raise ConflictError("This question's id belongs to another question.")
     return stored is not None
 
