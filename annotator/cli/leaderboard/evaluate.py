@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from annotator.cli.site.files import FILE
+from annotator.cli.site.input_files import input_format_option, qrels_format_option
 from annotator.cli.site.options import compat_option
 from annotator.cli.site.tables import (
     FORMATS,
@@ -17,6 +18,8 @@ from annotator.cli.site.tables import (
     show_table,
     show_values,
 )
+from annotator.evaluation.formats.input_formats import Holds
+from annotator.evaluation.metrics.inputs import FileFormats
 from annotator.evaluation.outputs.registry import WRITTEN_BY
 from annotator.workflows.leaderboard.score_files import scores_of_files, topic_rows
 from annotator.workflows.leaderboard.scoring import (
@@ -61,6 +64,8 @@ STANDARD_INPUT = "-"
     is_flag=True,
     help="Accept what trec_eval would accept, with a warning; one process reads the files, one after another.",
 )
+@input_format_option(Holds.RUNS)
+@qrels_format_option
 @click.option(
     "--workers", type=click.IntRange(1), help="The number of processes that read files. [the number of processors]"
 )
@@ -71,6 +76,8 @@ def command(
     measures: Sequence[str],
     relevant_from: int,
     compat: str,
+    input_format: str | None,
+    qrels_format: str | None,
     workers: int | None,
     format_: str,
     *,
@@ -80,15 +87,18 @@ def command(
 ) -> None:
     """Score runs against qrels, over all topics of the qrels as trec_eval -c does.
 
-    Files may be compressed with gzip; - is standard input. Qrels have four columns, or five for a sample: topic,
-    iteration, document, stratum, grade. For measures by subtopic, such as alpha_nDCG@10, the second names the subtopic.
-    A table has four decimals; tot is run, measure, topic and value; trec_eval is the output of trec_eval -c -q,
-    ir_measures that of the
-    command of that name.
+    Files may be compressed, and in the formats of other tools; - is standard input. TREC's qrels have four columns, or
+    five for a sample: topic, iteration, document, stratum, grade. For measures by subtopic, such as alpha_nDCG@10, the
+    second names the subtopic. A table has four decimals; tot is run, measure, topic and value; trec_eval is the output
+    of trec_eval -c -q, ir_measures that of the command of that name.
     """
     if [qrels, *runs].count(STANDARD_INPUT) > 1:
         raise click.UsageError("Standard input (-) can be given once.")
-    options = ScoringOptions(relevant_from, judged_only, compat, lenient, workers)
+    if lenient and (input_format or qrels_format):
+        raise click.UsageError("--lenient reads what trec_eval reads: name no format.")
+    options = ScoringOptions(
+        relevant_from, judged_only, compat, lenient, workers, FileFormats(qrels_format, input_format)
+    )
     files = [_file(run) for run in runs]
     if format_ == "trec_eval":
         text, warnings = score_as_trec_eval(_file(qrels), files, measures, options)

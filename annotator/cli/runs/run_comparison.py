@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from annotator.cli.site.files import FILE, read_files
+from annotator.cli.site.input_files import input_format_option, qrels_format_option
 from annotator.cli.site.installation import Installation, on_installation
 from annotator.cli.site.options import (
     compat_option,
@@ -18,6 +19,7 @@ from annotator.cli.site.options import (
     round_option,
 )
 from annotator.cli.site.tables import Row, format_option, show_csv, show_json, show_table
+from annotator.evaluation.formats.input_formats import Holds
 from annotator.evaluation.inspection.two_runs import PairLook
 from annotator.evaluation.metrics.figures import SECOND_MINUS_FIRST
 from annotator.evaluation.metrics.names import USUAL_MEASURE
@@ -124,7 +126,19 @@ def _describes_look(command: Callable[..., None]) -> Callable[..., None]:
     help="The least relevant grade.",
 )
 @compat_option
-def command(qrels: str, first: str, second: str, relevant_from: int, compat: str, *, look: Look) -> None:
+@input_format_option(Holds.RUNS)
+@qrels_format_option
+def command(
+    qrels: str,
+    first: str,
+    second: str,
+    relevant_from: int,
+    compat: str,
+    input_format: str | None,
+    qrels_format: str | None,
+    *,
+    look: Look,
+) -> None:
     """Compare two run files, by a file of qrels; no database is needed.
 
     Differences are the second run minus the first, over all topics with a grade. For each measure there is a paired t
@@ -132,7 +146,9 @@ def command(qrels: str, first: str, second: str, relevant_from: int, compat: str
     sign test. Without --by a table shows tests and topics, csv the tests; json has both, and documents with --by
     document. `annotator runs compare` compares two runs of a collection.
     """
-    given_qrels, given_first, given_second = read_files((qrels, first, second))
+    given_qrels, *given = read_files((qrels, first, second))
+    given_qrels = replace(given_qrels, input_format=qrels_format)
+    given_first, given_second = (replace(file, input_format=input_format) for file in given)
     wanted = FilesWanted(look.measures, relevant_from, look.seed, look.top, look.topics, compat)
     compared = compare_files(given_qrels, given_first, given_second, wanted)
     source = f"Over all topics of {compared.qrels}, as trec_eval {compat} -c: {len(compared.topics)}."

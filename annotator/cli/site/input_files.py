@@ -15,14 +15,21 @@ from annotator.workflows.site.input_sources import FORMAT_NAMES
 
 def input_format_option(holds: Holds) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Name the format of the files."""
+    what = "runs" if holds is Holds.RUNS else "files"
     return click.option(
         "--input-format",
         type=click.Choice(FORMAT_NAMES[holds]),
-        help=f"The format of the files, if it is not to be detected: {', '.join(FORMAT_NAMES[holds])}.",
+        help=f"The format of the {what}, if it is not to be detected: {', '.join(FORMAT_NAMES[holds])}.",
         metavar="FORMAT",
     )
 
 
+qrels_format_option = click.option(
+    "--qrels-format",
+    type=click.Choice(FORMAT_NAMES[Holds.LABELS]),
+    help=f"The format of the qrels, if it is not to be detected: {', '.join(FORMAT_NAMES[Holds.LABELS])}.",
+    metavar="FORMAT",
+)
 from_option = click.option(
     "--from",
     "sources",

@@ -218,11 +218,17 @@ def match_run(
 
 
 def match_with_care(
-    name: str, source: Path | bytes, index: QrelsIndex, problems: Problems, *, single_precision: bool
+    name: str,
+    source: Path | bytes,
+    index: QrelsIndex,
+    problems: Problems,
+    *,
+    single_precision: bool,
+    input_format: str | None = None,
 ) -> MatchedRun | None:
-    """Do as `match_run`, but parse the whole file first."""
+    """Do as `match_run`, but parse the whole file first, in this format if one is named."""
     text = read_text(problems, name, source, UNPACKED_LIMIT)
-    run = None if text is None else parse_run(name, text, problems)
+    run = None if text is None else parse_run(name, text, problems, input_format=input_format)
     return None if run is None else match_parsed(index, run, single_precision=single_precision)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from annotator.errors import FileRefusedError, InvalidValueError, Problems, Sentence
 from annotator.evaluation.matching.lenient import Notice
-from annotator.evaluation.metrics.inputs import QrelsInput, RunsInput, matched, qrels_table
+from annotator.evaluation.metrics.inputs import DETECTED, FileFormats, QrelsInput, RunsInput, matched, qrels_table
 from annotator.evaluation.metrics.join_qrels import judge_matched
 from annotator.evaluation.metrics.judged_rankings import JudgedRankings
 from annotator.evaluation.metrics.measures import Measure
@@ -94,26 +94,34 @@ def evaluate(
     compat: str | int | Compat = Compat.TREC_EVAL_10,
     lenient: bool = False,
     workers: int = 1,
+    formats: FileFormats = DETECTED,
 ) -> Evaluation:
     """Score runs over all topics of the qrels, as trec_eval -c does.
 
     `runs` are one path or several, or by name paths or values such as `{"bm25": {"401": {"FT911-3": 12.5}}}`; measures
     are one or several, named as `parse_measures` reads them. `workers` processes share the reading of many or large
     files. `lenient` takes from files what trec_eval takes; it reads one file after the other in this process, each of
-    them whole into memory, whatever `workers` says. Raises `FileRefusedError` for files with problems, up to
-    `MAX_PROBLEMS` of each listed, and `InvalidValueError` for wrong values and unknown measures. A measure that depends
-    on the best grade of the scale and states none gets that of the qrels in its brackets, as in ERR(max=2).
+    them whole into memory, whatever `workers` says, and so are files read whose format is named. Raises
+    `FileRefusedError` for files with problems, up to `MAX_PROBLEMS` of each listed, and `InvalidValueError` for wrong
+    values and unknown measures. A measure that depends on the best grade of the scale and states none gets that of the
+    qrels in its brackets, as in ERR(max=2).
     """
     asked = _parsed(measures)
     version = _compat(compat)
     _check_numbers(relevant_from, workers)
     problems, notices = Problems(), list[Notice]()
     by_subtopic = any(measure.definition.by_subtopic for measure in asked)
-    table = qrels_table(qrels, problems, notices, lenient=lenient, by_subtopic=by_subtopic)
+    table = qrels_table(qrels, problems, notices, lenient=lenient, by_subtopic=by_subtopic, input_format=formats.qrels)
     if table is None:
         raise _refusal(problems)
     single_precision = version is Compat.TREC_EVAL_9
-    found = matched(runs, table, problems, notices, single_precision=single_precision, lenient=lenient, workers=workers)
+    found = matched(
+        *(runs, table, problems, notices),
+        single_precision=single_precision,
+        lenient=lenient,
+        workers=workers,
+        input_format=formats.runs,
+    )
     if problems.total:
         raise _refusal(problems)
     matches = [run for run in found if run is not None]

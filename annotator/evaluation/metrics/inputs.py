@@ -3,13 +3,15 @@
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import cast
 
 from annotator.errors import FileRefusedError, InvalidValueError, Problems
 from annotator.evaluation.formats.unpacking import read_text
 from annotator.evaluation.matching import QrelsIndex, match_lists, match_parsed, match_runs
+from annotator.evaluation.matching.files import match_with_care
 from annotator.evaluation.matching.lenient import Notice, read_qrels_leniently, read_run_leniently
 from annotator.evaluation.matching.matched_runs import MatchedRun
 from annotator.evaluation.qrels.qrels_table import QrelsTable, read_qrels, table_of
@@ -28,8 +30,25 @@ RunValues = Mapping[str, Scored]
 RunsInput = FileInput | Sequence[FileInput] | Mapping[str, RunValues | FileInput]
 
 
+@dataclass(frozen=True)
+class FileFormats:
+    """The names of the formats of files, as in the registry; None where they are to be detected."""
+
+    qrels: str | None = None
+    runs: str | None = None
+
+
+DETECTED = FileFormats()
+
+
 def qrels_table(
-    qrels: QrelsInput, problems: Problems, notices: list[Notice], *, lenient: bool, by_subtopic: bool = False
+    qrels: QrelsInput,
+    problems: Problems,
+    notices: list[Notice],
+    *,
+    lenient: bool,
+    by_subtopic: bool = False,
+    input_format: str | None = None,
 ) -> QrelsTable | None:
     """Read or convert the qrels; None with noted `problems`. Raises `InvalidValueError` for invalid values.
 
@@ -48,7 +67,7 @@ def qrels_table(
         return read_subtopic_qrels(name, text, problems)
     own = Problems()
     try:
-        table = _plain_table(name, text, own, notices, lenient=lenient)
+        table = _plain_table(name, text, own, notices, lenient=lenient, input_format=input_format)
     except FileRefusedError:  # a document that is graded for every subtopic is a problem on most lines
         if not has_subtopics(text):
             raise
@@ -60,10 +79,10 @@ def qrels_table(
 
 
 def _plain_table(
-    name: str, text: bytes, problems: Problems, notices: list[Notice], *, lenient: bool
+    name: str, text: bytes, problems: Problems, notices: list[Notice], *, lenient: bool, input_format: str | None
 ) -> QrelsTable | None:
     if not lenient:
-        return read_qrels(name, text, problems)
+        return read_qrels(name, text, problems, input_format)
     read = read_qrels_leniently(name, text, problems)
     if read is None:
         return None
@@ -80,6 +99,7 @@ def matched(
     single_precision: bool,
     lenient: bool,
     workers: int,
+    input_format: str | None = None,
 ) -> list[MatchedRun | None]:
     """Match the runs with the qrels; None for each run with problems, which are noted.
 
@@ -89,6 +109,9 @@ def matched(
 
     def of_files(files: Iterable[FileInput]) -> list[MatchedRun | None]:
         sources = [named(file) for file in files]
+        if input_format is not None:
+            read = partial(match_with_care, single_precision=single_precision, input_format=input_format)
+            return [read(name, source, index, problems) for name, source in sources]
         if not lenient:
             return match_runs(sources, index, problems, workers=workers, single_precision=single_precision)
         return [

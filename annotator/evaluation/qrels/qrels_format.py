@@ -228,6 +228,7 @@ def parse_sampled_qrels(
     grade_reader: GradeReader = WHOLE_GRADES,
     *,
     topics: Collection[str] | None = None,
+    input_format: str | None = None,
 ) -> ParsedQrels | None:
     """Read qrels as `parse_qrels` does, and also those of five columns, in which each row has its stratum.
 
@@ -237,7 +238,7 @@ def parse_sampled_qrels(
     """
     before = problems.total
     known = None if topics is None else frozenset(topics)
-    rows = _rows(_SampledReading(name, problems, known, None, grade_reader=grade_reader), text)
+    rows = _rows(_SampledReading(name, problems, known, None, grade_reader=grade_reader), text, input_format)
     return None if problems.total > before else ParsedQrels(rows)
 
 

@@ -51,15 +51,15 @@ class QrelsTable:
     subtopics: SubtopicGrades | None = None  # of qrels that have them; an entry's grade is then its best one
 
 
-def read_qrels(name: str, text: bytes, problems: Problems) -> QrelsTable | None:
+def read_qrels(name: str, text: bytes, problems: Problems, input_format: str | None = None) -> QrelsTable | None:
     """Read qrels of four or five columns, or return None and note every problem of the file with its line.
 
     `text` is what `unpack` returns. The format is that of `qrels_format.parse_sampled_qrels`. Within a topic the
-    entries are in file order.
+    entries are in file order. Other formats are detected, or named by `input_format`.
     """
-    columns = read_qrels_columns(text)
+    columns = read_qrels_columns(text) if input_format is None else None
     if columns is None:
-        parsed = parse_sampled_qrels(name, text, problems)
+        parsed = parse_sampled_qrels(name, text, problems, input_format=input_format)
         if parsed is None:
             return None
         columns = columns_of(parsed.rows)

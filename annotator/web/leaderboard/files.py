@@ -1,17 +1,22 @@
 """Scores of run files without a collection, by page as by `annotator evaluate` and `compare`; nothing is stored."""
 
+from dataclasses import replace
+
 from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
 from flask_wtf.file import FileField, FileRequired, MultipleFileField
 from wtforms import StringField
 
 from annotator.errors import InvalidValueError
+from annotator.evaluation.formats.input_formats import Holds
 from annotator.evaluation.inspection.scored_files import FilesCompared
+from annotator.evaluation.metrics.inputs import FileFormats
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.packing import unpack_to_more
 from annotator.settings import MEBIBYTE
 from annotator.web.site.access import signed_in_page
 from annotator.web.site.forms import Form
+from annotator.web.site.input_formats import format_field
 from annotator.web.site.language import lazy_gettext
 from annotator.web.site.uploads import whole_files
 from annotator.workflows.leaderboard.inspecting import USUAL_SEED
@@ -32,13 +37,15 @@ class FilesForm(Form):
     qrels = FileField(
         lazy_gettext("Qrels"),
         [FileRequired()],
-        description=lazy_gettext("Topic, iteration, document, grade, as trec_eval reads them; also gzipped."),
+        description=lazy_gettext("Topic, iteration, document, grade, or in a format of other tools; also compressed."),
     )
     runs = MultipleFileField(
         lazy_gettext("Runs"),
         [FileRequired()],
-        description=lazy_gettext("One file or several in TREC format; also gzipped. Two are compared."),
+        description=lazy_gettext("One file or several, of TREC or other tools; also compressed. Two are compared."),
     )
+    qrels_format = format_field(Holds.LABELS, lazy_gettext("Format of the qrels"))
+    run_format = format_field(Holds.RUNS, lazy_gettext("Format of the runs"))
     measures = StringField(lazy_gettext("Measures"), default=" ".join(DEFAULT_MEASURES))
     baseline = StringField(
         lazy_gettext("Baseline"),
@@ -75,7 +82,9 @@ def _scored(form: FilesForm) -> tuple[ScoredRuns, FilesCompared]:
     for file in sent:
         file.stream.seek(0)
     qrels, *runs = [(file.name, file.content) for file in whole_files(sent)]
-    scored = score_files(qrels, runs, (form.measures.data or "").split(), OPTIONS)
+    formats = FileFormats(form.qrels_format.data or None, form.run_format.data or None)
+    options = replace(OPTIONS, formats=formats)
+    scored = score_files(qrels, runs, (form.measures.data or "").split(), options)
     return scored, compare_run_files(scored, (form.baseline.data or "").strip() or None, seed=USUAL_SEED)
 
 

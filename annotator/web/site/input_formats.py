@@ -13,14 +13,14 @@ from annotator.web.site.translate import say
 from annotator.workflows.site.input_sources import formats_summary
 
 
-def format_field(holds: Holds) -> SelectField:
+def format_field(holds: Holds, label: str | None = None) -> SelectField:
     """A field for the format of files; empty when it is to be detected."""
 
     def choices() -> list[SelectChoice]:
         detected = SelectChoice("", gettext("detected from the content"))
         return [detected, *(SelectChoice(one.name, gettext(one.title)) for one in FORMATS[holds])]
 
-    return SelectField(lazy_gettext("Format"), choices=choices, default="")
+    return SelectField(label or lazy_gettext("Format"), choices=choices, default="")
 
 
 def report_formats(holds: Holds, files: Sequence[InputFile]) -> None:

@@ -38,6 +38,7 @@ from annotator.evaluation.leaderboard.leaderboard_notices import sample_notices
 from annotator.evaluation.leaderboard.round_scope import RoundScope
 from annotator.evaluation.matching.files import lists_in_single_precision
 from annotator.evaluation.metrics.evaluating import Evaluation, evaluate
+from annotator.evaluation.metrics.inputs import FileFormats
 from annotator.evaluation.metrics.measures import Better
 from annotator.evaluation.metrics.names import USUAL_MEASURE, measures_on_scale, parse_measure, parse_measures
 from annotator.evaluation.metrics.scoring import NOTHING_RETRIEVED
@@ -383,7 +384,7 @@ class ComparedFiles:
 
 
 def compare_files(qrels: InputFile, first: InputFile, second: InputFile, wanted: FilesWanted) -> ComparedFiles:
-    """Compare two runs over all topics of the qrels, as scored by trec_eval -c.
+    """Compare two runs over all topics of the qrels, as scored by trec_eval -c; both have the format of the first.
 
     Raises `FileRefusedError` with the problems of every file, `InvalidValueError` for unknown measures, for numbers out
     of range and for a run with itself, and `NotFoundError` for a topic that is not in the qrels.
@@ -393,7 +394,12 @@ def compare_files(qrels: InputFile, first: InputFile, second: InputFile, wanted:
     asked = parse_measures(wanted.measures)
     files = [(file.name, file.content) for file in (first, second)]
     evaluation = evaluate(
-        (qrels.name, qrels.content), files, [*asked, JUDGED], relevant_from=wanted.relevant_from, compat=wanted.compat
+        (qrels.name, qrels.content),
+        files,
+        [*asked, JUDGED],
+        relevant_from=wanted.relevant_from,
+        compat=wanted.compat,
+        formats=FileFormats(qrels.input_format, first.input_format),
     )
     scores = evaluation.scores
     first_judged, second_judged = scores.means[:, scores.measures.index(JUDGED)].tolist()
@@ -433,9 +439,12 @@ def _read(qrels: InputFile, runs: Sequence[InputFile]) -> tuple[QrelsTable, list
     """Parse the files again; they have been scored, so they have no problem."""
     problems = Problems()
     text = read_text(problems, qrels.name, qrels.content)
-    table = None if text is None else read_qrels(qrels.name, text, problems)
-    texts = [(run.name, read_text(problems, run.name, run.content)) for run in runs]
-    parsed = [None if read is None else parse_run(name, read, problems) for name, read in texts]
+    table = None if text is None else read_qrels(qrels.name, text, problems, qrels.input_format)
+    texts = [(run, read_text(problems, run.name, run.content)) for run in runs]
+    parsed = [
+        None if read is None else parse_run(run.name, read, problems, input_format=run.input_format)
+        for run, read in texts
+    ]
     lists = [run for run in parsed if run is not None]
     if table is None or len(lists) < len(runs):
         raise FileRefusedError(

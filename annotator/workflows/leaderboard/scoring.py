@@ -9,6 +9,7 @@ from annotator.errors import InvalidValueError
 from annotator.evaluation.formats.unpacking import read_stream as read_stream
 from annotator.evaluation.inspection.scored_files import FilesCompared, compare_scored
 from annotator.evaluation.metrics.evaluating import Evaluation, evaluate
+from annotator.evaluation.metrics.inputs import DETECTED, FileFormats
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES, MeasureHelp, explain, explain_all, parse_measures
 from annotator.evaluation.metrics.parameters import PARAMETERS
@@ -36,6 +37,7 @@ class ScoringOptions:
     compat: str = "10"
     lenient: bool = False
     workers: int | None = None  # None: one per processor
+    formats: FileFormats = DETECTED
 
 
 @dataclass(frozen=True)
@@ -154,6 +156,7 @@ def _evaluate(
         compat=options.compat,
         lenient=options.lenient,
         workers=options.workers or os.cpu_count() or 1,
+        formats=options.formats,
     )
 
 

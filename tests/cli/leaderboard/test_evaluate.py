@@ -388,3 +388,21 @@ def test_a_measure_is_explained_under_any_of_its_names(annotator: CommandLine) -
     assert annotator.done("measures", "show", "rbp").startswith("RBP[@k]\n\nrbp stands for RBP(p=0.9).\n\nRank-biased")
     [sentence] = annotator.refused("measures", "show", "nDGC")
     assert "nDCG" in sentence
+
+
+def test_formats_of_other_tools_are_detected_or_named(annotator: CommandLine) -> None:
+    Path("q.csv").write_text("query_id,doc_id,relevance\n1,a,1\n1,b,0\n")
+    Path("ms.run").write_text("1 b 1\n1 a 2\n")
+    Path("pt.csv").write_text("qid,docno,score\n1,a,2.5\n1,b,1\n")
+    rows = annotator.table("evaluate", "q.csv", "ms.run", "pt.csv", "-m", "AP")
+    assert rows[:2] == [["ms", "0.5000"], ["pt", "1.0000"]]
+    named = ("--qrels-format", "csv", "--input-format", "msmarco")
+    assert annotator.table("evaluate", "q.csv", "ms.run", "-m", "AP", *named)[0] == ["ms", "0.5000"]
+    refused = annotator.refused("evaluate", "q.csv", "ms.run", "--input-format", "trec")
+    assert refused[0].startswith("ms.run:1: The line has 3 columns; a run has six")
+    assert annotator.refused("evaluate", "q.csv", "pt.csv", "--qrels-format", "trec")[0].startswith("q.csv")
+    assert "name no format" in annotator("evaluate", "q.csv", "pt.csv", "--lenient", "--input-format", "csv").stderr
+    Path("other.csv").write_text("qid,docno,score\n1,b,2.5\n1,a,1\n")
+    two = ("compare", "q.csv", "pt.csv", "other.csv", "-m", "AP", "--input-format")
+    assert "AP" in annotator.done(*two, "csv")
+    assert annotator.refused(*two, "trec")[0].startswith("pt.csv")

@@ -84,3 +84,11 @@ def test_guests_are_sent_to_sign_in(visit: Visit) -> None:
     for answer in (visit(None).get("/files"), visit(None).post("/files", **sent())):
         assert answer.status_code == 303
         assert "/sign-in" in answer.location
+
+
+def test_a_format_is_named(visit: Visit) -> None:
+    sent = {"runs": file("pt.csv", "qid,docno,score\n1,a,2.5\n"), "measures": "AP"}
+    refused = visit("ola").post("/files", qrels=file("q", "1 0 a 1\n"), run_format="msmarco", **sent)
+    assert refused.status_code == 422
+    sent["runs"] = file("pt.csv", "qid,docno,score\n1,a,2.5\n")
+    assert "1.0000" in words(visit("ola").post("/files", qrels=file("q", "1 0 a 1\n"), run_format="csv", **sent))
