@@ -7,6 +7,7 @@ import numpy as np
 
 from annotator.errors import FileRefusedError, InvalidValueError, Problems, Sentence
 from annotator.evaluation.matching.lenient import Notice
+from annotator.evaluation.matching.matched_runs import MatchedRun
 from annotator.evaluation.metrics.inputs import DETECTED, FileFormats, QrelsInput, RunsInput, matched, qrels_table
 from annotator.evaluation.metrics.join_qrels import judge_matched
 from annotator.evaluation.metrics.judged_rankings import JudgedRankings
@@ -109,24 +110,15 @@ def evaluate(
     asked = _parsed(measures)
     version = _compat(compat)
     _check_numbers(relevant_from, workers)
-    problems, notices = Problems(), list[Notice]()
-    by_subtopic = any(measure.definition.by_subtopic for measure in asked)
-    table = qrels_table(qrels, problems, notices, lenient=lenient, by_subtopic=by_subtopic, input_format=formats.qrels)
-    if table is None:
-        raise _refusal(problems)
-    single_precision = version is Compat.TREC_EVAL_9
-    found = matched(
-        *(runs, table, problems, notices),
-        single_precision=single_precision,
+    notices = list[Notice]()
+    reading = _Reading(
+        by_subtopic=any(measure.definition.by_subtopic for measure in asked),
+        single_precision=version is Compat.TREC_EVAL_9,
         lenient=lenient,
         workers=workers,
-        input_format=formats.runs,
+        formats=formats,
     )
-    if problems.total:
-        raise _refusal(problems)
-    matches = [run for run in found if run is not None]
-    if not matches:
-        raise InvalidValueError("There is no run to score.")
+    table, matches = reading.read(qrels, runs, notices)
     judged = judge_matched(table, matches)
     on_scale = tuple(dict.fromkeys(measure.on_scale(int(table.grades.max(initial=0))) for measure in asked))
     divides = any(one.name in DIVIDE and dict(one.parameters).get("judged_only", judged_only) for one in on_scale)
@@ -140,6 +132,42 @@ def evaluate(
         nothing_left=_nothing_left(judged, table.topics) if divides else (),
         of_best_grades=tuple(one for one in on_scale if table.subtopics is not None and not one.definition.by_subtopic),
     )
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """How qrels and runs are read."""
+
+    by_subtopic: bool
+    single_precision: bool
+    lenient: bool
+    workers: int
+    formats: FileFormats
+
+    def read(self, qrels: QrelsInput, runs: RunsInput, notices: list[Notice]) -> tuple[QrelsTable, list[MatchedRun]]:
+        """The qrels, and the runs matched with them; raises as `evaluate`."""
+        problems = Problems()
+        table = qrels_table(
+            *(qrels, problems, notices),
+            lenient=self.lenient,
+            by_subtopic=self.by_subtopic,
+            input_format=self.formats.qrels,
+        )
+        if table is None:
+            raise _refusal(problems)
+        found = matched(
+            *(runs, table, problems, notices),
+            single_precision=self.single_precision,
+            lenient=self.lenient,
+            workers=self.workers,
+            input_format=self.formats.runs,
+        )
+        if problems.total:
+            raise _refusal(problems)
+        matches = [run for run in found if run is not None]
+        if not matches:
+            raise InvalidValueError("There is no run to score.")
+        return table, matches
 
 
 def _parsed(measures: str | Measure | Iterable[str | Measure]) -> tuple[Measure, ...]:
