@@ -12,28 +12,30 @@ FORMULA_SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"
 # recognises quotes only at the start of a line. A line end starts a line there.
 FORMULA = re.compile(f"(?:^|(?<=[;\t\n]))(?=[{FORMULA_SIGNS}])|^(?=[\t\n])")
 COMMA = ","
+APOSTROPHE = "'"
 REASONS = "reasons"  # the last column of rows with missing values
 
 
-def csv_text(rows: Iterable[Sequence[object]], *, separator: str = COMMA) -> str:
+def csv_text(rows: Iterable[Sequence[object]], *, separator: str = COMMA, guard: str = APOSTROPHE) -> str:
     """Write rows, the heading included; None is empty, numbers have full precision.
 
-    Text that starts like a formula is prefixed with an apostrophe, as OWASP's "CSV Injection" advises; a number such
-    as -0.5 is not. Every cell of CSV is quoted, so that no line starts with a sign from a cell; with tabs, for programs
-    that do not parse quotes, cells are quoted only where necessary. Carriage returns become line feeds.
+    Text that starts like a formula is prefixed with `guard`: an apostrophe, as OWASP's "CSV Injection" advises, or a
+    blank for a program that strips cells and would keep the apostrophe. A number such as -0.5 is not prefixed. Every
+    cell of CSV is quoted, so that no line starts with a sign from a cell; with tabs, for programs that do not parse
+    quotes, cells are quoted only where necessary. Carriage returns become line feeds.
     """
     out = io.StringIO()
     quoting: Literal[0, 1] = csv.QUOTE_ALL if separator == COMMA else csv.QUOTE_MINIMAL
     writer = csv.writer(out, delimiter=separator, lineterminator="\n", quoting=quoting)
-    writer.writerows([_harmless(cell) for cell in row] for row in rows)
+    writer.writerows([_harmless(cell, guard) for cell in row] for row in rows)
     return out.getvalue()
 
 
-def _harmless(cell: object) -> object:
+def _harmless(cell: object, guard: str) -> object:
     # Most text starts with a letter or digit, which is faster to check than to search.
     if not isinstance(cell, str) or cell.isalnum():
         return cell
-    return FORMULA.sub("'", cell.replace("\r\n", "\n").replace("\r", "\n"))
+    return FORMULA.sub(guard, cell.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def reasons_of(missing: Mapping[str, object | None]) -> dict[str, str]:

@@ -77,10 +77,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "packing": {"files", "zstandard"},
     "passwords": {"errors", "werkzeug", "zxcvbn"},
     "clicks": set(),
-    "evaluation": {"errors", "files", "packing", "numpy", "scipy", "pyarrow", "yaml"},
-    # The door for programs and notebooks, which has no database.
+    "evaluation": {"errors", "files", "packing", "spreadsheets", "numpy", "scipy", "pyarrow", "yaml"},
     # The client of a site for programs; the remote commands use it.
     "client": {"errors", "files", "httpx"},
+    # The door for programs and notebooks, which has no database.
     "library": {"errors", "evaluation", "numpy", "ir_measures"},
     "storage": {"errors", "files", "garbage_collection", "installed", "alembic", "sqlalchemy"},
     "workflows": {

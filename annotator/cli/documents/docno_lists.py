@@ -14,12 +14,12 @@ from annotator.evaluation.formats.input_formats import Holds
 from annotator.workflows.documents import docno_lists
 
 
-@click.group
-def command() -> None:
+@click.group("ids")
+def ids_group() -> None:
     """The list of valid docnos: import, show, export or remove it; runs with other docnos get a warning."""
 
 
-@command.command("import")
+@ids_group.command("import")
 @click.argument("slug")
 @click.argument("files", nargs=-1, type=FILE, metavar="[FILE...]")
 @input_format_option(Holds.DOCNOS)
@@ -49,7 +49,7 @@ def import_files(
     show_outcome(f"Docnos: {done.docnos}, repeated: {done.repeated}.", dry_run=dry_run)
 
 
-@command.command("show")
+@ids_group.command("show")
 @click.argument("slug")
 @format_option()
 @on_installation
@@ -61,7 +61,7 @@ def show(installation: Installation, slug: str, format_: str) -> None:
     )
 
 
-@command.command("export")
+@ids_group.command("export")
 @click.argument("slug")
 @click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file instead of standard output.")
 @on_installation
@@ -73,7 +73,7 @@ def export(installation: Installation, slug: str, output: str | None) -> None:
     write_or_print(output, content)
 
 
-@command.command("remove")
+@ids_group.command("remove")
 @click.argument("slug")
 @yes_at_terminal
 @on_installation

@@ -215,5 +215,5 @@ def _add(
     )
 
 
-command.add_command(docno_lists.command, "ids")
+command.add_command(docno_lists.ids_group)
 command.add_command(deletions.remove_documents, "remove")

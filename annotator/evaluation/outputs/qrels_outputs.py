@@ -1,7 +1,5 @@
 """The formats in which settled grades are written, for trec_eval and for other tools."""
 
-import csv
-import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,13 +8,12 @@ from annotator.errors import ConflictError
 from annotator.evaluation.formats.columnar import parquet_of
 from annotator.evaluation.outputs.beir_folder import qrels_table
 from annotator.evaluation.outputs.output_formats import OutputFormat, Writes
+from annotator.spreadsheets import csv_text
 
 # Topic, docno and grade.
 Line = tuple[str, str, int]
 # Topic → its query.
 Queries = Mapping[str, str]
-# Quepid puts a blank before these too; its import strips it.
-FORMULA_SIGNS = ("-", "=", "+", "@")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,15 +48,9 @@ def quepid_ratings(lines: Sequence[Line], queries: Queries) -> bytes:
                 first=first,
                 second=topic,
             )
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(("query", "docid", "rating"))
-    writer.writerows((_harmless(queries[topic]), docno, grade) for topic, docno, grade in lines if grade >= 0)
-    return out.getvalue().encode()
-
-
-def _harmless(query: str) -> str:
-    return f" {query}" if query.startswith(FORMULA_SIGNS) else query
+    ratings = [(queries[topic], docno, grade) for topic, docno, grade in lines if grade >= 0]
+    # Quepid too puts a blank before what starts like a formula; its import strips cells.
+    return csv_text([("query", "docid", "rating"), *ratings], guard=" ").encode()
 
 
 def dictionary(lines: Iterable[Line], _queries: Queries) -> bytes:
@@ -109,7 +100,7 @@ QRELS_OUTPUTS = (
         ending="-ratings.csv",
         commands=COMMAND,
         test=TEST,
-        example="query,docid,rating\nblack dress,d3,0\nblack dress,d7,2\n",
+        example='"query","docid","rating"\n"black dress","d3","0"\n"black dress","d7","2"\n',
         write=quepid_ratings,
     ),
     QrelsFormat(

@@ -68,13 +68,15 @@ def test_without_pyarrow_another_format_is_suggested(monkeypatch: pytest.MonkeyP
 
 def test_quepid_gets_queries_that_no_spreadsheet_runs_and_no_unjudged_documents() -> None:
     # Quepid's RatingsImporter takes three columns below a heading, and strips each of them.
-    _, *rows = csv.reader(io.StringIO(as_("quepid", [*LINES, ("1", "d9", -1)]).decode()))
+    _, *rows = csv.reader(io.StringIO(as_("quepid", [*LINES, ("1", "d9", -1), ("2", "-d1", 0)]).decode()))
     assert [[cell.strip() for cell in row] for row in rows] == [
         ["black dress", "d3", "0"],
         ["black dress", "d7", "2"],
         ['=red, "silk"', "d7", "1"],
+        ['=red, "silk"', "-d1", "0"],
     ]
     assert rows[2][0].startswith(" =")
+    assert rows[3][1].startswith(" -")
 
 
 def test_quepid_cannot_tell_topics_of_one_query_apart() -> None:
