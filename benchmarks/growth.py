@@ -1,9 +1,9 @@
-"""Costs of each action on a PostgreSQL collection that is grown, by copies of its topics, to many judgements.
+"""Costs of each action on a collection that is grown, by copies of its topics, to many judgements.
 
 Printed for every action: the time and number of its statements, and the plan of the slowest one. The collection is
 grown directly in SQL; the actions go through the workflows.
 
-    python -m benchmarks.growth --judgements 100000 1000000
+    python -m benchmarks.growth --judgements 100000 1000000 --on sqlite postgresql
 """
 
 import argparse
@@ -20,6 +20,7 @@ from typing import Any, cast
 from sqlalchemy import Table, event, func, select, text
 from sqlalchemy.orm import Session
 
+from annotator.settings import sqlite_url
 from annotator.storage import Assignment, Database, Document, Judgement, PoolItem, Topic
 from annotator.storage.collections.checking import examine
 from annotator.storage.judging.leases import Decision
@@ -28,9 +29,10 @@ from annotator.workflows.agreement.agreement import agreement_report
 from annotator.workflows.judging.act_decisions import Act
 from annotator.workflows.judging.judging import next_task, topics_to_judge
 from annotator.workflows.judging.recording import record_acts
+from annotator.workflows.judging.topic_counting import count_changed_topics
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard
 from annotator.workflows.pools.pools import pool_progress
-from benchmarks.judging_collection import SLUG, judge_name
+from benchmarks.judging_collection import SLUG, build, judge_name
 from benchmarks.processes import postgresql
 
 JUDGES = 100
@@ -41,26 +43,30 @@ PLAN_LINES = 12
 # Where ids of what is added afterwards begin.
 BEHIND_ALL = 1_000_000_000
 
+# The numbers of the copies.
+COPIES = """(WITH RECURSIVE copies (copy) AS (SELECT CAST(:first AS int) UNION ALL SELECT copy + 1 FROM copies
+            WHERE copy < CAST(:last AS int)) SELECT copy FROM copies) AS copies"""
 # Rows of the topics there were, once for each copy; what has to be of its own takes another number.
 GROW = (
     """INSERT INTO topic (id, collection_id, number, title, description, narrative, language, state, reason)
-       SELECT id + copy * :topics, collection_id, (id + copy * :topics)::text, title, description, narrative, language,
-       state, reason
-       FROM topic, generate_series(CAST(:first AS int), CAST(:last AS int)) AS copy WHERE id <= :topics""",
+       SELECT id + copy * :topics, collection_id, CAST(id + copy * :topics AS varchar), title, description, narrative,
+       language, state, reason
+       FROM topic, COPIES WHERE id <= :topics""",
     """INSERT INTO document (id, collection_id, docno, title, body)
        SELECT id + copy * :items, collection_id, 'd' || (id - 1 + copy * :items), '', 'x'
-       FROM document, generate_series(CAST(:first AS int), CAST(:last AS int)) AS copy WHERE id <= :items""",
+       FROM document, COPIES WHERE id <= :items""",
     """INSERT INTO pool_item (id, topic_id, document_id, first_pool_id, priority, lot, judgements_wanted, taken,
        is_overlap, for_everyone)
        SELECT id + copy * :items, topic_id + copy * :topics, document_id + copy * :items, first_pool_id, priority, lot,
        1, 1, false, false
-       FROM pool_item, generate_series(CAST(:first AS int), CAST(:last AS int)) AS copy WHERE id <= :items""",
+       FROM pool_item, COPIES WHERE id <= :items""",
     """INSERT INTO assignment (id, pool_item_id, judge_id, state, purpose, drawn_at, lease_until)
-       SELECT id, id, 2 + (id / 200) % :judges, 'done', 'first', now(), now() FROM pool_item
+       SELECT id, id, 2 + (id / 200) % :judges, 'done', 'first', CURRENT_TIMESTAMP, CURRENT_TIMESTAMP FROM pool_item
        WHERE id > :items * CAST(:first AS int) AND id <= :items * (CAST(:last AS int) + 1)""",
     """INSERT INTO judgement (id, client_id, assignment_id, pool_item_id, judge_id, grade, note, judged_at, received_at,
        tab, late, current)
-       SELECT id, md5(id::text), id, pool_item_id, judge_id, id % 3, '', now(), now(), 'grown', false, true
+       SELECT id, 'grown-' || id, id, pool_item_id, judge_id, id % 3, '', CURRENT_TIMESTAMP, CURRENT_TIMESTAMP, 'grown',
+       false, true
        FROM assignment WHERE id > :items * CAST(:first AS int) AND id <= :items * (CAST(:last AS int) + 1)""",
 )
 
@@ -86,35 +92,57 @@ def main() -> None:
     """Grow the collection step by step and print a table and the plans for each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--judgements", nargs="+", type=int, default=[100_000, 1_000_000])
+    parser.add_argument("--on", nargs="+", choices=["sqlite", "postgresql"], default=["sqlite", "postgresql"])
+    parser.add_argument("--plans", action="store_true", help="print the plan of each action's slowest statement")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="annotator-postgres-") as folder, postgresql(Path(folder)) as servers:
+    for kind in given.on:
+        with tempfile.TemporaryDirectory(prefix="annotator-growth-") as folder, built(kind, Path(folder)) as database:
+            print(f"\n{kind}")
+            copies = 0
+            for wanted in sorted(given.judgements):
+                copies, first = wanted // ITEMS, copies + 1
+                grow(database, first, copies)
+                report(database, shows_plans=given.plans)
+
+
+@contextmanager
+def built(kind: str, folder: Path) -> Iterator[Database]:
+    """A database of this kind with the topics that are copied."""
+    if kind == "sqlite":
+        url = sqlite_url(folder / "grown.sqlite")
+        build(url, items=ITEMS, judges=JUDGES)
+        yield from _opened(url)
+        return
+    with postgresql(folder) as servers:
         servers.build(ITEMS, JUDGES)
-        database = Database(servers.database("built"))
-        copies = 0
-        for wanted in sorted(given.judgements):
-            copies, first = wanted // ITEMS, copies + 1
-            grow(database, first, copies)
-            report(database)
-        database.close()
+        yield from _opened(servers.database("built"))
+
+
+def _opened(url: str) -> Iterator[Database]:
+    database = Database(url)
+    yield database
+    database.close()
 
 
 def grow(database: Database, first: int, last: int) -> None:
     """Add the copies of these numbers, all judged; the topics they are made from stay unjudged."""
     values = {"topics": TOPICS, "items": ITEMS, "judges": JUDGES, "first": first, "last": last}
     with database.transaction() as session:
-        for statement in GROW:
+        for statement in (one.replace("COPIES", COPIES) for one in GROW):
             session.execute(text(statement), {name: one for name, one in values.items() if f":{name}" in statement})
     with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        for table in (Topic, *SIZED) if first == 1 else ():
-            connection.execute(select(func.setval(func.pg_get_serial_sequence(table.__tablename__, "id"), BEHIND_ALL)))
-        connection.execute(text("VACUUM ANALYZE"))
+        if not database.is_sqlite:
+            for table in (Topic, *SIZED) if first == 1 else ():
+                sequence = func.pg_get_serial_sequence(table.__tablename__, "id")
+                connection.execute(select(func.setval(sequence, BEHIND_ALL)))
+        connection.execute(text("ANALYZE" if database.is_sqlite else "VACUUM ANALYZE"))
 
 
-def report(database: Database) -> None:
+def report(database: Database, *, shows_plans: bool) -> None:
     """Print what the tables take and what each action costs."""
     with database.reading() as session:
         print(f"\n{session.scalars(select(func.count()).select_from(Judgement)).one():,} judgements")
-        for table in SIZED:
+        for table in () if database.is_sqlite else SIZED:
             each = bytes_of_a_row(session, cast("Table", table.__table__))
             print(f"    {table.__tablename__:12} {each:6.0f} bytes a row")
     print(f"{'action':34}{'statements':>11}{'database ms':>13}{'whole ms':>10}{'longest ms':>12}")
@@ -128,7 +156,8 @@ def report(database: Database) -> None:
         longest = asked.longest
         cells = (1000 * asked.seconds, 1000 * took, 1000 * longest[0])
         print(f"{name:34}{len(asked.statements):>11}{cells[0]:>13.1f}{cells[1]:>10.1f}{cells[2]:>12.2f}", flush=True)
-        plans.append((name, plan_of(database, longest)))
+        if shows_plans:
+            plans.append((name, plan_of(database, longest)))
     for name, plan in plans:
         print(f"-- {name}", *plan[:PLAN_LINES], sep="\n   ")
 
@@ -167,11 +196,17 @@ def actions(database: Database) -> Iterator[tuple[str, Callable[[], object]]]:
 
     yield "draw 8, show, record one", judge_one
     yield "a judge's list of topics", read_list
+    yield "changed topics, by the worker", partial(_count_all, database)
     yield "the pool's progress", partial(read, lambda session: pool_progress(session, SLUG))
     yield "the opinions of all topics", partial(read, lambda session: opinions(session, 1, machines=False))
     yield "the leaderboard, nothing known", partial(read, lambda session: build_leaderboard(session, SLUG))
     yield "agreement, nothing known", partial(read, lambda session: agreement_report(session, SLUG))
     yield "database check", partial(examine, database)
+
+
+def _count_all(database: Database) -> None:
+    while count_changed_topics(database):
+        pass
 
 
 @contextmanager
@@ -197,11 +232,12 @@ def noting(database: Database) -> Iterator[Asked]:
 
 
 def plan_of(database: Database, asked: tuple[float, str, Any]) -> list[str]:
-    """Return PostgreSQL's plan; a statement that changes something is rolled back."""
+    """Return the plan; a statement that changes something is rolled back."""
     _, statement, values = asked
+    explain = "EXPLAIN QUERY PLAN" if database.is_sqlite else "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF)"
     with database.engine.connect() as connection:
-        lines = connection.exec_driver_sql(f"EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) {statement}", values)
-        plan = [line for (line,) in lines]
+        lines = connection.exec_driver_sql(f"{explain} {statement}", values)
+        plan = [str(line[-1]) for line in lines]
         connection.rollback()
     return plan
 

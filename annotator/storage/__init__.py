@@ -49,7 +49,16 @@ from annotator.storage.tables.people import (
     User,
     UserKind,
 )
-from annotator.storage.tables.pools import Contribution, Pool, PoolItem, PoolRun, SelectionEvent, Showing, Stratum
+from annotator.storage.tables.pools import (
+    Contribution,
+    Pool,
+    PoolItem,
+    PoolRun,
+    SelectionEvent,
+    Showing,
+    Stratum,
+    TopicCounts,
+)
 from annotator.storage.tables.qrels import QrelsGrade, QrelsVersion
 from annotator.storage.tables.runs import IN_FORCE, FactColumn, RankedList, Run, RunFact, RunFile, RunType
 from annotator.storage.tables.topics import ACCEPTED, DROPPED, Topic, TopicRevision, TopicState
@@ -122,6 +131,7 @@ __all__ = [
     "Stratum",
     "Team",
     "Topic",
+    "TopicCounts",
     "TopicMark",
     "TopicNote",
     "TopicRevision",

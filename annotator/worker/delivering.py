@@ -3,17 +3,14 @@
 import base64
 import hashlib
 import hmac
-import logging
-import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import httpx
-from sqlalchemy.exc import DBAPIError
 
-from annotator.errors import AnnotatorError, BusyError
+from annotator.errors import AnnotatorError
 from annotator.installed import installed_version
 from annotator.storage import Database
 from annotator.storage.site.webhooks import (
@@ -30,39 +27,22 @@ from annotator.workflows.site.outgoing import check_address, resolve_host
 SECONDS_TO_ANSWER = 10.0
 AT_ONCE = 8
 MOST_TAKEN = 32
-SECONDS_BETWEEN_LOOKS = 1.0
-SECONDS_AFTER_TROUBLE = 5.0
 # Between two searches for finished topics: at least this, and this many times as long as the last search took.
 SECONDS_BETWEEN_SEARCHES = 10.0
 SHARE_OF_TIME = 20
 LONGEST_PROBLEM = 200
 REDIRECTED = range(300, 400)
 PORTS = {"http": 80, "https": 443}
-LOG = logging.getLogger("annotator.worker")
 
 
 class Delivering:
-    """Sends deliveries until it is stopped; slow receivers delay neither jobs nor each other's deliveries much."""
+    """Sends some deliveries per step, several at once, so that a slow receiver delays the others little."""
 
     def __init__(self, database: Database, allowed: Sequence[str]) -> None:
         """Take the database and the hosts to which the server may send."""
         self._database = database
         self._allowed = allowed
         self._next_search = 0.0
-
-    def run(self, ended: threading.Event) -> None:
-        """Send what is due, until the event is set."""
-        while not ended.is_set():
-            try:
-                pause = 0.0 if self.step() else SECONDS_BETWEEN_LOOKS
-            except (BusyError, DBAPIError) as trouble:
-                # Without the statement, whose values may be secrets.
-                LOG.error("Webhooks wait for the database: %s", getattr(trouble, "orig", trouble))  # noqa: TRY400
-                pause = SECONDS_AFTER_TROUBLE
-            except Exception:
-                LOG.exception("The worker failed at sending webhooks.")
-                pause = SECONDS_AFTER_TROUBLE
-            ended.wait(pause)
 
     def step(self) -> bool:
         """Look for finished topics if it is time, and send some deliveries; False when none are due."""

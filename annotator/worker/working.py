@@ -22,7 +22,9 @@ from annotator.storage.collections.arrivals import importing_alone, remove_inter
 from annotator.storage.site.jobs import remove_unneeded
 from annotator.storage.site.upkeep import UpkeepError
 from annotator.storage.site.webhooks import forget_deliveries
+from annotator.worker.counting import Counting
 from annotator.worker.delivering import Delivering
+from annotator.worker.repeating import Repeating
 from annotator.workflows.collections import restoring
 from annotator.workflows.documents import search
 from annotator.workflows.site import idempotency, jobs
@@ -38,6 +40,10 @@ if TYPE_CHECKING:
 SECONDS_BETWEEN_LOOKS = 0.5
 SECONDS_BETWEEN_SIGNS = 5.0  # heartbeats
 SECONDS_AFTER_TROUBLE = 5.0
+SECONDS_BETWEEN_DELIVERIES = 1.0
+# Counting takes a twentieth of the time at most.
+SECONDS_BETWEEN_COUNTS = 2.0
+SHARE_OF_COUNTING = 19.0
 BETWEEN_CLEANINGS = timedelta(hours=1)
 LOG = logging.getLogger("annotator.worker")
 
@@ -68,21 +74,25 @@ class Worker:
 
     def work(self, *, only_what_waits: bool = False) -> None:
         """Run jobs until none wait (`only_what_waits`) or forever; an unfinished job is returned to the queue."""
-        delivering = Delivering(self._database, self._settings.outgoing_hosts)
-        ended = threading.Event()
-        thread = threading.Thread(target=delivering.run, args=(ended,), daemon=True)
+        counting, delivering = Counting(self._database), Delivering(self._database, self._settings.outgoing_hosts)
+        beside = [
+            Repeating("Counts of topics", counting.step, seconds=SECONDS_BETWEEN_COUNTS, share=SHARE_OF_COUNTING),
+            Repeating("Webhooks", delivering.step, seconds=SECONDS_BETWEEN_DELIVERIES),
+        ]
         if not self._only_short and not only_what_waits:
-            thread.start()
+            for one in beside:
+                one.start()
         try:
             while True:
                 if not self._worked():
                     if only_what_waits:
-                        while delivering.step():
+                        while counting.step() or delivering.step():
                             pass
                         return
                     time.sleep(SECONDS_BETWEEN_LOOKS)
         finally:
-            ended.set()
+            for one in beside:
+                one.stop()
             with suppress(BusyError, DBAPIError):
                 self._put_back()
             if self._answering is not None:

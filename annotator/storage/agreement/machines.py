@@ -17,6 +17,7 @@ from annotator.storage.tables.judging import DECIDES, TAKES_NO_PLACE, Assignment
 from annotator.storage.tables.people import User, UserKind
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import ACCEPTED, Topic
+from annotator.storage.topics.revisions import raise_topics
 
 
 @dataclass(frozen=True)
@@ -166,6 +167,13 @@ def _change_places(session: Session, judge_id: int, change: int) -> None:
         Assignment.state != AssignmentState.RETURNED,
         Assignment.purpose.not_in(TAKES_NO_PLACE),
     )
+    raise_topics(session, _judged_topics(session, judge_id))
     items = session.scalars(select(PoolItem.id).where(PoolItem.id.in_(own)).order_by(PoolItem.id).with_for_update())
     if items.all():
         session.execute(update(PoolItem).where(PoolItem.id.in_(own)).values(taken=PoolItem.taken + change))
+
+
+def _judged_topics(session: Session, judge_id: int) -> list[int]:
+    """Topics with a judgement of this judge, whose progress and grades depend on the kind of the judge."""
+    judged = select(PoolItem.topic_id).join(Judgement, Judgement.pool_item_id == PoolItem.id)
+    return list(session.scalars(judged.where(Judgement.judge_id == judge_id).distinct()))

@@ -172,6 +172,7 @@ LEFT_OUT: Mapping[str, str] = {
     "webhook": "is an address to which this site sends",
     "webhook_delivery": "is sent by this site",
     "finished_topic": "is for the webhooks of this site",
+    "topic_counts": "is counted from the judgements",
     "user": "has its own part, without passwords",
 }
 # Columns that no archive may contain; an imported collection gets its own.
@@ -193,6 +194,7 @@ OF_SITE = (
     "invitation",
     "job_part",
     "job",
+    "topic_counts",
     "webhook_delivery",
     "webhook",
 )

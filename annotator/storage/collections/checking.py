@@ -88,6 +88,33 @@ CHECKS = {
         WHERE topic_revision.revision < 1
             OR (topic_revision.judge_id <> 0 AND topic_revision.revision > coalesce(given.said, 0))
     """,
+    # Counted by the worker; a row of another revision is not used.
+    "Topics whose counted progress is not that of their judgements": """
+        WITH given AS (
+            SELECT pool_item_id, count(*) AS given FROM judgement
+            WHERE current AND judge_id NOT IN (SELECT id FROM "user" WHERE kind = 'machine')
+                AND assignment_id NOT IN (SELECT id FROM assignment WHERE purpose = 'adjudication')
+            GROUP BY pool_item_id
+        ), missing AS (
+            SELECT pool_item.id, pool_item.topic_id, pool_item.duplicate_of_id, given.given AS given,
+                pool_item.judgements_wanted - coalesce(given.given, 0) AS missing
+            FROM pool_item LEFT JOIN given ON given.pool_item_id = pool_item.id
+        ), counted AS (
+            SELECT item.topic_id, count(*) AS items, count(item.given) AS judged,
+                sum(CASE WHEN item.missing <= 0 AND coalesce(standing.missing, 0) <= 0 THEN 1 ELSE 0 END) AS complete,
+                sum(CASE WHEN item.missing > 0 THEN item.missing ELSE 0 END) AS remaining
+            FROM missing AS item LEFT JOIN missing AS standing ON standing.id = item.duplicate_of_id
+            GROUP BY item.topic_id
+        ), revised AS (SELECT topic_id, sum(revision) AS revision FROM topic_revision GROUP BY topic_id)
+        SELECT count(*) FROM topic_counts
+        LEFT JOIN counted ON counted.topic_id = topic_counts.topic_id
+        LEFT JOIN revised ON revised.topic_id = topic_counts.topic_id
+        WHERE topic_counts.revision = coalesce(revised.revision, 0) AND (
+            topic_counts.items <> coalesce(counted.items, 0) OR topic_counts.judged <> coalesce(counted.judged, 0)
+            OR topic_counts.complete <> coalesce(counted.complete, 0)
+            OR topic_counts.remaining <> coalesce(counted.remaining, 0)
+        )
+    """,
     "Pooled documents of another collection than their topic": """
         SELECT count(*) FROM pool_item
         JOIN topic ON topic.id = pool_item.topic_id JOIN document ON document.id = pool_item.document_id
@@ -141,6 +168,9 @@ _OF_COLLECTION = """
     ),
     topic_revision AS NOT MATERIALIZED (
         SELECT * FROM {schema}topic_revision WHERE topic_id IN (SELECT id FROM topic)
+    ),
+    topic_counts AS NOT MATERIALIZED (
+        SELECT * FROM {schema}topic_counts WHERE topic_id IN (SELECT id FROM topic)
     ),
     ranked_list AS NOT MATERIALIZED (
         SELECT * FROM {schema}ranked_list WHERE run_id IN (SELECT id FROM run WHERE collection_id {chosen})

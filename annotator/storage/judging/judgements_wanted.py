@@ -17,6 +17,7 @@ from annotator.storage.tables.collections import Collection, JudgingMode
 from annotator.storage.tables.judging import Assignment, AssignmentState, Purpose
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import Topic
+from annotator.storage.topics.revisions import raise_topics
 
 
 def base_wanted(collection: Collection) -> int:
@@ -44,6 +45,8 @@ def settle_needs(session: Session, collection_id: int, topic_ids: Iterable[int])
     for some in chunks(topic_ids):
         if _may_differ(session, collection, some):
             _settle_marks(session, collection, some)
+    # Progress depends on the items, too.
+    raise_topics(session, topic_ids)
 
 
 def settle_documents(session: Session, collection_id: int, document_ids: Sequence[int]) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, NamedTuple
 
-from sqlalchemy import Select, String, and_, cast, exists, func, or_, select
+from sqlalchemy import ColumnElement, Select, String, and_, cast, exists, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from annotator.storage.judging.judgements_wanted import mean_wanted
@@ -18,17 +18,17 @@ from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import ACCEPTED, Topic
 
 
-def item_progress(collection_id: int) -> Select[*tuple[Any, ...]]:
+def item_progress(in_topics: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
     """Query of pool items: `topic_id`, `document_id`, `is_judged`, `missing` judgements and `is_complete`.
 
-    `missing` is negative for an item with more judgements than it wants. Judgements by machines and adjudicators do not
-    count.
+    `in_topics` is a condition on topics. `missing` is negative for an item with more judgements than it wants.
+    Judgements by machines and adjudicators do not count.
     """
     given = (
         select(Judgement.pool_item_id, func.count().label("count"))
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
         .join(Topic, Topic.id == PoolItem.topic_id)
-        .where(Topic.collection_id == collection_id)
+        .where(in_topics)
         .where(Judgement.current, Judgement.judge_id.not_in(MACHINES), Judgement.assignment_id.not_in(DECIDING))
         .group_by(Judgement.pool_item_id)
         .cte("given")
@@ -49,7 +49,7 @@ def item_progress(collection_id: int) -> Select[*tuple[Any, ...]]:
         .outerjoin(given, given.c.pool_item_id == PoolItem.id)
         .outerjoin(standing, standing.id == PoolItem.duplicate_of_id)
         .outerjoin(of_standing, of_standing.c.pool_item_id == standing.id)
-        .where(Topic.collection_id == collection_id)
+        .where(in_topics)
     )
 
 
@@ -61,19 +61,6 @@ def judged_topic_ids(session: Session, ids: Sequence[int]) -> set[int]:
         for chunk in chunks(list(ids))
         for topic_id in session.scalars(statement.where(PoolItem.topic_id.in_(chunk)))
     }
-
-
-def finished_topics(session: Session, collection_id: int) -> frozenset[int]:
-    """Ids of the accepted topics with a pool whose items all have the judgements that they want."""
-    items = item_progress(collection_id).subquery()
-    finished = (
-        select(items.c.topic_id)
-        .join(Topic, Topic.id == items.c.topic_id)
-        .where(ACCEPTED)
-        .group_by(items.c.topic_id)
-        .having(func.count().filter(~items.c.is_complete) == 0)
-    )
-    return frozenset(session.scalars(finished))
 
 
 class TopicCount(NamedTuple):

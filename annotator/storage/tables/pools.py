@@ -142,3 +142,17 @@ class Contribution(Base):
     imported_from: Mapped[str | None]
     searched_by_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
     query: Mapped[str | None]
+
+
+class TopicCounts(Base):
+    """The progress of judging a topic, counted by a worker: valid while the topic's revision is the same."""
+
+    __tablename__ = "topic_counts"
+
+    topic_id: Mapped[int] = mapped_column(ForeignKey("topic.id", ondelete="CASCADE"), primary_key=True)
+    revision: Mapped[int]
+    items: Mapped[int]
+    judged: Mapped[int]
+    complete: Mapped[int]
+    # Judgements that items want and do not have.
+    remaining: Mapped[int]

@@ -7,7 +7,7 @@ from sqlalchemy import Select, delete, insert, select, update
 from sqlalchemy.orm import Session
 
 from annotator.storage import Event, FinishedTopic, Topic, Webhook
-from annotator.storage.judging.progress import finished_topics
+from annotator.storage.judging.topic_counts import topic_counts
 from annotator.storage.site.webhooks import announce
 
 
@@ -19,7 +19,7 @@ def collections_to_search(session: Session) -> list[int]:
 
 def topics_to_record(session: Session, collection_id: int) -> frozenset[int] | None:
     """Ids of the finished topics; None when they are those on record, and no webhook is new."""
-    finished = finished_topics(session, collection_id)
+    finished = frozenset(id_ for id_, counts in topic_counts(session, collection_id).items() if counts.is_finished)
     new = select(Webhook.id).where(Webhook.collection_id == collection_id, ~Webhook.is_current).limit(1)
     is_known = finished == set(session.scalars(_recorded(collection_id))) and session.scalar(new) is None
     return None if is_known else finished

@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -25,6 +24,7 @@ from annotator.storage import Collection as CollectionRow
 from annotator.storage import Document
 from annotator.storage.collections.collection import topic_ids
 from annotator.storage.documents.documents import docnos_of, document_ids
+from annotator.storage.judging.topic_counts import in_groups
 from annotator.storage.leaderboard.scored_state import ScoredState, docnos_in_topics, items_judged_since
 from annotator.storage.people.accounts import find_user
 from annotator.storage.pools.pools import DrawnSample, drawn_sample, strata_of
@@ -37,7 +37,7 @@ from annotator.storage.qrels.qrels_versions import (
 )
 from annotator.workflows.leaderboard.score_cache import Marked
 
-TOPICS_AT_ONCE = 16  # topics whose judgements are in memory at once; then only the settled grades remain
+ITEMS_AT_ONCE = 50_000  # whose judgements are in memory at once; then only the settled grades remain
 
 
 @dataclass(frozen=True)
@@ -124,8 +124,7 @@ class JudgesGrades(GradeSource):
         """Settle the stale topics; of topics with only new judgements, just the documents of these."""
         state = self.state
         graded = self._add_new_judgements(session, earlier)
-        others = iter([topic for topic in stale if topic not in graded])
-        while some := list(islice(others, TOPICS_AT_ONCE)):
+        for some in in_groups(session, [topic for topic in stale if topic not in graded], ITEMS_AT_ONCE):
             judged = self._left(
                 opinions(session, state.collection_id, machines=self.rules.counts_machines, topics=some)
             )

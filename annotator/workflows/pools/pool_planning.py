@@ -23,7 +23,7 @@ from annotator.evaluation.pooling.pool_curve import (
     curve_of_depths,
 )
 from annotator.evaluation.pooling.strategies import Strategy, StrategyKind, parse_strategy
-from annotator.storage import PoolItem
+from annotator.storage import PoolItem, Topic
 from annotator.storage.collections.collection import find_collection, find_open_collection
 from annotator.storage.documents.documents import docnos_of
 from annotator.storage.judging.adaptive_choices import chosen_before
@@ -289,7 +289,11 @@ def _curve(
 
 
 def _present(session: Session, collection_id: int, topics: Mapping[int, str]) -> dict[int, Present]:
-    items = item_progress(collection_id).where(PoolItem.topic_id.in_(topics)).order_by(PoolItem.topic_id)
+    items = (
+        item_progress(Topic.collection_id == collection_id)
+        .where(PoolItem.topic_id.in_(topics))
+        .order_by(PoolItem.topic_id)
+    )
     present = dict.fromkeys(topics, NOTHING)
     for topic, of_topic in groupby(fetch_rows(session, items), key=itemgetter(0)):
         _, documents, _, missing, is_complete = zip(*of_topic, strict=True)

@@ -27,7 +27,7 @@ from annotator.storage import (
 )
 from annotator.storage.collections.collection import find_collection, topic_ids
 from annotator.storage.judging.adaptive_choices import choices_of_strategy
-from annotator.storage.judging.progress import item_progress
+from annotator.storage.judging.topic_counts import topic_counts
 from annotator.storage.pools.pools import all_pools
 from annotator.storage.tables.runs import RunState
 from annotator.storage.tables.topics import ACCEPTED
@@ -165,21 +165,12 @@ class SelectionProgress:
 def pool_progress(session: Session, slug: str) -> list[TopicProgress]:
     """The accepted topics that have a pool, each with its judging progress."""
     collection_id = find_collection(session, slug).id
-    items = item_progress(collection_id).subquery()
-    rows = session.execute(
-        select(
-            Topic.number,
-            Topic.title,
-            func.count(),
-            func.count().filter(items.c.is_judged),
-            func.count().filter(items.c.is_complete),
-            func.coalesce(func.sum(items.c.missing).filter(items.c.missing > 0), 0),
-        )
-        .join(items, items.c.topic_id == Topic.id)
-        .where(Topic.collection_id == collection_id, ACCEPTED)
-        .group_by(Topic.id)
+    counts = topic_counts(session, collection_id)
+    topics = session.execute(
+        select(Topic.id, Topic.number, Topic.title).where(Topic.collection_id == collection_id, ACCEPTED)
     )
-    return sorted((TopicProgress(*row) for row in rows), key=lambda topic: natural_order(topic.number))
+    rows = [TopicProgress(number, title, *counts[id_]) for id_, number, title in topics if counts[id_].items]
+    return sorted(rows, key=lambda topic: natural_order(topic.number))
 
 
 def pool_versions(session: Session, slug: str) -> list[PoolVersion]:

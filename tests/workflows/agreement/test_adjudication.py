@@ -272,7 +272,7 @@ def test_a_decision_is_no_judgement_that_the_item_wants(session: Session) -> Non
     assert item_of(session, docno).taken == before
     decide(session, ada, docno)
     assert item_of(session, docno).taken == before
-    [row] = session.execute(item_progress(find_collection(session, SLUG).id)).all()
+    [row] = session.execute(item_progress(Topic.collection_id == find_collection(session, SLUG).id)).all()
     assert (row.missing, row.is_complete) == (1, False)
     task = judging.next_task(session, SLUG, "1", jo, now=NOW)
     assert task is not None

@@ -1,0 +1,140 @@
+"""The progress of judging by topic: counted by a worker, kept under the topic's revision, and read by the pages.
+
+A topic that was changed since is counted for the reader, so what is read is never old.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from sqlalchemy import ColumnElement, func, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from annotator.storage.judging.progress import item_progress
+from annotator.storage.site.bulk_insert import chunks
+from annotator.storage.tables.pools import TopicCounts
+from annotator.storage.tables.topics import ACCEPTED, Topic, TopicRevision
+
+# So many changed topics are counted in one statement for the whole collection.
+MANY = 500
+UNKNOWN_IN_A_GROUP = 16
+
+
+class Counts(NamedTuple):
+    """Pool items of a topic: all, judged, and complete ones, and the judgements that the others want."""
+
+    items: int
+    judged: int
+    complete: int
+    remaining: int
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether there are items and all are complete."""
+        return 0 < self.items == self.complete
+
+
+class ChangedTopic(NamedTuple):
+    """An accepted topic that was changed since it was counted, and its revision."""
+
+    id: int
+    revision: int
+
+
+NOTHING = Counts(0, 0, 0, 0)
+COLUMNS = ("revision", *Counts._fields)
+
+
+def _upsert(insert: sqlite.Insert | postgresql.Insert) -> sqlite.Insert | postgresql.Insert:
+    """Replace an earlier row: two workers may count a topic at once."""
+    columns = {name: insert.excluded[name] for name in COLUMNS}
+    return insert.on_conflict_do_update(index_elements=[TopicCounts.topic_id], set_=columns)
+
+
+RECORD = {
+    "sqlite": _upsert(sqlite.insert(TopicCounts)),
+    "postgresql": _upsert(postgresql.insert(TopicCounts)),
+}
+
+
+def topic_counts(session: Session, collection_id: int) -> dict[int, Counts]:
+    """Accepted topic id → its counts."""
+    of_collection = Topic.collection_id == collection_id
+    rows = session.execute(
+        select(Topic.id, TopicCounts.items, TopicCounts.judged, TopicCounts.complete, TopicCounts.remaining)
+        .outerjoin(TopicCounts, TopicCounts.topic_id == Topic.id)
+        .where(of_collection, ACCEPTED)
+        .order_by(Topic.id)
+    )
+    counts = {id_: NOTHING if row[0] is None else Counts(*row) for id_, *row in rows}
+    changed = [topic.id for topic in changed_topics(session, of_collection)]
+    return counts | count_topics(session, changed, collection_id if len(changed) > MANY else None)
+
+
+def changed_topics(
+    session: Session, of_collections: ColumnElement[bool], *, most: int | None = None
+) -> list[ChangedTopic]:
+    """The accepted topics, among those that the condition selects, that were changed since they were counted."""
+    revision = func.coalesce(func.sum(TopicRevision.revision), 0)
+    rows = session.execute(
+        select(Topic.id, revision)
+        .outerjoin(TopicRevision, TopicRevision.topic_id == Topic.id)
+        .outerjoin(TopicCounts, TopicCounts.topic_id == Topic.id)
+        .where(of_collections, ACCEPTED)
+        .group_by(Topic.id, TopicCounts.revision)
+        .having(revision != func.coalesce(TopicCounts.revision, -1))
+        .order_by(Topic.id)
+        .limit(most)
+    )
+    return [ChangedTopic(id_, int(number)) for id_, number in rows]
+
+
+def count_topics(session: Session, topics: Sequence[int], collection_id: int | None = None) -> dict[int, Counts]:
+    """Count the items of these topics; with `collection_id` in one statement over the whole collection."""
+    counts = dict.fromkeys(topics, NOTHING)
+    if collection_id is not None:
+        some = [Topic.collection_id == collection_id]
+    else:
+        some = [Topic.id.in_(ids) for ids in chunks(list(topics))]
+    for in_topics in some:
+        items = item_progress(in_topics).subquery()
+        rows = session.execute(
+            select(
+                items.c.topic_id,
+                func.count(),
+                func.count().filter(items.c.is_judged),
+                func.count().filter(items.c.is_complete),
+                func.coalesce(func.sum(items.c.missing).filter(items.c.missing > 0), 0),
+            ).group_by(items.c.topic_id)
+        )
+        counts |= {id_: Counts(*map(int, row)) for id_, *row in rows if id_ in counts}
+    return counts
+
+
+def record_counts(session: Session, changed: Sequence[ChangedTopic], counts: Mapping[int, Counts]) -> None:
+    """Record what was counted at these revisions, in place of what was recorded before."""
+    rows = [{"topic_id": topic.id, "revision": topic.revision, **counts[topic.id]._asdict()} for topic in changed]
+    for some in chunks(rows):
+        session.execute(RECORD[session.get_bind().dialect.name], some)
+
+
+def in_groups(session: Session, topics: Sequence[int], most: int) -> Iterator[list[int]]:
+    """Divide topics into groups with about so many items, by the last count; one of an unknown size counts as many.
+
+    On PostgreSQL a statement for a few topics may read a whole table, so that there must not be many of them.
+    """
+    sizes: dict[int, int] = {}
+    for some in chunks(list(topics)):
+        counted = select(TopicCounts.topic_id, TopicCounts.items).where(TopicCounts.topic_id.in_(some))
+        sizes |= {id_: items for id_, items in session.execute(counted)}
+    group: list[int] = []
+    size = 0
+    for topic in topics:
+        of_topic = sizes.get(topic, most // UNKNOWN_IN_A_GROUP)
+        if group and size + of_topic > most:
+            yield group
+            group, size = [], 0
+        group.append(topic)
+        size += of_topic
+    if group:
+        yield group
