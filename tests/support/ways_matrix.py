@@ -12,7 +12,6 @@ SCREEN = "It is a part of the judging screen or of a page, which other ways do n
 MACHINE = "It works on the database or the processes of the machine, or on files alone, not on a collection."
 ACCOUNTS = "Accounts and tokens are made by people; no token makes another."
 REPLACED = "Other operations do the same."
-OPEN = "It is not built yet."
 
 
 @dataclass(frozen=True)
