@@ -131,3 +131,26 @@ def test_a_check_is_not_kept_as_nothing_is_stored(program: Caller, database: Dat
     with database.reading() as session:
         assert session.scalars(select(func.count()).select_from(KeptResponse)).one() == 0
     assert sent(pat, "k2", path=f"{API}/collections/nows/runs").status_code == 404
+
+
+@pytest.mark.parametrize(("labels", "status"), [("1 0 a 1\n", 200), ("1 0 a 0\n", 422)])
+def test_a_form_is_the_same_with_another_boundary(program: Caller, labels: str, status: int) -> None:
+    """HTTP clients choose a boundary for each request, so that a repeated form differs in its bytes."""
+    ola, answers = program("ola"), []
+    for content, boundary in (("1 0 a 1\n", "one"), (labels, "other")):
+        part = f'--{boundary}\r\nContent-Disposition: form-data; name="labels"; filename="l"\r\n\r\n{content}\r\n'
+        headers = {"Idempotency-Key": "k1", "Content-Type": f"multipart/form-data; boundary={boundary}"}
+        path, query = f"{NEWS}/judgements/imports", {"judge": "nist"}
+        answers.append(ola.call("POST", path, headers=headers, data=f"{part}--{boundary}--\r\n", query_string=query))
+    first, again = answers
+    assert first.json["added"] == 1, first.text
+    assert again.status_code == status, again.text
+    assert again.headers.get("Idempotency-Replayed") == ("true" if status == 200 else None)
+
+
+def test_the_job_of_an_answer_with_secrets_is_kept(program: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("annotator.api.site.jobs_asked.MOST_AT_ONCE", 10)
+    ola, path = program("ola"), f"{NEWS}/invitations/many"
+    first, again = (sent(ola, "k1", b"name,role,team\nann,judge,\n", path) for _ in range(2))
+    assert (first.status_code, again.status_code) == (202, 202)
+    assert again.headers["Location"] == first.headers["Location"]

@@ -18,7 +18,7 @@ from webargs.flaskparser import FlaskParser
 from werkzeug.exceptions import HTTPException, InternalServerError
 
 from annotator.api.site.access import Gate, let_in, token_in_use
-from annotator.api.site.idempotency import answered_before, claim, keep, keyed_request
+from annotator.api.site.idempotency import FORM_WITH_FILES, answered_before, claim, keep, keyed_request
 from annotator.api.site.jobs_asked import JobStatus, left_to_worker
 from annotator.api.site.pagination import linked
 from annotator.api.site.preconditions import precondition, tagged
@@ -39,7 +39,6 @@ ACCEPTED = 202
 BAD_REQUEST = 400
 UNSUPPORTED = 415
 UNPROCESSABLE = 422
-FORM_WITH_FILES = "multipart/form-data"
 JOB_TOLD = {
     "description": (
         "The file is large and processed by a background job: poll the job at its Location until it has finished."

@@ -24,6 +24,8 @@ from annotator.workflows.site.idempotency import (
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotency-Replayed"
 LONGEST = 255
+FORM_WITH_FILES = "multipart/form-data"
+ACCEPTED = 202
 BAD_REQUEST = 400
 # Headers of a response that belong to what was done, not to the connection.
 KEPT_HEADERS = ("Content-Type", "Location", "Retry-After", "ETag")
@@ -36,9 +38,7 @@ def keyed_request() -> KeyedRequest | Response | None:
         return None
     if not 0 < len(key) <= LONGEST or not key.isascii() or not key.isprintable():
         return problem(BAD_REQUEST, f"The header {HEADER} has 1 to {LONGEST} printable ASCII characters.")
-    digest = hashlib.sha256(f"{request.method} {request.full_path}\n".encode())
-    digest.update(request.get_data())
-    return KeyedRequest(caller().id, key, digest.hexdigest())
+    return KeyedRequest(caller().id, key, _digest())
 
 
 def answered_before(keyed: KeyedRequest) -> Response | None:
@@ -55,12 +55,28 @@ def claim(keyed: KeyedRequest) -> Check:
 
 
 def keep(keyed: KeyedRequest, answer: ResponseReturnValue, *, has_secret: bool) -> Response:
-    """Keep the response, unless it has a secret, of which no copy is stored."""
+    """Keep the response, unless it has a secret, of which no copy is stored; the address of a job is none."""
     response = make_response(answer)
-    if not has_secret:
+    if not has_secret or response.status_code == ACCEPTED:
         headers = {name: response.headers[name] for name in KEPT_HEADERS if name in response.headers}
         stored = StoredResponse(response.status_code, headers, response.get_data())
         # Without it, a repetition is told that the request was carried out.
         with suppress(BusyError), database().preparing().transaction() as session:
             keep_response(session, keyed, stored)
     return response
+
+
+def _digest() -> str:
+    """A digest of method, address and body; of a form its parts, as each request separates them by its own boundary."""
+    digest = hashlib.sha256(f"{request.method} {request.full_path}\n".encode())
+    content = request.get_data()
+    if request.mimetype != FORM_WITH_FILES:
+        digest.update(content)
+        return digest.hexdigest()
+    for name, value in request.form.items(multi=True):
+        digest.update(repr((name, value)).encode())
+    for name, file in request.files.items(multi=True):
+        sha256 = hashlib.file_digest(file.stream, "sha256").hexdigest()
+        file.stream.seek(0)
+        digest.update(repr((name, file.filename, sha256)).encode())
+    return digest.hexdigest()
