@@ -88,3 +88,8 @@ def test_a_list_links_to_the_pages_around_it(program: Caller) -> None:
     assert "next" not in answer.headers["Link"]
     first = program("ola").get(f"{NEWS}/runs", page_size=1)
     assert f'<{NEWS}/runs?page_size=1&page=2>; rel="next"' in first.headers["Link"]
+
+
+def test_a_response_leaves_its_date_to_the_server(program: Caller) -> None:
+    """Servers add the header; with one of the application's, the response would have two."""
+    assert "Date" not in program("ola").get(ALPHA).headers

@@ -48,6 +48,15 @@ def test_without_a_limit_nothing_is_told(database: Database) -> None:
     assert "RateLimit" not in answer.headers
 
 
+@pytest.mark.usefixtures("news")
+def test_a_change_with_if_match_is_one_request(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("annotator.api.site.rate_limits.time.time", lambda: 1_000_000_000.0)
+    ola = program_with(database, "ola", 2)
+    tag = ola.get(f"{NEWS}/settings").headers["ETag"]
+    answer = ola.call("PATCH", f"{NEWS}/settings", headers={"If-Match": tag}, json={"title": "News of the day"})
+    assert (answer.status_code, answer.headers["RateLimit"]) == (200, '"token";r=0;t=20')
+
+
 @given(st.lists(st.tuples(st.integers(1, 5), st.floats(0, 600)), max_size=60))
 def test_each_minute_of_each_token_is_counted_from_one(requests: list[tuple[int, float]]) -> None:
     counter = RequestCounter()

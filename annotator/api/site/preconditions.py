@@ -12,6 +12,8 @@ CHANGING = frozenset({"PUT", "PATCH", "DELETE"})
 OK = 200
 # Of the environ of a request: what is not repeated with a GET request for the same address.
 OF_THE_CHANGE = ("HTTP_IF_MATCH", "HTTP_IDEMPOTENCY_KEY", "CONTENT_TYPE", "HTTP_TRANSFER_ENCODING")
+# In the environ of the repeated request, which is not counted as one of the token's.
+READING_AGAIN = "annotator.reading_again"
 CHANGED = (
     "This has changed since you read it, or is not there: its ETag is not one of If-Match. Nothing was stored: GET it "
     "again."
@@ -25,6 +27,7 @@ def tagged(answer: ResponseReturnValue) -> Response:
     if response.status_code == OK and not response.is_streamed:
         response.add_etag()
         response.make_conditional(request)
+        response.headers.pop("Date", None)  # the server adds it, and a response has one
     return response
 
 
@@ -51,7 +54,13 @@ def _read_again() -> Response:
     """The response to a GET request of the same caller for the same address."""
     environ = {name: value for name, value in request.environ.items() if name not in OF_THE_CHANGE}
     environ = {name: value for name, value in environ.items() if not name.startswith(("werkzeug.", "flask."))}
-    environ |= {"REQUEST_METHOD": "GET", "QUERY_STRING": "", "CONTENT_LENGTH": "0", "wsgi.input": BytesIO()}
+    environ |= {
+        READING_AGAIN: True,
+        "REQUEST_METHOD": "GET",
+        "QUERY_STRING": "",
+        "CONTENT_LENGTH": "0",
+        "wsgi.input": BytesIO(),
+    }
     guard = write_guard.set(None)
     try:
         with current_app.app_context(), current_app.request_context(environ):

@@ -5,6 +5,7 @@ import time
 
 from flask import Flask, Response, current_app, g, request
 
+from annotator.api.site.preconditions import READING_AGAIN
 from annotator.api.site.problems import problem
 from annotator.web.site.background import work
 from annotator.web.site.context import settings
@@ -43,7 +44,7 @@ def install(app: Flask) -> None:
 def too_many_requests(token_id: int) -> Response | None:
     """Count this request; return the problem when the token has sent too many in this minute."""
     most = settings().api_requests_per_minute
-    if not most or work() is not None:
+    if not most or work() is not None or READING_AGAIN in request.environ:
         return None
     at = time.time()
     counter: RequestCounter = current_app.extensions[COUNTER]
