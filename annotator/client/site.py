@@ -282,20 +282,10 @@ def _refusal(answer: httpx.Response) -> AnnotatorError:
 
 def _refused(problem: Mapping[str, Any]) -> AnnotatorError:
     if not problem.get("problems"):
-        return SiteError(NO_LINE, said=_details(problem))
+        return SiteError(NO_LINE, said=problem["detail"])
     problems = Problems()
     for one in problem["problems"]:
         sentence = Sentence(one["detail"].replace("%", "%%"))
         further = tuple(one["lines"][1:])
         problems.add_problem(Problem(one["file"], one["line"], sentence, one["count"], further))
     return FileRefusedError(problems, Sentence(NO_LINE, {"said": problem["detail"]}))
-
-
-def _details(problem: Mapping[str, Any]) -> str:
-    """The message of a problem with the errors of each field."""
-    fields = [
-        f"{name}: {' '.join(wrong) if isinstance(wrong, list) else wrong}"
-        for part in (problem.get("errors") or {}).values()
-        for name, wrong in (part.items() if isinstance(part, dict) else [])
-    ]
-    return " ".join([problem["detail"], *fields])

@@ -183,3 +183,10 @@ def test_a_token_needs_no_collection_to_be_shown(program: Caller, news: None) ->
     del news
     shown = program("jo").get(FREE["Collections.show_token"]).json
     assert names_in(shown) == names_in(examples()["show_token"]["answer"][JSON])
+
+
+def test_every_change_describes_the_refusals_of_its_key(document: Any) -> None:  # noqa: ANN401
+    for path, methods in document["paths"].items():
+        for method, one in methods.items():
+            if method in {"post", "put", "patch", "delete"}:
+                assert {"400", "409", "422"} <= one["responses"].keys(), (method, path)

@@ -5,7 +5,7 @@ import logging
 import re
 
 import pytest
-from build import SECRET_KEY
+from build import SECRET_KEY, member
 from calling import API, NEWS, Caller, Program, token_of
 from flask import Flask
 
@@ -15,7 +15,7 @@ from annotator.app import create_app
 from annotator.errors import BusyError
 from annotator.logs import REQUESTS
 from annotator.settings import Settings
-from annotator.storage import Database
+from annotator.storage import Database, Role
 from annotator.storage.people.accounts import find_user
 from annotator.workflows.collections import collection
 from annotator.workflows.people.tokens import Scope
@@ -50,6 +50,22 @@ def test_every_refusal_is_a_problem(program: Caller, method: str, path: str, sta
 def test_a_wrong_parameter_is_named(program: Caller) -> None:
     answer = program("ola").get(f"{NEWS}/runs", page="first")
     assert answer.json["errors"] == {"query": {"page": ["Not a valid integer."]}}
+    assert answer.json["detail"] == "What was sent does not fit: page: Not a valid integer."
+
+
+def test_a_wrong_field_within_a_list_is_named_in_the_sentence(program: Caller) -> None:
+    body = {"slug": "next", "title": "Next", "scale": [{"value": 0, "name": "Not relevant"}, {"value": "1"}]}
+    answer = program("ada").post(f"{API}/collections", body)
+    assert answer.json["detail"] == (
+        "What was sent does not fit: scale.1.value: Not a valid integer. scale.1.name: Missing data for required field."
+    )
+
+
+@pytest.mark.parametrize("body", [[], "text"])
+def test_a_body_that_is_no_object_is_refused_in_a_sentence(program: Caller, body: object) -> None:
+    answer = program("ada").post(f"{API}/collections", body)
+    assert answer.status_code == 422
+    assert answer.json["detail"] == "What was sent does not fit: Invalid input type."
 
 
 def test_what_is_too_large_is_refused_before_it_is_read(program: Caller) -> None:
@@ -110,11 +126,16 @@ def test_a_body_where_none_is_taken_is_refused(program: Caller) -> None:
 
 
 @pytest.mark.parametrize("endpoint", sorted(OPERATIONS))
-def test_every_operation_names_query_parameters_that_it_does_not_know(program: Caller, endpoint: str) -> None:
+def test_every_operation_names_query_parameters_that_it_does_not_know(
+    program: Caller, database: Database, endpoint: str
+) -> None:
     operation = OPERATIONS[endpoint]
+    with database.transaction() as session:
+        member(session, "kim", Role.ADJUDICATOR)
     path = re.sub("<[^>]+>", "1", operation.path.replace("<slug>", "news"))
     refused = [
-        program(name).call(operation.method, path, query_string={"pagesize": 2}) for name in ("ola", "jo", "pat", "ada")
+        program(name).call(operation.method, path, query_string={"pagesize": 2})
+        for name in ("ola", "jo", "kim", "pat", "ada")
     ]
     answers = [answer for answer in refused if answer.status_code != 403]
     assert answers

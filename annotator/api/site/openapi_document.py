@@ -25,11 +25,15 @@ ALWAYS = {
 }
 IN_COLLECTION = {"404": "The collection does not exist, or has nothing of that name."}
 WITH_BODY = {
-    "409": "The state of the collection does not allow it.",
     "413": "More was sent than the server takes at once.",
     "415": "The body is not of the type that the operation reads.",
 }
 WITH_INPUT = {"422": "A parameter, the body or the file is invalid."}
+# Of all that change something, also without a body: a key may come with another request.
+CHANGING = {
+    "409": "The state of the collection does not allow it, or the request with this key is being carried out.",
+    "422": "A value is not valid, or the Idempotency-Key came with another request.",
+}
 HEADERS_SENT = {
     "If-Match": "The ETag that GET answers here: with another one the change is refused (412).",
     "Idempotency-Key": (
@@ -118,6 +122,8 @@ def _add_transport(document: Document) -> None:
                 continue  # If-None-Match would add an answer without a type to those of clients
             sent = ["Idempotency-Key"]
             sent += ["If-Match"] if method in {"put", "patch", "delete"} and "get" in methods else []
+            for status, why in CHANGING.items():
+                one["responses"].setdefault(status, _refusal(status, why))
             one["parameters"] = [*one.get("parameters", ()), *map(_header, sent)]
             if "If-Match" in sent:
                 one["responses"]["412"] = _refusal("412", TYPES["precondition-failed"])

@@ -1,7 +1,7 @@
 """Errors in API responses: problem details (RFC 9457)."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -58,6 +58,7 @@ TYPES = {
 # More specific than the default messages of the framework.
 WORDS = {
     404: "There is nothing at this address.",
+    405: "This address does not have the method of the request; the header Allow names those that it has.",
     408: "The connection was lost or slow before everything had arrived. Nothing was stored: send it again.",
     413: "More was sent than this server takes at once. Gzip the file, or send it in parts.",
     500: "This is our fault, not yours. Nothing was stored; the server's log has the details.",
@@ -135,7 +136,8 @@ def of_http(error: HTTPException) -> Response:
     data: dict[str, Any] = getattr(error, "data", None) or {}
     headers = {name: value for name, value in error.get_headers() if name in {"Allow", "Location", "Retry-After"}}
     if "messages" in data:
-        return problem(status, "What was sent does not fit: see “errors”.", headers, errors=data["messages"])
+        wrong = " ".join(_wrong_fields(data["messages"].values()))
+        return problem(status, f"What was sent does not fit: {wrong}", headers, errors=data["messages"])
     return problem(status, WORDS.get(status) or error.description or _title(status), headers)
 
 
@@ -143,6 +145,18 @@ def file_problem(one: Problem) -> dict[str, object]:
     """A problem of a file as JSON values."""
     lines = [] if one.line is None else [one.line, *one.further_lines]
     return {"file": one.file, "line": one.line, "lines": lines, "count": one.count, "detail": str(one.sentence)}
+
+
+def _wrong_fields(found: Iterable[Any], path: tuple[str, ...] = ()) -> Iterator[str]:
+    """Each field with what is wrong with it; the fields within fields and lists are written with dots."""
+    for inner in found:
+        if isinstance(inner, Mapping):
+            for name, within in inner.items():
+                # marshmallow's name for what is wrong with the whole
+                yield from _wrong_fields([within], path if name == "_schema" else (*path, str(name)))
+        else:
+            said = " ".join(map(str, inner)) if isinstance(inner, list) else str(inner)
+            yield f"{'.'.join(path)}: {said}" if path else said
 
 
 def _title(status: int) -> str:
