@@ -15,7 +15,7 @@ from flask import Flask
 
 from annotator import __version__
 from annotator.api.site.descriptions import OF_OBJECTS, OF_OPERATIONS, PARAMETERS, PROPERTIES
-from annotator.api.site.door import FORM_WITH_FILES
+from annotator.api.site.idempotency import FORM_WITH_FILES
 from annotator.api.site.openapi_document import LEFT_TO_WORKER, examples
 from annotator.storage import Database, Role
 from annotator.web.site.context import SETTINGS

@@ -76,7 +76,7 @@ def _digest() -> str:
     for name, value in request.form.items(multi=True):
         digest.update(repr((name, value)).encode())
     for name, file in request.files.items(multi=True):
-        sha256 = hashlib.file_digest(file.stream, "sha256").hexdigest()
-        file.stream.seek(0)
+        sha256 = hashlib.sha256(file.read()).hexdigest()
+        file.seek(0)
         digest.update(repr((name, file.filename, sha256)).encode())
     return digest.hexdigest()
