@@ -10,6 +10,7 @@ from sqlalchemy.exc import DBAPIError
 from annotator.errors import BusyError
 
 SECONDS_AFTER_TROUBLE = 5.0
+SECONDS_TO_END = 2.0
 LOG = logging.getLogger("annotator.worker")
 
 
@@ -31,8 +32,10 @@ class Repeating:
         self._thread.start()
 
     def stop(self) -> None:
-        """Let the thread end after the step at hand; an interrupted transaction is rolled back with the process."""
+        """Begin no further step, and wait a moment for the one at hand; the process's end rolls it back otherwise."""
         self._ended.set()
+        if self._thread.is_alive():
+            self._thread.join(SECONDS_TO_END)
 
     def _run(self) -> None:
         while not self._ended.is_set():

@@ -26,7 +26,7 @@ from annotator.api.site.problems import of_http, of_refusal, problem
 from annotator.api.site.rate_limits import too_many_requests
 from annotator.errors import AnnotatorError
 from annotator.files import InputFile
-from annotator.storage.site.database import WriteGuard, write_guard
+from annotator.storage.site.write_guard import WriteGuard, write_guard
 from annotator.web.site.json_answers import load_json
 from annotator.web.site.uploads import whole_files
 

@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from annotator.api.site.access import caller
 from annotator.api.site.problems import problem
 from annotator.errors import BusyError
-from annotator.storage.site.database import Check
+from annotator.storage.site.write_guard import Check
 from annotator.web.site.background import work
 from annotator.web.site.context import database, now
 from annotator.workflows.site.idempotency import (

@@ -6,7 +6,7 @@ from flask import Response, current_app, make_response, request
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import PreconditionFailed
 
-from annotator.storage.site.database import Check, in_turn, write_guard
+from annotator.storage.site.write_guard import Check, in_turn, write_guard
 
 CHANGING = frozenset({"PUT", "PATCH", "DELETE"})
 OK = 200

@@ -1,6 +1,5 @@
 """The engine with read and write sessions, and exclusive connections for migrations."""
 
-import hashlib
 import os
 import random
 import re
@@ -8,11 +7,10 @@ import secrets
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from copy import copy
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from urllib.parse import unquote
@@ -26,6 +24,7 @@ from annotator.errors import BusyError, ConflictError, InvalidValueError
 from annotator.files import OWNER_ONLY
 from annotator.installed import how_to_install
 from annotator.storage.site.transient_errors import PRIMARY_CODE, came_second, gave_way, refuse_for_now
+from annotator.storage.site.write_guard import write_guard
 
 
 def refused_url(url: str, error: Exception) -> InvalidValueError:
@@ -84,31 +83,6 @@ Arguments = ParamSpec("Arguments")
 
 # How many seconds the current request may wait for another writer, if less than the default.
 patience: ContextVar[float | None] = ContextVar("patience", default=None)
-
-
-Check = Callable[[Session], None]
-
-
-@dataclass
-class WriteGuard:
-    """Runs at the beginning of the transaction that stores what a request is about, and sees that it was committed.
-
-    Until then it runs again in each transaction, as in one that is tried again. Its checks may write, or raise to
-    refuse.
-    """
-
-    checks: Sequence[Check]
-    is_committed: bool = False
-
-    def run(self, session: Session) -> None:
-        """Run the checks, unless the transaction that they are for was committed."""
-        if not self.is_committed:
-            for check in self.checks:
-                check(session)
-
-
-# The guard of the current request, if it has one.
-write_guard: ContextVar[WriteGuard | None] = ContextVar("write_guard", default=None)
 
 
 class HeldUpError(BaseException):
@@ -355,22 +329,6 @@ def _is_to_begin(connection: Connection) -> bool:
     """Whether SQLite has no transaction yet (a savepoint has one); PostgreSQL's driver begins by itself."""
     driver: Any = connection.connection.dbapi_connection
     return isinstance(driver, sqlite3.Connection) and not driver.in_transaction
-
-
-def in_turn(subject: str, check: Callable[[], None]) -> Check:
-    """A check that first waits for the other write transactions in their turn at this subject.
-
-    SQLite has only one write transaction at a time, whatever its subject.
-    """
-    number = int.from_bytes(hashlib.sha256(subject.encode()).digest()[:8]) >> 1  # a bigint without sign
-
-    def wait_and_check(session: Session) -> None:
-        session.connection()  # begins the transaction, which on SQLite takes the write lock
-        if not has_one_writer(session):
-            session.execute(select(func.pg_advisory_xact_lock(number)))
-        check()
-
-    return wait_and_check
 
 
 def has_one_writer(session: Session) -> bool:
