@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 MAX_PROBLEMS = 100  # distinct problems listed per file
 # After so many problems a file is read no further: it is of another format, or an attack.
 MOST_COUNTED = 20_000
+NOTED_PROBLEMS = 10  # that a traceback shows
 MANY_OF_A_KIND = 10  # problems with different values of one template
 FURTHER_LINES = 4  # listed for repeated problems, after the first
 
@@ -103,6 +104,8 @@ class FileRefusedError(AnnotatorError):
         self.total = problems.total
         told = summary or Sentence("Nothing was stored. Problems found: %(total)d.", {"total": problems.total})
         super().__init__(told.template, **told.values)
+        for problem in self.problems[:NOTED_PROBLEMS]:  # shown below the error by Python and by notebooks
+            self.add_note(str(problem))
 
 
 class _FileProblems:

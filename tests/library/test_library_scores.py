@@ -1,6 +1,7 @@
 """`annotator.evaluate` and `annotator.compare`: everything that programs hold gives the scores of the files."""
 
 import sys
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -208,6 +209,7 @@ def test_a_bad_file_is_refused_with_its_line(files: Path) -> None:
         annotator.evaluate(files / "qrels.txt", files / "bad.run")
     [problem] = refused.value.problems
     assert problem.line == 1
+    assert str(problem) in "".join(traceback.format_exception(refused.value))  # what a notebook shows
     with pytest.raises(FileRefusedError):
         annotator.pool(files / "bad.run")
 

@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 from annotator.errors import Problems
+from annotator.evaluation.formats.record_layouts import has_label_heading, has_run_heading
 from annotator.evaluation.formats.table_lines import data_lines, first_line_of, is_json
 
 COLUMNS = 6
@@ -32,7 +34,15 @@ def note_no_qrels(name: str, text: bytes, problems: Problems) -> bool:
             "Where both are asked for, the qrels come first.",
         )
         return True
-    return _note_other(name, text, problems)
+    if has_run_heading(text):
+        problems.add(
+            name,
+            None,
+            "This is the table of a run, not qrels: its heading has a rank or score and no grade. "
+            "Where both are asked for, the qrels come first.",
+        )
+        return True
+    return _note_other(name, text, problems, {QRELS_COLUMNS, SAMPLED_COLUMNS}, "qid,docno,grade")
 
 
 def note_no_run(name: str, text: bytes, problems: Problems) -> bool:
@@ -45,7 +55,15 @@ def note_no_run(name: str, text: bytes, problems: Problems) -> bool:
             "Where both are asked for, the qrels come first.",
         )
         return True
-    return _note_other(name, text, problems)
+    if has_label_heading(text):
+        problems.add(
+            name,
+            None,
+            "This is a table of qrels, not a run: its heading has a grade. "
+            "Where both are asked for, the qrels come first.",
+        )
+        return True
+    return _note_other(name, text, problems, {COLUMNS}, "qid,docno,score")
 
 
 def note_separator(name: str, text: bytes, problems: Problems) -> bool:
@@ -59,20 +77,35 @@ def note_separator(name: str, text: bytes, problems: Problems) -> bool:
     return True
 
 
-def _note_other(name: str, text: bytes, problems: Problems) -> bool:
-    """Note that a file is JSON, markup or comma-separated as a whole; False otherwise."""
+def _note_other(name: str, text: bytes, problems: Problems, columns: AbstractSet[int], heading: str) -> bool:
+    """Note that a file is JSON, markup or comma-separated as a whole; False otherwise.
+
+    `columns` are the numbers of columns that it should have, `heading` is one with which a table would be read.
+    """
     first = first_line_of(text)
     if is_json(first):
         problems.add(name, None, "The file is JSON; its columns must be separated by blanks or tabs.")
     elif MARKUP.match(first):
         problems.add(name, None, "The file is XML, HTML or SGML; its columns must be separated by blanks or tabs.")
-    elif _every_line(text, lambda words: len(words) == 1 and b"," in words[0]):
-        problems.add(name, None, "The columns are separated by commas; they must be separated by blanks or tabs.")
-    elif _every_line(text, lambda words: len(words) == 1 and b";" in words[0]):
-        problems.add(name, None, "The columns are separated by semicolons; they must be separated by blanks or tabs.")
+    elif len(first.split()) not in columns and (separator := _separator_of(text)):
+        problems.add(
+            name,
+            None,
+            "The columns are separated by “%(separator)s”. Name them in the first line, as in %(heading)s, or separate "
+            "them by blanks or tabs.",
+            separator=separator,
+            heading=heading.replace(",", separator),
+        )
     else:
         return False
     return True
+
+
+def _separator_of(text: bytes) -> str | None:
+    """A comma or semicolon that every line has."""
+    if _every_line(text, lambda words: any(b"," in word for word in words)):
+        return ","
+    return ";" if _every_line(text, lambda words: any(b";" in word for word in words)) else None
 
 
 def _is_of_run(words: list[bytes]) -> bool:

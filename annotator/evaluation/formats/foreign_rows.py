@@ -85,7 +85,9 @@ class _Conversion:
         if number and is_one_word(number):
             return number
         self.unknown.add(topic)
-        if topic:
+        if topic and not self.titles:
+            self.problems.add(self.name, line, "The topic is given by its query; here it must be its number, one word.")
+        elif topic:
             self.problems.add(self.name, line, "There is no topic with the query “%(query)s”.", query=shown_text(topic))
         else:
             self.problems.add(self.name, line, "The entry names no topic.")

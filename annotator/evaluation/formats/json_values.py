@@ -9,6 +9,7 @@ from annotator.errors import Problems
 
 BLANKS = re.compile(r"[ \t\r\n]*")
 DECODER = json.JSONDecoder()
+UNTERMINATED = "Unterminated string"  # as json says of a string that the text ends in
 
 
 class BrokenJsonError(Exception):
@@ -96,13 +97,17 @@ def noting_broken_json(name: str, text: str, problems: Problems) -> Iterator[Non
     try:
         yield
     except BrokenJsonError as error:
-        problems.add(
-            name,
-            text.count("\n", 0, error.at) + 1,
-            "The JSON is broken at column %(column)d: %(reason)s.",
-            column=error.at - text.rfind("\n", 0, error.at),
-            reason=error.reason,
-        )
+        end = len(text.rstrip())
+        is_cut_off = error.at >= end or error.reason.startswith(UNTERMINATED)
+        at = end if is_cut_off else error.at
+        line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+        if is_cut_off:
+            told = "The JSON ends too early, at column %(column)d: the file was cut off. Send it again."
+            problems.add(name, line, told, column=column)
+        else:
+            reason = error.reason.removesuffix(" at")  # the place follows in the messages of json
+            told = "The JSON is broken at column %(column)d: %(reason)s."
+            problems.add(name, line, told, column=column, reason=reason)
 
 
 def list_objects(name: str, text: bytes, problems: Problems) -> Iterator[tuple[int, Mapping[str, object]]]:

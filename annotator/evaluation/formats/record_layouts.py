@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from annotator.errors import Problems
-from annotator.evaluation.formats.csv_tables import table_rows
+from annotator.evaluation.formats.csv_tables import is_table, table_rows
 from annotator.evaluation.formats.foreign_rows import LabelRow, RunRow
 from annotator.evaluation.formats.json_values import JsonCursor, list_objects, noting_broken_json
 from annotator.evaluation.formats.table_lines import data_lines, json_objects, shown_text
@@ -15,7 +15,8 @@ DOCUMENT_KEYS = ("docno", "doc_id", "docid", "docId", "corpus-id", "corpus_id", 
 RANK_KEYS = ("rank", "position", "pos")
 SCORE_KEYS = ("score", "sim", "similarity")
 TAG_KEYS = ("tag", "run_id", "system", "runtag", "run_tag", "run_name")
-GRADE_KEYS = ("grade", "relevance", "rel", "label", "rating", "judgment", "judgement", "qrel", "score")
+GRADES_ONLY = ("grade", "relevance", "rel", "label", "rating", "judgment", "judgement", "qrel")
+GRADE_KEYS = (*GRADES_ONLY, "score")
 
 # Tables: our names of the columns, each with the names that files give it, the likelier first.
 RUN_TABLE = {
@@ -32,14 +33,34 @@ LABEL_TABLE = {
 }
 
 
+def has_run_heading(text: bytes) -> bool:
+    """Whether the first line is a heading that names topic, document and a rank or score."""
+    return any(is_table(text, RUN_TABLE, required=("topic", "document", order)) for order in ("score", "rank"))
+
+
+def has_label_heading(text: bytes) -> bool:
+    """Whether the first line is a heading that names topic, document and a grade; a score beside a rank is none."""
+    if is_table(text, RUN_TABLE, required=("topic", "document", "rank", "score")):
+        return is_table(text, LABEL_TABLE | {"grade": GRADES_ONLY}, required=("topic", "document", "grade"))
+    return is_table(text, LABEL_TABLE, required=("topic", "document", "grade"))
+
+
 def run_table(name: str, text: bytes, problems: Problems) -> Iterator[RunRow]:
     """Rows of a run from a table with a heading."""
+    if not has_run_heading(text):
+        problems.add(
+            name, 1, "The first line must name the columns: topic, document, and rank or score; as in qid,docno,score."
+        )
+        return
     for line, row in table_rows(name, text, RUN_TABLE, problems):
         yield RunRow(line, row["topic"], row["document"], row["rank"], row["score"], row["tag"])
 
 
 def label_table(name: str, text: bytes, problems: Problems) -> Iterator[LabelRow]:
     """Rows of qrels from a table with a heading."""
+    if not has_label_heading(text):
+        problems.add(name, 1, "The first line must name the columns: topic, document, grade; as in qid,docno,grade.")
+        return
     for line, row in table_rows(name, text, LABEL_TABLE, problems):
         yield LabelRow(line, row["topic"], row["document"], row["grade"])
 
@@ -120,10 +141,27 @@ def rows_of_label_record(line: int, record: Record) -> Iterator[LabelRow]:
     listed = _listed(record, ("ratings", "candidates"))
     for entry in [record] if listed is None else listed:
         if isinstance(entry, Mapping):
-            keys = GRADE_KEYS if listed is None else GRADE_KEYS[:-1]
+            keys = GRADE_KEYS if listed is None else GRADES_ONLY
             yield LabelRow(line, topic, _document(entry), _first(entry, keys))
         else:
             yield LabelRow(line, topic, _text(entry), "")
+
+
+def columnar_run(name: str, text: bytes, problems: Problems) -> Iterator[RunRow]:
+    """Rows of a run from a Parquet or an Arrow file, which is unpacked as JSON lines."""
+    return run_records(name, text, problems) if _is_unpacked(name, text, problems) else iter(())
+
+
+def columnar_labels(name: str, text: bytes, problems: Problems) -> Iterator[LabelRow]:
+    """Rows of qrels from a Parquet or an Arrow file, which is unpacked as JSON lines."""
+    return label_records(name, text, problems) if _is_unpacked(name, text, problems) else iter(())
+
+
+def _is_unpacked(name: str, text: bytes, problems: Problems) -> bool:
+    """Whether the text may be that of an unpacked file; notes when the file was another."""
+    if not text.startswith(b"{"):
+        problems.add(name, None, "The file is no Parquet or Arrow file.")
+    return text.startswith(b"{")
 
 
 def rated_queries(name: str, text: bytes, problems: Problems) -> Iterator[LabelRow]:

@@ -2,11 +2,12 @@
 
 import re
 
-from annotator.evaluation.formats.csv_tables import is_table
 from annotator.evaluation.formats.input_formats import Format, Holds, always, never
 from annotator.evaluation.formats.record_layouts import (
-    LABEL_TABLE,
-    RUN_TABLE,
+    columnar_labels,
+    columnar_run,
+    has_label_heading,
+    has_run_heading,
     label_dictionary,
     label_records,
     label_table,
@@ -45,13 +46,7 @@ def is_records(head: bytes) -> bool:
 
 def is_run_table(head: bytes) -> bool:
     """Whether its heading names topic, document and a rank or score, and is not that of BEIR's qrels."""
-    names = [("topic", "document", "score"), ("topic", "document", "rank")]
-    return not BEIR_HEADING.match(head) and any(is_table(head, RUN_TABLE, required=required) for required in names)
-
-
-def is_label_table(head: bytes) -> bool:
-    """Whether its heading names topic, document and a grade."""
-    return is_table(head, LABEL_TABLE, required=("topic", "document", "grade"))
+    return not is_beir(head) and has_run_heading(head)
 
 
 def is_beir(head: bytes) -> bool:
@@ -119,7 +114,7 @@ RUN_FORMATS = (
         "Needs the extra `parquet`.",
         "",
         never,
-        run_records,
+        columnar_run,
         "tests/evaluation/formats/test_columnar_files.py",
     ),
     Format(
@@ -153,7 +148,7 @@ LABEL_FORMATS = (
         "Quepid (`query`, `docid`, `rating`), PyTerrier and pandas (`qid`, `docno`, `label`), separated by commas, "
         "semicolons or tabs. A topic may be given by its query.",
         "query,docid,rating\nblack dress,d7,3\nblack dress,d3,0\n",
-        is_label_table,
+        has_label_heading,
         label_table,
         ROWS_TEST,
     ),
@@ -195,7 +190,7 @@ LABEL_FORMATS = (
         "Columns as in a table with a heading; also Arrow files. Needs the extra `parquet`.",
         "",
         never,
-        label_records,
+        columnar_labels,
         "tests/evaluation/formats/test_columnar_files.py",
     ),
     Format(

@@ -65,6 +65,8 @@ DOCUMENTS = {
     re.compile(rb"SQLite format 3\0"): Sentence("an SQLite database"),
 }
 
+WEB_PAGE = re.compile(rb"\s*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE)
+
 
 def kind_of(data: bytes) -> Sentence | None:
     """Return the kind of file from its first bytes, such as “a PDF document”; None for text and for unknown kinds."""
@@ -102,6 +104,13 @@ def note_no_text(problems: Problems, name: str, data: bytes) -> bool:
         problems.add(name, None, "The file is %(kind)s. Send the files in it, plain or gzip.", kind=kind)
     elif kind is not None:
         problems.add(name, None, "The file is %(kind)s, not text. Save its content as text in UTF-8.", kind=kind)
+    elif WEB_PAGE.match(data):
+        problems.add(
+            name,
+            None,
+            "The file is a web page (HTML), perhaps one shown in place of the file: of an error or to sign in. "
+            "Download it again.",
+        )
     elif encoding := unicode_of(data):
         problems.add(name, None, "The file is text in %(encoding)s. Save it as UTF-8.", encoding=encoding)
     else:

@@ -1,12 +1,15 @@
 """Qrels and labels in other formats than TREC's, turned into TREC's lines."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import cast
 
 from annotator.errors import Problems
 from annotator.evaluation.formats.foreign_rows import NO_TITLES, Converted, LabelRow, label_lines
 from annotator.evaluation.formats.input_formats import choose
-from annotator.evaluation.formats.row_formats import LABEL_FORMATS
+from annotator.evaluation.formats.row_formats import FEWEST_LINES, LABEL_FORMATS
+
+FRACTION = re.compile(rb" ([+-]?[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?)$", re.MULTILINE)
 
 
 def as_trec_qrels(
@@ -26,3 +29,18 @@ def as_trec_qrels(
     if read is None:
         return None
     return label_lines(name, cast("Iterable[LabelRow]", read(name, text, problems)), problems, titles)
+
+
+def note_scores(name: str, converted: Converted, problems: Problems) -> bool:
+    """Note that most of what should be grades are fractions, and so the scores of a run; False otherwise."""
+    fractions = FRACTION.findall(converted.text)
+    if len(fractions) < FEWEST_LINES or 2 * len(fractions) <= len(converted.lines):
+        return False
+    problems.add(
+        name,
+        None,
+        "This is a run, not qrels: most of its numbers are no grades but scores, such as %(score)s. "
+        "Where both are asked for, the qrels come first.",
+        score=fractions[0].decode(),
+    )
+    return True

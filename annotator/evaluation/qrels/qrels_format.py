@@ -16,7 +16,7 @@ from annotator.evaluation.formats.file_kinds import (
 )
 from annotator.evaluation.formats.foreign_rows import NO_TITLES
 from annotator.evaluation.formats.table_lines import check_words, counted_columns, data_lines, shown
-from annotator.evaluation.qrels.foreign_qrels import as_trec_qrels
+from annotator.evaluation.qrels.foreign_qrels import as_trec_qrels, note_scores
 from annotator.evaluation.qrels.scale import note_outside_scale
 
 UNJUDGED = -1  # pooled but unjudged, or sampled out; nothing else
@@ -254,6 +254,8 @@ def _rows(
     if converted is None:
         return _trec_rows(reading, text)
     if not converted.lines and problems.total > before:
+        return []
+    if reading.grade_reader is WHOLE_GRADES and note_scores(reading.name, converted, problems):
         return []
     reading.problems = Problems()
     rows = [replace(row, line=converted.lines[row.line - 1]) for row in _trec_rows(reading, converted.text)]

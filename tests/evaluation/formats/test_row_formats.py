@@ -200,6 +200,8 @@ def test_qrels_to_score_with_are_read_too() -> None:
                                   "The same on line 2.")]),
         ('{"1": {"d7": 2,\n"d3": }}', ["2: The JSON is broken at column 7: Expecting value."]),
         ('{"1": {"d7": 2}\n"2": {}}', ["2: The JSON is broken at column 1: Expecting ',' delimiter."]),
+        ('{"1": {"d7": 2},\n"2": {"d', ["2: The JSON ends too early, at column 9: the file was cut off. Send it again."]),
+        ('[{"qid": "1", "docno": "d7", "score": 1},\n', ["1: The JSON ends too early, at column 42: the file was cut off. Send it again."]),
         ('{"1": {"d7": 2}, "2": 5}', [("1: The value of topic 2 is no dictionary; the file must be {topic: {document: "
                                       "number}}.")]),
         ('{"1": {"d7": NaN}}', ["1: The score nan is not a finite decimal number such as 12.5 or -3.1e-7."]),
@@ -264,3 +266,46 @@ def test_what_pandas_and_json_write_is_what_is_read(lists: dict[str, dict[str, i
     read, _ = run_of(scored)
     assert read is not None
     assert {topic: dict(one) for topic, one in read.items()} == lists
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PYTERRIER_RUN[["qid", "docno", "score"]].to_csv(index=False),
+        json.dumps({topic: dict(rows) for topic, rows in LISTS.items()}),
+        PYTERRIER_RUN[["qid", "docno", "score"]].to_json(orient="records", lines=True),
+    ],
+    ids=["table", "dictionary", "records"],
+)
+def test_a_run_in_place_of_qrels_is_told_once(text: str) -> None:
+    problems = Problems()
+    assert readable_rows("f", text.encode(), problems) == []
+    [problem] = problems.by_file()
+    assert str(problem).startswith(
+        "f: This is a run, not qrels: most of its numbers are no grades but scores, such as 12.5"
+    )
+
+
+@pytest.mark.parametrize(
+    ("input_format", "report"),
+    [
+        ("csv", "f:1: The first line must name the columns: topic, document, {}."),
+        ("parquet", "f: The file is no Parquet or Arrow file."),
+    ],
+)
+def test_a_file_of_another_format_than_the_named_one_is_told_once(input_format: str, report: str) -> None:
+    problems = Problems()
+    assert parse_run("f", b"1 Q0 a 1 2.5 t\n1 Q0 b 2 1.5 t\n", problems, input_format=input_format) is None
+    assert [str(problem) for problem in problems.by_file()] == [
+        report.format("and rank or score; as in qid,docno,score")
+    ]
+    problems = Problems()
+    assert readable_rows("f", b"1 0 a 1\n1 0 b 2\n", problems, input_format=input_format) == []
+    assert [str(problem) for problem in problems.by_file()] == [report.format("grade; as in qid,docno,grade")]
+
+
+def test_queries_without_topics_are_told_once() -> None:
+    problems = Problems()
+    assert readable_rows("f", b"query,docid,rating\nblack dress,d7,1\nred shoes,d7,1\n", problems) == []
+    told = "f:2: The topic is given by its query; here it must be its number, one word. The same on line 3."
+    assert [str(problem) for problem in problems.by_file()] == [told]

@@ -336,15 +336,17 @@ def test_qrels_and_runs_in_the_wrong_order_are_told_once(files: tuple[Path, list
 
 @pytest.mark.parametrize("lenient", [False, True])
 def test_columns_between_commas_are_told_once(*, lenient: bool) -> None:
-    told = "The columns are separated by commas; they must be separated by blanks or tabs."
+    told = (
+        "The columns are separated by “,”. Name them in the first line, as in {}, or separate them by blanks or tabs."
+    )
     run = ("r.csv", b"1,Q0,a,1,1,t\n1,Q0,b,2,0,t\n")
     with pytest.raises(FileRefusedError) as refusal:
         metrics.evaluate(QRELS, [run, ("s", b"1 Q0 a 1\n1,Q0,a,1,1,t\n")], "AP", lenient=lenient)
-    assert [str(problem) for problem in refusal.value.problems[:1]] == [f"r.csv: {told}"]
+    assert [str(problem) for problem in refusal.value.problems[:1]] == ["r.csv: " + told.format("qid,docno,score")]
     assert [problem.line for problem in refusal.value.problems[1:]] == [1, 2]  # not every line of s is so
     with pytest.raises(FileRefusedError) as refusal:
         metrics.evaluate(("q.csv", b"1,0,a,1\n1,0,b,0\n"), [run], "AP", lenient=lenient)
-    assert [str(problem) for problem in refusal.value.problems] == [f"q.csv: {told}"]
+    assert [str(problem) for problem in refusal.value.problems] == ["q.csv: " + told.format("qid,docno,grade")]
 
 
 def test_a_hundred_problems_of_one_file_do_not_hide_the_next() -> None:

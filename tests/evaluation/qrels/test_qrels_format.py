@@ -79,7 +79,10 @@ def test_a_run_is_told_once_and_only_when_every_line_is_one() -> None:
 
 
 def test_commas_are_told_once_and_only_when_they_part_every_line() -> None:
-    told = "q.txt: The columns are separated by commas; they must be separated by blanks or tabs."
+    told = (
+        "q.txt: The columns are separated by “,”. Name them in the first line, as in qid,docno,grade, or separate them "
+        "by blanks or tabs."
+    )
     assert problems_of("1,0,a,1\n1,0,b,1\n") == [told]
     assert [report[:8] for report in problems_of("1,0,a,1\n1 0 b 1\n1,0\n")] == ["q.txt:1:"]
     assert problems_of("1,0\n2,0\n") == [told]
