@@ -5,11 +5,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from calling import API, NEWS, Answer, Caller, Program, token_of
-from flask import Flask
+from flask import Flask, Response
 from sqlalchemy import func, select
 
+from annotator.api.site import door
+from annotator.api.site.idempotency import answered_before
 from annotator.storage import Database, Invitation, KeptResponse, Run
-from annotator.workflows.site.idempotency import forget_responses
+from annotator.workflows.site.idempotency import KeyedRequest, forget_responses
 
 pytestmark = pytest.mark.usefixtures("news")
 
@@ -106,6 +108,28 @@ def test_of_requests_at_once_one_is_carried_out(app: Flask, database: Database) 
     assert runs_stored(database) == 1
     # One that comes while the first is being carried out is told so.
     assert {answer.status_code for answer in answers} - {409} == {201}
+
+
+def test_a_request_is_answered_as_the_same_one_that_overtook_it(
+    app: Flask, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = token_of(database, "pat")
+    overtaking = []
+
+    def looked_up(keyed: KeyedRequest) -> Response | None:
+        found = answered_before(keyed)
+        monkeypatch.setattr(door, "answered_before", answered_before)
+        other = threading.Thread(target=lambda: overtaking.append(sent(Program(app, token), "k1")))
+        other.start()
+        other.join()
+        return found
+
+    monkeypatch.setattr(door, "answered_before", looked_up)
+    answer = sent(Program(app, token), "k1")
+    [first] = overtaking
+    assert (first.status_code, answer.status_code) == (201, 201)
+    assert answer.data == first.data
+    assert runs_stored(database) == 1
 
 
 @pytest.mark.parametrize("key", ["", "é", "x" * 256, "a\tb"])

@@ -265,6 +265,12 @@ def _changed(view: Decorated, path: Mapping[str, Any], *, has_secret: bool) -> R
     before = write_guard.set(guard)
     try:
         answer: ResponseReturnValue = view(**path)
+    except AnnotatorError:
+        # What refused it may be what the same request, sent at once with this one, has stored since.
+        earlier = None if keyed is None or guard.is_committed else answered_before(keyed)
+        if earlier is None:
+            raise
+        return earlier
     finally:
         write_guard.reset(before)
     return keep(keyed, answer, has_secret=has_secret) if keyed is not None and guard.is_committed else answer

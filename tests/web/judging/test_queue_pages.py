@@ -8,9 +8,8 @@ from visiting import Visit, file, words
 
 from annotator.files import InputFile
 from annotator.storage import Database
-from annotator.web.documents import documents as document_pages
 from annotator.workflows.collections import collection
-from annotator.workflows.documents import documents
+from annotator.workflows.documents import documents, near_duplicates
 from annotator.workflows.judging import gold_questions, topic_owners
 
 TEN = "one two three four five six seven eight nine ten"
@@ -183,11 +182,11 @@ def test_near_duplicates_of_a_topic_are_shown(
     assert "0.89 a A jo: 2 b A jo: 1 differently" in page
     assert "c Same d 0" in page
     assert "No two of the 3 documents" in words(ola.get(f"{news}/pool/near-duplicates?topic=1&at_least=0.95"))
-    monkeypatch.setattr(document_pages, "MOST_COMPARED", 0)
+    monkeypatch.setattr(near_duplicates, "MOST_COMPARED", 0)
     page = words(ola.get(f"{news}/pool/near-duplicates?topic=1"))
     assert "annotator pool near-duplicates list news --topic 1 --at-least 0.8" in page
     assert "No two of the" not in page
-    monkeypatch.setattr(document_pages, "MOST_CHARACTERS", 10)
+    monkeypatch.setattr(near_duplicates, "MOST_CHARACTERS", 10)
     page = words(ola.get(f"{news}/pool/near-duplicates?topic=1"))
     assert "annotator pool near-duplicates list news --topic 1" in page
     assert "c Same d 0" in page
