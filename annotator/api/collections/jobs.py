@@ -5,7 +5,7 @@ from marshmallow import Schema, fields
 from annotator.api.collections.audit import note
 from annotator.api.site.access import ADMINISTER, caller
 from annotator.api.site.door import Call, Gives, Takes, operation
-from annotator.api.site.jobs import ANYBODY, resource
+from annotator.api.site.jobs import ANYBODY, closed_to_token, resource
 from annotator.api.site.values import Moment, counted
 from annotator.web.site.context import database, now, the_place
 from annotator.workflows.site import jobs
@@ -50,6 +50,9 @@ def list_jobs(call: Call) -> object:
 def cancel_job(call: Call) -> object:
     """Cancel a job that has not finished: nothing is stored for it. Organisers cancel any."""
     id_ = int(call.path["id_"])
+    job = database().read(jobs.show_job, call.slug, id_, by_id=_seen_by())
+    if (closed := closed_to_token(job)) is not None:
+        return closed
     with database().transaction() as session:
         jobs.cancel_job(session, call.slug, id_, at=now(), by_id=_seen_by())
         note(session, "jobs.cancel", call.slug, subject=id_)

@@ -64,19 +64,26 @@ def let_in(gate: Gate, slug: str | None) -> Response | None:
         )
     g.token_owner = owner
     g.caller_id = owner.person.id  # for the request log, also when the request is refused
-    if gate.scopes and not gate.scopes & owner.scopes:
-        needed = " ".join(sorted(gate.scopes))
-        return problem(
-            FORBIDDEN,
-            f"This token does not open this address: it needs one of the scopes {needed}.",
-            {"WWW-Authenticate": f'Bearer realm="annotator", error="insufficient_scope", scope="{needed}"'},
-            kind=SCOPE,
-        )
+    if (missing := without_scope(gate.scopes)) is not None:
+        return missing
     if slug is not None:
         g.place = _place(slug, owner, gate.roles or ())
     if gate.administrator and not (owner.person.administrator and owner.collection_id is None):
         return problem(FORBIDDEN, "This is for administrators, with a token that is valid for every collection.")
     return None
+
+
+def without_scope(scopes: Collection[Scope]) -> Response | None:
+    """The problem of a token that has none of these scopes; None when it has one, or when none is needed."""
+    if not scopes or token_in_use().scopes.intersection(scopes):
+        return None
+    needed = " ".join(sorted(scopes))
+    return problem(
+        FORBIDDEN,
+        f"This token does not open this address: it needs one of the scopes {needed}.",
+        {"WWW-Authenticate": f'Bearer realm="annotator", error="insufficient_scope", scope="{needed}"'},
+        kind=SCOPE,
+    )
 
 
 def caller() -> Person:
