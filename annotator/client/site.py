@@ -123,8 +123,7 @@ class Site:
 
     def topics_to_judge(self, slug: str) -> list[dict[str, Any]]:
         """Return the topics with documents for this judge, and how many wait."""
-        topics: list[dict[str, Any]] = self.get(f"/collections/{slug}/judging")
-        return topics
+        return self.every(f"/collections/{slug}/judging")
 
     def draw(self, slug: str, topic: str) -> dict[str, Any]:
         """Draw documents of a topic to judge: the topic, and its documents with their texts."""

@@ -106,6 +106,6 @@ def test_guidelines_are_published_and_accepted(program: Caller) -> None:
     first = ola.call("PUT", f"{NEWS}/guidelines", json={"text": "Read it all."})
     assert first.json == {"number": 1, "text": "Read it all."}
     assert ola.call("PUT", f"{NEWS}/guidelines", json={"text": "Read it all."}).json["number"] == 1
-    assert program("jo").post(f"{NEWS}/guidelines/acceptance", {"number": 1}).status_code == 200
+    assert program("jo").post(f"{NEWS}/guidelines/acceptances", {"number": 1}).status_code == 200
     listed = ola.get(f"{NEWS}/guidelines/acceptances").json
     assert listed == [{"judge": "jo", "number": 1}, {"judge": "kim", "number": None}]

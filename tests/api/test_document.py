@@ -190,3 +190,12 @@ def test_every_change_describes_the_refusals_of_its_key(document: Any) -> None: 
         for method, one in methods.items():
             if method in {"post", "put", "patch", "delete"}:
                 assert {"400", "409", "422"} <= one["responses"].keys(), (method, path)
+
+
+def test_every_list_of_json_has_pages(document: Any) -> None:  # noqa: ANN401
+    """So that a program reads all lists alike; exports, which have further formats, are whole."""
+    for path, methods in document["paths"].items():
+        one = methods.get("get", {"responses": {}})
+        content = one["responses"].get("200", {}).get("content", {})
+        if content.keys() == {"application/json"} and content["application/json"]["schema"].get("type") == "array":
+            assert {"page", "page_size"} <= {parameter["name"] for parameter in one["parameters"]}, path

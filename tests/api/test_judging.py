@@ -172,8 +172,8 @@ def test_guidelines_are_accepted_before_documents_are_drawn(program: Caller, dat
         collection.set_guidelines(session, SLUG, "Be strict.", made_by_id=None, made_at=NOW)
     assert jo.post(DRAW, {"topic": "1"}).status_code == 409
     assert jo.get(f"{NEWS}/guidelines").json == {"number": 1, "text": "Be strict."}
-    assert jo.post(f"{NEWS}/guidelines/acceptance", {"number": 2}).status_code == 409
-    assert jo.post(f"{NEWS}/guidelines/acceptance", {"number": 1}).status_code == 200
+    assert jo.post(f"{NEWS}/guidelines/acceptances", {"number": 2}).status_code == 409
+    assert jo.post(f"{NEWS}/guidelines/acceptances", {"number": 1}).status_code == 200
     assert jo.post(DRAW, {"topic": "1"}).json["documents"]
 
 

@@ -55,11 +55,11 @@ def test_two_states_of_the_qrels_are_compared(program: Caller, database: Databas
     assert ola.post(f"{NEWS}/qrels/versions", {}).status_code == 201
     with database.transaction() as session:
         labels(session, "ann", "2 0 e 1\n")
-    changes = ola.get(f"{NEWS}/qrels-differences", before="1", m="AP").json
+    changes = ola.get(f"{NEWS}/qrels/differences", before="1", m="AP").json
     assert [(row["topic"], row["docno"], row["before"], row["after"]) for row in changes["rows"]] == [("2", "e", 0, 1)]
-    runs = ola.get(f"{NEWS}/qrels-differences", before="1", m="AP", by="runs").json
+    runs = ola.get(f"{NEWS}/qrels/differences", before="1", m="AP", by="runs").json
     assert {row["tag"] for row in runs["rows"]} == {"alpha", "beta"}
-    assert ola.get(f"{NEWS}/qrels-differences", before="7").status_code == 404
+    assert ola.get(f"{NEWS}/qrels/differences", before="7").status_code == 404
 
 
 def test_judges_are_reported_with_their_hours_and_where_they_differ(program: Caller) -> None:

@@ -127,7 +127,7 @@ def test_agreement_is_told_by_part(program: Caller) -> None:
     over_time = program("ola").get(f"{NEWS}/agreement", by="time").json
     assert (over_time["rows"], over_time["grades_without_time"] > 0) == ([], True)
     assert program("ola").get(f"{NEWS}/agreement", by="moon").status_code == 422
-    assert program("ola").get(f"{NEWS}/agreement", topics="9").status_code == 404
+    assert program("ola").get(f"{NEWS}/agreement", topic="9").status_code == 404
 
 
 def test_qrels_of_a_moment_have_the_judgements_until_then(program: Caller, database: Database) -> None:
@@ -411,7 +411,7 @@ def test_a_moment_counts_in_its_own_time_zone(program: Caller, database: Databas
     there = timezone(timedelta(hours=14))
     for until, found in [(at, 0), (at + timedelta(seconds=1), 1)]:
         answer = ola.get(f"{NEWS}/audit", until=until.astimezone(there).isoformat(), action="topics.import")
-        assert len(answer.json["deeds"]) == found
+        assert len(answer.json["entries"]) == found
 
 
 def test_what_is_packed_in_several_parts_is_not_unpacked_without_end(

@@ -172,7 +172,7 @@ def test_a_collection_is_archived_and_the_archive_imported_under_another_name(
     assert (found["status"], found["result"]["slug"], found["result"]["made"]) == (201, "again", [])
     assert found["result"]["lines"]["runs.jsonl"] == 2
     assert [run["tag"] for run in ada.get("/api/v1/collections/again/runs").json] == ["alpha", "beta"]
-    entries = {entry["action"] for entry in ada.get("/api/v1/collections/again/audit").json["deeds"]}
+    entries = {entry["action"] for entry in ada.get("/api/v1/collections/again/audit").json["entries"]}
     assert "collections.import" in entries
 
 

@@ -115,7 +115,14 @@ class DecidedView(Schema):
     adjudicator = fields.String(required=True, metadata={"description": "The account that decided: the caller."})
 
 
-@operation(resource, "GET", "/collections/<slug>/adjudicating", ADJUDICATE, Gives(DisputedTopicView, many=True))
+@operation(
+    resource,
+    "GET",
+    "/collections/<slug>/adjudicating",
+    ADJUDICATE,
+    Gives(DisputedTopicView, many=True),
+    Takes(pages=True),
+)
 def list_disputed_topics(call: Call) -> object:
     """List the topics that have documents in dispute for the caller, or decided by them."""
     with database().transaction() as session:

@@ -26,7 +26,7 @@ class AgreementQuery(Schema):
 
     by = one_of(By, load_default=By.ALL.value)
     weights = one_of(Weighting, load_default=Weighting.NONE.value)
-    topics = Text(load_default="", metadata={"description": "Comma-separated numbers; empty for all."})
+    topic = fields.List(Text, load_default=list, metadata={"description": "Only this topic; repeatable."})
 
 
 class PairQuery(Schema):
@@ -99,8 +99,7 @@ def show_agreement(call: Call) -> object:
     by = By(call.query["by"])
     if by in NAMES_JUDGES and not the_place().organises:
         raise NotAllowedError("Only organisers see the names of judges.")
-    topics = (topic.strip() for topic in call.query["topics"].split(","))
-    choice = Choice(Weighting(call.query["weights"]), tuple(filter(None, topics)))
+    choice = Choice(Weighting(call.query["weights"]), tuple(call.query["topic"]))
     report = database().read(agreement.agreement_report, call.slug, choice, memory=grades_memory())
     headings, rows = report.table(by)
     named = [dict(zip(headings, row, strict=True)) for row in rows]

@@ -2,19 +2,18 @@
 
 from dataclasses import asdict, replace
 
-from flask import Response
 from marshmallow import Schema, fields
 
 from annotator.api.agreement.agreement import resource
 from annotator.api.site.access import READ
-from annotator.api.site.door import JSON, Call, Gives, Takes, operation, text
+from annotator.api.site.door import Call, Gives, Takes, operation
 from annotator.api.site.report_tables import ReportTable, report_table
-from annotator.api.site.values import Text, counted, one_of
+from annotator.api.site.values import Moment, Text, counted, one_of
 from annotator.web.site.context import database, now
 from annotator.web.site.memories import kept_report
 from annotator.workflows.agreement import disagreements
 from annotator.workflows.agreement.adjudication import show_adjudication
-from annotator.workflows.agreement.disagreements import DisagreementFilter, disagreements_json
+from annotator.workflows.agreement.disagreements import DisagreementFilter
 from annotator.workflows.agreement.judge_hours import HEADINGS, HoursWanted, Period, hours_cells, judge_hours
 from annotator.workflows.agreement.judge_quality import (
     USUAL_PERCENT,
@@ -88,13 +87,19 @@ class JudgementShown(Schema):
 
     judge = fields.String(required=True, metadata={"description": "The name of the judge."})
     grade = fields.Integer(
-        required=True, allow_none=True, metadata={"description": "The grade; null if they could not judge."}
+        attribute="decision.grade",
+        required=True,
+        allow_none=True,
+        metadata={"description": "The grade; null if they could not judge."},
     )
     cannot_judge = fields.String(
-        required=True, allow_none=True, metadata={"description": "Why they could not judge; null otherwise."}
+        attribute="decision.cannot_judge",
+        required=True,
+        allow_none=True,
+        metadata={"description": "Why they could not judge; null otherwise."},
     )
-    note = fields.String(required=True, metadata={"description": "The judge's note."})
-    judged_at = fields.String(required=True, metadata={"description": "When they judged, in UTC."})
+    note = fields.String(attribute="decision.note", required=True, metadata={"description": "The judge's note."})
+    judged_at = Moment(required=True, metadata={"description": "When they judged, in UTC."})
     evidence = fields.List(
         fields.String, required=True, metadata={"description": "Passages of the document that support the grade."}
     )
@@ -161,15 +166,15 @@ def show_hours(call: Call) -> object:
     "/collections/<slug>/disagreements",
     READ,
     Gives(DisagreementView, many=True),
-    Takes(query=DisagreementsQuery),
+    Takes(query=DisagreementsQuery, pages=True),
 )
-def list_disagreements(call: Call) -> Response:
+def list_disagreements(call: Call) -> object:
     """List the documents on which judges differ, worst first."""
     asked = call.query
     wanted = DisagreementFilter(
         tuple(asked["topic"]), tuple(asked["judge"]), asked["apart"], asked["across"], asked["undecided"]
     )
-    return text(disagreements_json(database().read(disagreements.list_disagreements, call.slug, wanted)), JSON)
+    return database().read(disagreements.list_disagreements, call.slug, wanted)
 
 
 @operation(

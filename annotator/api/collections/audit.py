@@ -45,7 +45,7 @@ class AuditEntryView(Schema):
 class AuditEntries(Schema):
     """Entries of the log; `older` is the value of `before` for the next page, null on the last."""
 
-    entries = fields.List(fields.Nested(AuditEntryView), required=True, data_key="deeds")
+    entries = fields.List(fields.Nested(AuditEntryView), required=True)
     older = fields.Integer(required=True, allow_none=True)
 
 

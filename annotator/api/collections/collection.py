@@ -116,7 +116,7 @@ def show_guidelines(call: Call) -> object:
 @operation(
     resource,
     "POST",
-    "/collections/<slug>/guidelines/acceptance",
+    "/collections/<slug>/guidelines/acceptances",
     JUDGE,
     Gives(GuidelinesView),
     Takes(body=AcceptanceBody),

@@ -155,7 +155,7 @@ class LabellingTask(Schema):
     predictions = fields.List(fields.Dict, required=True, metadata={"description": "Those of machines."})
 
 
-@operation(resource, "GET", "/collections/<slug>/judging", JUDGE, Gives(TopicWork, many=True))
+@operation(resource, "GET", "/collections/<slug>/judging", JUDGE, Gives(TopicWork, many=True), Takes(pages=True))
 def list_work(call: Call) -> object:
     """List the topics that have documents for the caller."""
     to_come = choices_to_come(call.slug)

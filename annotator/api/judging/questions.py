@@ -240,7 +240,7 @@ def read_answers(call: Call) -> object:
     "/collections/<slug>/judging/clarifications",
     ASK,
     Gives(ShownClarification, many=True),
-    Takes(query=TopicQuery),
+    Takes(query=TopicQuery, pages=True),
 )
 def show_clarifications(call: Call) -> object:
     """Show the clarifications of a topic to its judges, newest first; this marks none as seen."""

@@ -180,7 +180,7 @@ def show_leave_out(call: Call) -> object:
 
 
 @operation(
-    resource, "GET", "/collections/<slug>/qrels-differences", READ, Gives(ReportTable), Takes(query=DifferencesQuery)
+    resource, "GET", "/collections/<slug>/qrels/differences", READ, Gives(ReportTable), Takes(query=DifferencesQuery)
 )
 def compare_qrels(call: Call) -> object:
     """Compare two states of the qrels: changed grades, and the effect on every run."""

@@ -111,7 +111,7 @@ PROPERTIES: Mapping[str, str] = {
     "at": "When it happened, in UTC.",
     "action": "What was done, such as “pool.build”.",
     "details": "Further facts of the action, by name.",
-    "deeds": "The entries of the log, newest first.",
+    "entries": "The entries of the log, newest first.",
     "older": "The value of `before` for the next page; null on the last page.",
     "steps_done": "The number of steps that are done.",
     "asked_at": "When the job was requested, in UTC.",

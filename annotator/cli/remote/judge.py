@@ -59,7 +59,7 @@ def list_topics(site: Site, slug: str, format_: str, *, adjudicates: bool) -> No
     show_rows(
         format_,
         [name.upper().replace("_", " ") for name in work.columns],
-        [[row[name] for name in work.columns] for row in site.get(f"/collections/{slug}/{work.topics}")],
+        [[row[name] for name in work.columns] for row in site.every(f"/collections/{slug}/{work.topics}")],
     )
 
 
@@ -125,7 +125,7 @@ def show_guidelines(site: Site, slug: str) -> None:
 @on_site
 def accept_guidelines(site: Site, slug: str, version: int) -> None:
     """Accept a version of the guidelines that you have read."""
-    site.post(f"/collections/{slug}/guidelines/acceptance", {"number": version})
+    site.post(f"/collections/{slug}/guidelines/acceptances", {"number": version})
     click.echo(f"Accepted version {version} of the guidelines.", err=True)
 
 
