@@ -146,7 +146,8 @@ def formats_page() -> str:
             sections.append(f"#### {one.title}: `{one.name}`\n\n{one.about}{writer}{example}\n")
     about = (
         "The format of a file that is read is detected from its content, in the order of this page, and reported by "
-        "commands; `--input-format NAME` names it. Every file may be compressed with gzip, bzip2, xz or Zstandard. "
+        "imports and pages where it is not TREC's columns; `--input-format NAME` names it, and `--qrels-format NAME` "
+        "that of qrels beside runs. Every file may be compressed with gzip, bzip2, xz or Zstandard. "
         "In place of a file, `topics import`, `documents import` and `judgements import` take a folder of BEIR or of "
         "Hugging Face's `datasets`, and `--from ir_datasets:NAME` where the package ir_datasets is installed. A "
         "problem is reported with its line, in Parquet with its row, and nothing of the file is stored."

@@ -6,6 +6,7 @@ from typing import Any
 from annotator.errors import InvalidValueError
 from annotator.evaluation.metrics.evaluating import Evaluation
 from annotator.evaluation.metrics.evaluating import evaluate as evaluate_inputs
+from annotator.evaluation.metrics.inputs import FileFormats
 from annotator.library.inputs import Given, distinct_names, qrels_of, runs_of
 from annotator.library.tables import Cell, Table
 
@@ -36,18 +37,34 @@ class Results(Table):
         return self.column(measure)[runs.index(run)]
 
 
-def evaluate(qrels: Given, runs: Given, measures: Given = USUAL_MEASURES, **options: Any) -> Results:  # noqa: ANN401
+def evaluate(
+    qrels: Given,
+    runs: Given,
+    measures: Given = USUAL_MEASURES,
+    *,
+    input_format: str | None = None,
+    qrels_format: str | None = None,
+    **options: Any,  # noqa: ANN401 - as of `annotator.evaluation.metrics.evaluate`
+) -> Results:
     """Score runs over all topics of the qrels, as trec_eval -c does.
 
-    Qrels and runs are paths of TREC files, dicts ({topic: {docno: grade}}, {name: {topic: {docno: score}}}), frames of
+    Qrels and runs are paths of files, dicts ({topic: {docno: grade}}, {name: {topic: {docno: score}}}), frames of
     pandas, polars or pyarrow with columns such as topic, docno and grade or score, records such as those of
-    ir_measures, or objects with `to_dict`, as of ranx. Subtopics are the second column of a file of qrels, or the
-    column `subtopic` or `iteration` of a frame. Measures are names such as nDCG@10 or measures of ir_measures.
+    ir_measures, or objects with `to_dict`, as of ranx. Files may be of TREC or of other tools, and compressed;
+    `input_format` names the format of runs and `qrels_format` that of qrels, where they are not to be detected: names
+    such as csv, as the command `annotator evaluate` takes them. Subtopics are the second column of a file of qrels, or
+    the column `subtopic` or `iteration` of a frame. Measures are names such as nDCG@10 or measures of ir_measures.
     Options are those of `annotator.evaluation.metrics.evaluate`: `relevant_from`, `judged_only`, `compat`, `lenient`,
     `workers`. Raises `FileRefusedError` for files with problems and `InvalidValueError` for invalid values.
     """
     given = runs_of(runs)
-    found = evaluate_inputs(qrels_of(qrels, by_subtopic=True), given, _named(measures), **options)
+    found = evaluate_inputs(
+        qrels_of(qrels, by_subtopic=True),
+        given,
+        _named(measures),
+        formats=FileFormats(qrels_format, input_format),
+        **options,
+    )
     scores = found.scores
     return Results(
         ("run", *map(str, scores.measures)),

@@ -226,3 +226,14 @@ def test_without_pandas_a_frame_says_what_to_install(files: Path, monkeypatch: p
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(AnnotatorError, match="pip install pandas"):
         results.to_pandas()
+
+
+def test_the_format_of_a_file_can_be_named(files: Path) -> None:
+    (files / "table.csv").write_text("qid,docno,score\n1,d1,2.5\n")
+    (files / "grades.csv").write_text("query,docid,rating\n1,d1,1\n")
+    named = {"input_format": "csv", "qrels_format": "csv"}
+    assert annotator.evaluate(files / "grades.csv", files / "table.csv", "AP", **named).value("table", "AP") == 1.0
+    with pytest.raises(FileRefusedError):
+        annotator.evaluate(files / "grades.csv", files / "table.csv", "AP", input_format="trec")
+    with pytest.raises(AnnotatorError, match="There is no format xml of runs; there are csv"):
+        annotator.evaluate(files / "grades.csv", files / "table.csv", "AP", input_format="xml")

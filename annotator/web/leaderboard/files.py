@@ -16,7 +16,7 @@ from annotator.packing import unpack_to_more
 from annotator.settings import MEBIBYTE
 from annotator.web.site.access import signed_in_page
 from annotator.web.site.forms import Form
-from annotator.web.site.input_formats import format_field
+from annotator.web.site.input_formats import format_field, report_formats
 from annotator.web.site.language import lazy_gettext
 from annotator.web.site.uploads import whole_files
 from annotator.workflows.leaderboard.inspecting import USUAL_SEED
@@ -45,7 +45,7 @@ class FilesForm(Form):
         description=lazy_gettext("One file or several, of TREC or other tools; also compressed. Two are compared."),
     )
     qrels_format = format_field(Holds.LABELS, lazy_gettext("Format of the qrels"))
-    run_format = format_field(Holds.RUNS, lazy_gettext("Format of the runs"))
+    input_format = format_field(Holds.RUNS, lazy_gettext("Format of the runs"))
     measures = StringField(lazy_gettext("Measures"), default=" ".join(DEFAULT_MEASURES))
     baseline = StringField(
         lazy_gettext("Baseline"),
@@ -81,10 +81,16 @@ def _scored(form: FilesForm) -> tuple[ScoredRuns, FilesCompared]:
         )
     for file in sent:
         file.stream.seek(0)
-    qrels, *runs = [(file.name, file.content) for file in whole_files(sent)]
-    formats = FileFormats(form.qrels_format.data or None, form.run_format.data or None)
-    options = replace(OPTIONS, formats=formats)
-    scored = score_files(qrels, runs, (form.measures.data or "").split(), options)
+    formats = FileFormats(form.qrels_format.data or None, form.input_format.data or None)
+    qrels, *runs = whole_files(sent)
+    scored = score_files(
+        (qrels.name, qrels.content),
+        [(run.name, run.content) for run in runs],
+        (form.measures.data or "").split(),
+        replace(OPTIONS, formats=formats),
+    )
+    report_formats(Holds.LABELS, [replace(qrels, input_format=formats.qrels)])
+    report_formats(Holds.RUNS, [replace(run, input_format=formats.runs) for run in runs])
     return scored, compare_run_files(scored, (form.baseline.data or "").strip() or None, seed=USUAL_SEED)
 
 

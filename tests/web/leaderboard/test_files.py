@@ -88,7 +88,16 @@ def test_guests_are_sent_to_sign_in(visit: Visit) -> None:
 
 def test_a_format_is_named(visit: Visit) -> None:
     sent = {"runs": file("pt.csv", "qid,docno,score\n1,a,2.5\n"), "measures": "AP"}
-    refused = visit("ola").post("/files", qrels=file("q", "1 0 a 1\n"), run_format="msmarco", **sent)
+    refused = visit("ola").post("/files", qrels=file("q", "1 0 a 1\n"), input_format="msmarco", **sent)
     assert refused.status_code == 422
     sent["runs"] = file("pt.csv", "qid,docno,score\n1,a,2.5\n")
-    assert "1.0000" in words(visit("ola").post("/files", qrels=file("q", "1 0 a 1\n"), run_format="csv", **sent))
+    scored = words(visit("ola").post("/files", qrels=file("q", "1 0 a 1\n"), input_format="csv", **sent))
+    assert "1.0000" in scored
+    assert "pt.csv: read as table of a run." in scored
+
+
+def test_each_detected_format_is_reported(visit: Visit) -> None:
+    sent = {"qrels": file("q.csv", "query,docid,rating\n1,a,1\n"), "runs": file("r.json", '{"1": {"a": 2.5}}')}
+    scored = words(visit("ola").post("/files", measures="AP", **sent))
+    assert "q.csv: read as table of labels." in scored
+    assert "r.json: read as JSON dictionary." in scored
