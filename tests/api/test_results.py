@@ -176,7 +176,7 @@ def test_qrels_are_written_for_other_tools(program: Caller, database: Database) 
     assert answer.text.splitlines()[:2] == ["query-id\tcorpus-id\tscore", "1\ta\t1"]
     manifest = ola.get(f"{NEWS}/qrels/manifest", format="beir").json
     assert manifest["sha256"] == hashlib.sha256(answer.data).hexdigest()
-    assert ola.get(f"{NEWS}/qrels", format="quepid").text.startswith("query,docid,rating\n")
+    assert ola.get(f"{NEWS}/qrels", format="quepid").text.startswith('"query","docid","rating"\n')
     assert ola.get(f"{NEWS}/qrels", format="xml").status_code == 422
     assert "no such sample" in ola.get(f"{NEWS}/qrels", format="prels").json["detail"]
     with database.transaction() as session:
