@@ -15,7 +15,20 @@ from annotator.evaluation.agreement.report import (
     agreement_of_all,
     agreement_of_pairs,
 )
-from annotator.library.inputs import DOCNO, GRADE, JUDGE, TOPIC, Given, columns_of, grades_of, grouped
+from annotator.evaluation.metrics.inputs import named
+from annotator.evaluation.runs.foreign_runs import plain_name
+from annotator.library.inputs import (
+    DOCNO,
+    GRADE,
+    JUDGE,
+    TOPIC,
+    Given,
+    are_files,
+    columns_of,
+    distinct_names,
+    grades_of,
+    grouped,
+)
 from annotator.library.tables import Table
 
 Graded = Mapping[str, Mapping[str, int]]
@@ -41,9 +54,10 @@ class Agreement(Table):
 def agreement(labels: Given, *, relevant_from: int = 1, weights: str = "none") -> Agreement:
     """Compute the agreement of judges.
 
-    `labels` are qrels by judge, {judge: file, dict or frame}, or a frame with the columns judge, topic, docno and
-    grade. Weights of kappa are none, linear or quadratic. Raises `FileRefusedError` for files with problems and
-    `InvalidValueError` for invalid values, and when there are no two judges.
+    `labels` are qrels by judge, {judge: file, dict or frame}, a list of files, each named after its judge, or a frame
+    with the columns judge, topic, docno and grade. Weights of kappa are none, linear or quadratic. Raises
+    `FileRefusedError` for files with problems and `InvalidValueError` for invalid values, and when there are no two
+    judges.
     """
     by_judge = _by_judge(labels)
     if len(by_judge) == 1:
@@ -76,6 +90,9 @@ def agreement(labels: Given, *, relevant_from: int = 1, weights: str = "none") -
 
 
 def _by_judge(labels: Given) -> dict[str, Graded]:
+    if are_files(labels):
+        judges = distinct_names([plain_name(named(file)[0]) for file in labels], labels)
+        labels = dict(zip(judges, labels, strict=True))
     if isinstance(labels, Mapping):
         found: dict[str, Graded] = {str(judge): grades_of(given, str(judge)) for judge, given in labels.items()}
     else:

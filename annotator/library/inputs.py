@@ -56,7 +56,7 @@ def runs_of(given: Given) -> FileInput | Sequence[FileInput] | Mapping[str, Any]
     Files are left as they are. A dict holds runs by name, or is one run: {topic: {docno: score}}. A frame with a column
     of tags holds several runs. Raises `InvalidValueError` for what is none of these.
     """
-    if is_file(given) or _are_files(given):
+    if is_file(given) or are_files(given):
         return given  # type: ignore[no-any-return]
     if isinstance(given, Mapping):
         if is_one_run(given):
@@ -283,5 +283,6 @@ def _whole(grade: Given) -> Given:
     return int(grade) if isinstance(grade, float | np.floating) and float(grade).is_integer() else grade
 
 
-def _are_files(given: Given) -> bool:
+def are_files(given: Given) -> bool:
+    """Whether it is a list of files, one or more."""
     return isinstance(given, list | tuple) and len(given) > 0 and all(is_file(one) for one in given)

@@ -1,5 +1,6 @@
 """Scores of runs."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,9 +58,12 @@ def evaluate(
     Options are those of `annotator.evaluation.metrics.evaluate`: `relevant_from`, `judged_only`, `compat`, `lenient`,
     `workers`. Raises `FileRefusedError` for files with problems and `InvalidValueError` for invalid values.
     """
+    known = qrels_of(qrels, by_subtopic=True)
+    if isinstance(runs, list | tuple | Mapping) and not runs:  # such as of a glob without matches
+        raise InvalidValueError("There is no run.")
     given = runs_of(runs)
     found = evaluate_inputs(
-        qrels_of(qrels, by_subtopic=True),
+        known,
         given,
         _named(measures),
         formats=FileFormats(qrels_format, input_format),

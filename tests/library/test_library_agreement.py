@@ -62,3 +62,18 @@ def test_what_is_undefined_is_none_and_says_why() -> None:
 def test_what_cannot_be_compared_is_named(labels: object, weights: str, sentence: str) -> None:
     with pytest.raises(AnnotatorError, match=sentence):
         annotator.agreement(labels, weights=weights)
+
+
+def test_a_list_of_files_has_a_judge_each_by_its_name(tmp_path: Path) -> None:
+    files = [tmp_path / "jo.txt", tmp_path / "kim.csv", tmp_path / "later" / "jo.txt"]
+    files[2].parent.mkdir()
+    files[0].write_text("1 0 a 1\n1 0 b 0\n")
+    files[1].write_text("qid,docno,label\n1,a,1\n1,b,1\n")
+    files[2].write_text("1 0 a 1\n1 0 b 0\n")
+    [pair] = annotator.agreement(files[:2])
+    assert (pair["first"], pair["second"], pair["same"]) == ("jo", "kim", 0.5)
+    assert {name for pair in annotator.agreement(files) for name in (pair["first"], pair["second"])} == {
+        "jo (jo.txt) 1",
+        "jo (jo.txt) 2",
+        "kim",
+    }

@@ -11,6 +11,8 @@ BLOCKS = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 def test_every_example_of_the_guide_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    Path("jo.txt").write_text("1 0 d1 1\n1 0 d2 0\n")
+    Path("kim.txt").write_text("1 0 d1 1\n1 0 d2 1\n")
     Path("qrels.txt").write_text("1 0 d1 1\n1 0 d2 0\n2 0 d3 1\n")
     Path("topics.jsonl").write_text('{"number": "1", "title": "first"}\n{"number": "2", "title": "second"}\n')
     for tag in ("bm25", "dense"):

@@ -237,3 +237,9 @@ def test_the_format_of_a_file_can_be_named(files: Path) -> None:
         annotator.evaluate(files / "grades.csv", files / "table.csv", "AP", input_format="trec")
     with pytest.raises(AnnotatorError, match="There is no format xml of runs; there are csv"):
         annotator.evaluate(files / "grades.csv", files / "table.csv", "AP", input_format="xml")
+
+
+@pytest.mark.parametrize("runs", [[], {}])
+def test_no_run_is_refused_and_has_no_scores(runs: object) -> None:
+    with pytest.raises(AnnotatorError, match="There is no run"):
+        annotator.evaluate({"1": {"a": 1}}, runs, "AP")

@@ -239,9 +239,10 @@ def _counts(run: NumberedRun, list_of: Positions, strange: Flags) -> dict[str, o
 
 
 def _first_lines(run: NumberedRun, strange: Flags) -> str:
+    """The first of the lines, each once: a JSON file may have all of its documents on one."""
     lines = run.origin.lines[strange]
-    first = np.sort(np.partition(lines, FIRST)[:FIRST] if lines.size > FIRST else lines)
-    return _enumeration(list(map(str, first.tolist())), more=lines.size > FIRST)
+    first = np.unique(np.partition(lines, FIRST)[:FIRST] if lines.size > FIRST else lines)
+    return _enumeration(list(map(str, first.tolist())), more=bool((lines > first[-1]).any()))
 
 
 def _enumeration(words: Sequence[str], *, more: bool = False) -> str:

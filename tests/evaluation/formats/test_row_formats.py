@@ -309,3 +309,13 @@ def test_queries_without_topics_are_told_once() -> None:
     assert readable_rows("f", b"query,docid,rating\nblack dress,d7,1\nred shoes,d7,1\n", problems) == []
     told = "f:2: The topic is given by its query; here it must be its number, one word. The same on line 3."
     assert [str(problem) for problem in problems.by_file()] == [told]
+
+
+def test_lines_that_hold_many_documents_are_named_once() -> None:
+    intake = RunIntake(RunRules(frozenset("12"), frozenset("12"), 10, 1 << 20))
+    ties = json.dumps({f"d{number}": 1.0 for number in range(9)})
+    files = {"one": f'{{"1": {ties}, "2": {ties}}}', "two": f'{{"1": {ties},\n"2": {ties}}}'}
+    told = {name: intake.read(name, text.encode()) for name, text in files.items()}
+    warnings = {name: " ".join(map(str, read.warnings)) for name, read in told.items() if read is not None}
+    assert "; first lines: 1. Among them" in warnings["one"]
+    assert "; first lines: 1, …. Among them" in warnings["two"]
