@@ -2,58 +2,22 @@
 
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
-import ir_datasets
 import pandas as pd
 import pyarrow as pa
 import pytest
 import zstandard
 from cli.command_line import CommandLine
-from ir_datasets.datasets.base import Dataset
-from ir_datasets.formats import BaseDocs, BaseQrels, BaseQueries
-from ir_datasets.formats.base import GenericDoc, GenericQuery
-from ir_datasets.formats.trec import TrecQrel
+from ir_data_set import Docs, Qrels, Queries, register
 
 RUN = "qid,docno,score\n1,d1,2.5\nsecond topic,d2,1.5\n"
-
-
-class Queries(BaseQueries):  # type: ignore[misc] # the package ships no types
-    """Its topics."""
-
-    def queries_iter(self) -> Iterator[GenericQuery]:
-        yield GenericQuery("7", "black dress")
-
-    def queries_cls(self) -> object:
-        return GenericQuery
-
-
-class Docs(BaseDocs):  # type: ignore[misc] # likewise
-    """Its documents."""
-
-    def docs_iter(self) -> Iterator[GenericDoc]:
-        yield GenericDoc("d1", "A dress.")
-
-    def docs_cls(self) -> object:
-        return GenericDoc
-
-
-class Qrels(BaseQrels):  # type: ignore[misc] # likewise
-    """Its qrels."""
-
-    def qrels_iter(self) -> Iterator[TrecQrel]:
-        yield TrecQrel("7", "d1", 1, "0")
-
-    def qrels_cls(self) -> object:
-        return TrecQrel
 
 
 @pytest.fixture
 def dataset(monkeypatch: pytest.MonkeyPatch) -> str:
     """A data set that ir_datasets knows."""
-    monkeypatch.setitem(ir_datasets.registry._registered, "dresses", Dataset(Queries(), Docs(), Qrels()))  # noqa: SLF001 - registering is for good
-    return "ir_datasets:dresses"
+    return register(monkeypatch, Queries(), Docs(), Qrels())
 
 
 def test_a_run_is_read_as_what_it_is_or_is_said_to_be(news: CommandLine) -> None:
