@@ -107,7 +107,7 @@ def test_a_kept_version_is_exported_as_it_is_and_a_sample_as_of_now(judged: Comm
 def test_grades_are_written_for_other_tools_and_their_manifest_describes_that_file(judged: CommandLine) -> None:
     judged.done("qrels", "export", "news", "--format", "quepid", "-o", "ratings.csv")
     content = Path("ratings.csv").read_bytes()
-    assert content == b"query,docid,rating\nfirst topic,a,2\nfirst topic,b,0\n"
+    assert content == b'"query","docid","rating"\n"first topic","a","2"\n"first topic","b","0"\n'
     manifest = json.loads(Path("ratings.csv.manifest.json").read_text())
     assert (manifest["format"], manifest["sha256"]) == ("quepid", hashlib.sha256(content).hexdigest())
     judged.done("qrels", "keep", "news", "--unjudged", "-1")
