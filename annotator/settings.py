@@ -228,7 +228,7 @@ def _hosts(text: str, name: str) -> tuple[str, ...]:
 
 
 def _outgoing_hosts(text: str, name: str) -> tuple[str, ...]:
-    """Names as in `_hosts`, or IP addresses, of which those of version 6 have colons."""
+    """Parse host names, as `_hosts` does, and IP addresses, which `_hosts` would refuse."""
     hosts = tuple(host.strip().lower() for host in text.split(",") if host.strip())
     named = [host for host in hosts if not _is_ip_address(host)]
     _hosts(",".join(named), name)

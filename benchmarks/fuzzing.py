@@ -24,7 +24,7 @@ from benchmarks.fuzz_targets import TARGETS, Target
 
 # One input has at most 4 KiB: whoever needs longer for it than this does more than read it.
 MOST_SECONDS = 1.0
-MOST_MEBIBYTES = 4096  # of addresses, of which pyarrow reserves a large part at once
+MOST_MEBIBYTES = 4096  # of virtual memory, of which pyarrow reserves a large part at its start
 TOLD_AT_MOST = 5
 
 

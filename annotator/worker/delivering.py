@@ -21,7 +21,7 @@ from annotator.storage.site.webhooks import (
     take_deliveries,
 )
 from annotator.workflows.collections.webhooks import SECRET_PREFIX
-from annotator.workflows.judging import finished_topics
+from annotator.workflows.judging import topic_counting
 from annotator.workflows.site.outgoing import check_address, resolve_host
 
 SECONDS_TO_ANSWER = 10.0
@@ -64,12 +64,12 @@ class Delivering:
 
     def _search(self) -> None:
         with self._database.reading() as session:
-            ids = finished_topics.collections_to_search(session)
-            found = {id_: finished_topics.topics_to_record(session, id_) for id_ in ids}
+            ids = topic_counting.collections_to_search(session)
+            found = {id_: topic_counting.topics_to_record(session, id_) for id_ in ids}
         for collection_id, finished in found.items():
             if finished is not None:
                 with self._database.transaction() as session:
-                    finished_topics.record_finished_topics(session, collection_id, finished, at=_now())
+                    topic_counting.record_finished_topics(session, collection_id, finished, at=_now())
 
     def _send(self, due: DueDelivery) -> SentDelivery:
         try:

@@ -114,7 +114,7 @@ def test_clicks_stand_beside_judgements_and_go_into_the_pool(program: Caller, da
     csv = ola.get(f"{NEWS}/together", m="P@1", format="csv", table="documents")
     assert csv.mimetype == "text/csv"
     assert "March" not in csv.text.splitlines()[0]
-    [exported] = [deed for deed in ola.get(f"{NEWS}/audit").json["entries"] if deed["action"] == "together.export"]
+    [exported] = [one for one in ola.get(f"{NEWS}/audit").json["entries"] if one["action"] == "together.export"]
     assert exported["details"] == {"table": "documents"}
     pooled = ola.post(f"{NEWS}/together/pool", {"m": ["P@1"]})
     assert (pooled.status_code, pooled.json["added"]) == (200, 1)

@@ -12,7 +12,8 @@ from sqlalchemy.orm import Session
 from annotator.clicks.workflows.click_logs import LogKind
 from annotator.files import InputFile
 from annotator.storage import Database, Role, ScoresShown
-from annotator.workflows.collections import collection
+from annotator.storage.site.webhooks import SentDelivery, record_deliveries, take_deliveries
+from annotator.workflows.collections import collection, webhooks
 from annotator.workflows.collections.collection import CollectionChange, change_collection, read_scale
 from annotator.workflows.documents import documents
 from annotator.workflows.people import invitations, tokens
@@ -48,6 +49,7 @@ ORGANISERS_PAGES = (
     "/terms",
     "/documents",
     "/documents/missing",
+    "/documents/docnos",
     "/documents/changed",
     "/rounds",
     "/judges/hours",
@@ -114,6 +116,9 @@ ORGANISERS_PAGES = (
     "/members",
     "/invitations",
     "/settings",
+    "/webhooks",
+    "/webhooks/1",
+    "/archive",
 )
 PARTICIPANTS_PAGES = (
     "",
@@ -181,6 +186,16 @@ def _add(session: Session) -> None:
     run_costs.add_column(session, SLUG, ColumnRequest("price", "Price of a day", unit="EUR", better="less"), at=NOW)
     run_costs.change_costs(session, SLUG, "alpha", stated, at=NOW)
     run_costs.change_costs(session, SLUG, "beta", {"latency_p95": "20"}, at=NOW)
+    _add_webhook(session)
+
+
+def _add_webhook(session: Session) -> None:
+    """A webhook whose receiver was away once."""
+    address, host = "https://hooks.example.org/annotator", "hooks.example.org"
+    hook = webhooks.add_webhook(session, SLUG, address, webhooks.EVENTS, allowed=[host], by_id=None, at=NOW)
+    webhooks.send_test(session, SLUG, hook.number, at=NOW)
+    tried = [SentDelivery(one, None, "Connection refused") for one in take_deliveries(session, now=NOW, most=1)]
+    record_deliveries(session, tried, at=NOW)
 
 
 def loaded(page: Page, arrived: Locator) -> None:

@@ -77,7 +77,7 @@ class TwiceQuery(Schema):
         0, load_default=None, metadata={"description": "Only documents to which the second gave this grade."}
     )
     topic = fields.List(Text, load_default=list, metadata={"description": "Only this topic; repeatable."})
-    skip = counted(0, load_default=0, metadata={"description": "Leave out so many documents, of earlier answers."})
+    skip = counted(0, load_default=0, metadata={"description": "How many documents to skip."})
 
 
 class AgreementTable(Schema):

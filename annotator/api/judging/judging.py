@@ -51,7 +51,7 @@ class TopicWork(Schema):
 
 
 class DrawBody(Schema):
-    """Of which topic documents are wanted."""
+    """The topic whose documents are drawn."""
 
     topic = Text(required=True)
 
@@ -140,7 +140,9 @@ class FormatQuery(Schema):
     format = one_of(
         list(JUDGEMENT_FORMATS),
         load_default="jsonl",
-        metadata={"description": "Tasks of Label Studio have the judgements that count, of documents with a text."},
+        metadata={
+            "description": "Tasks for Label Studio contain the current judgements of documents that have a text."
+        },
     )
     pseudonyms = fields.Boolean(
         load_default=False, metadata={"description": "Replace the names of people by pseudonyms, in notes too."}

@@ -135,7 +135,7 @@ class ShownClarification(Schema):
 
 
 class TopicQuery(Schema):
-    """Of which topic."""
+    """The topic whose clarifications are listed."""
 
     topic = Text(required=True, metadata={"description": "The number of the topic."})
 

@@ -112,6 +112,8 @@ class Gives:
 
 # By endpoint, for the access tests.
 OPERATIONS: dict[str, Operation] = {}
+# The paths that have a GET operation.
+READABLE: set[str] = set()
 NOTHING = Takes()
 View = Callable[[Call], object]
 # The form in which flask-smorest calls and decorates a view.
@@ -151,6 +153,8 @@ def operation(
     def register(view: View) -> View:
         endpoint = f"{blueprint.name}.{view.__name__}"
         OPERATIONS[endpoint] = Operation(endpoint, method, PREFIX + path, gate)
+        if method == "GET":
+            READABLE.add(PREFIX + path)
         described = _described(blueprint, takes, gives, _called(view, takes))
         described = blueprint.doc(operationId=view.__name__, **_gate_extensions(gate))(described)
         blueprint.route(path, methods=[method])(_guarded(described, gate, gives, takes))
@@ -256,10 +260,7 @@ def _changed(view: Decorated, path: Mapping[str, Any], *, has_secret: bool) -> R
         return keyed
     if keyed is not None and (earlier := answered_before(keyed)) is not None:
         return earlier
-    is_readable = any(
-        one.method == "GET" and request.url_rule is not None and one.path == request.url_rule.rule
-        for one in OPERATIONS.values()
-    )
+    is_readable = request.url_rule is not None and request.url_rule.rule in READABLE
     checks = [check for check in (precondition(is_readable=is_readable), claim(keyed) if keyed else None) if check]
     guard = WriteGuard(checks)
     before = write_guard.set(guard)

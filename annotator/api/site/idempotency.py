@@ -55,12 +55,12 @@ def claim(keyed: KeyedRequest) -> Check:
 
 
 def keep(keyed: KeyedRequest, answer: ResponseReturnValue, *, has_secret: bool) -> Response:
-    """Keep the response, unless it has a secret, of which no copy is stored; the address of a job is none."""
+    """Store the response for repetitions, unless it contains a secret, as that of an accepted job never does."""
     response = make_response(answer)
     if not has_secret or response.status_code == ACCEPTED:
         headers = {name: response.headers[name] for name in KEPT_HEADERS if name in response.headers}
         stored = StoredResponse(response.status_code, headers, response.get_data())
-        # Without it, a repetition is told that the request was carried out.
+        # If this fails, a repetition gets 409: the request was carried out, and its response is not known.
         with suppress(BusyError), database().preparing().transaction() as session:
             keep_response(session, keyed, stored)
     return response

@@ -108,8 +108,7 @@ def note_no_text(problems: Problems, name: str, data: bytes) -> bool:
         problems.add(
             name,
             None,
-            "The file is a web page (HTML), perhaps one shown in place of the file: of an error or to sign in. "
-            "Download it again.",
+            "The file is a web page (HTML), perhaps an error page or a sign-in page. Download it again.",
         )
     elif encoding := unicode_of(data):
         problems.add(name, None, "The file is text in %(encoding)s. Save it as UTF-8.", encoding=encoding)

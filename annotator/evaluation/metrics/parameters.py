@@ -140,15 +140,13 @@ PARAMETERS: Mapping[str, Parameter] = {
         "wanted",
         _positive,
         Sentence("The T of %(name)s must be a number above 0 and at most 1000000, not “%(written)s”."),
-        Sentence("T, such as T=2: as many documents of the best grade would content a reader; unless given, T=1."),
+        Sentence("T, such as T=2: the number of documents of the best grade that satisfy a reader; unless given, T=1."),
     ),
     "normalize": Parameter(
         "normalize",
         _truth,
         Sentence("The normalize of %(name)s must be True or False, not “%(written)s”."),
-        Sentence(
-            "normalize=False: do not divide by the value of the best ranking; unless given, or normalize=True, divide."
-        ),
+        Sentence("normalize=False: do not divide by the value of the best ranking; unless given, normalize=True."),
     ),
     "gain": Parameter(
         "gain",
@@ -172,7 +170,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         "min_grade",
         _least,
         Sentence("The min_rel of %(name)s must be a whole number from 0 to 999, not “%(written)s”."),
-        Sentence("min_rel, such as min_rel=1: the grade that has no gain, as have lesser ones; unless given, 0."),
+        Sentence("min_rel, such as min_rel=1: grades up to this one have no gain; unless given, 0."),
     ),
     "max": Parameter(
         "max_grade",

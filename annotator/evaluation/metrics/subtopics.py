@@ -221,7 +221,7 @@ def _logarithmic(last: int) -> Values:
 
 @lru_cache
 def _inverse_logarithms(bits: int) -> Values:
-    """Tabulate 1 / log2(rank + 1) by rank, for every rank of so many bits; of rank 0 nothing."""
+    """Tabulate 1 / log2(rank + 1) for every rank of up to `bits` bits; the entry of rank 0 is 0."""
     return np.array([0.0, *(1 / math.log2(rank + 1) for rank in range(1, 1 << bits))])
 
 

@@ -11,7 +11,7 @@ COMMENT = re.compile(rb"^# ?", re.MULTILINE)
 MOST_BYTES = 1 << 16
 LONGEST_DESCRIPTION = 1_000
 BRACKET = re.compile(rb"[][{}]")
-DEEPEST = 50  # brackets within brackets, for each of which the parser looks ahead again
+DEEPEST = 50  # nested brackets; some thousands take the YAML parser more than a second
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,7 @@ class RunIntake:
                 "A tag has at most %(most)d printable characters and no blanks.", {"most": GREATEST_TAG_LENGTH}
             )
         elif (ending := next(filter(tag.endswith, PARTS_OF_ADDRESSES), None)) is not None and refusal is None:
-            refusal = Sentence("A tag cannot end in %(ending)s, as addresses of the API do.", {"ending": ending})
+            refusal = Sentence("A tag cannot end in %(ending)s, which addresses of the API use.", {"ending": ending})
         elif refusal is None and tag in self._files:
             refusal = Sentence("The tag %(tag)s is also the tag of %(other)s.", {"tag": tag, "other": self._files[tag]})
         if refusal is not None:

@@ -52,7 +52,8 @@ class ExportForm(Form):
         default=JUDGEMENT_OUTPUTS[0].name,
     )
     pseudonyms = BooleanField(
-        lazy_gettext("Replace names by pseudonyms"), description=lazy_gettext("Of people, in notes too.")
+        lazy_gettext("Replace names by pseudonyms"),
+        description=lazy_gettext("The names of people are replaced, also in notes."),
     )
 
 

@@ -1,9 +1,17 @@
-"""Counts the progress of topics that were changed, so that pages need not read every judgement."""
+"""Counts the progress of topics that were changed, and announces those whose judging is finished.
 
-from sqlalchemy import true
+So pages need not read every judgement, and storing a judgement costs nothing more.
+"""
 
-from annotator.storage import Database
-from annotator.storage.judging.topic_counts import changed_topics, count_topics, record_counts
+from collections.abc import Set as AbstractSet
+from datetime import datetime
+
+from sqlalchemy import Select, delete, insert, select, true, update
+from sqlalchemy.orm import Session
+
+from annotator.storage import Database, Event, FinishedTopic, Topic, Webhook
+from annotator.storage.judging.topic_counts import changed_topics, count_topics, record_counts, topic_counts
+from annotator.storage.site.webhooks import announce
 
 # Counted in one go: each has some hundred documents.
 MOST_AT_ONCE = 200
@@ -21,3 +29,43 @@ def count_changed_topics(database: Database) -> bool:
         with database.transaction() as session:
             record_counts(session, changed, counts)
     return bool(changed)
+
+
+def collections_to_search(session: Session) -> list[int]:
+    """Ids of the collections with a webhook for finished topics."""
+    rows = session.execute(select(Webhook.collection_id, Webhook.events).order_by(Webhook.collection_id))
+    return list(dict.fromkeys(id_ for id_, events in rows if Event.TOPIC_FINISHED in events.split()))
+
+
+def topics_to_record(session: Session, collection_id: int) -> frozenset[int] | None:
+    """Ids of the finished topics; None when they are those on record, and no webhook is new."""
+    finished = frozenset(id_ for id_, counts in topic_counts(session, collection_id).items() if counts.is_finished)
+    new = select(Webhook.id).where(Webhook.collection_id == collection_id, ~Webhook.is_current).limit(1)
+    is_known = finished == set(session.scalars(_recorded(collection_id))) and session.scalar(new) is None
+    return None if is_known else finished
+
+
+def record_finished_topics(session: Session, collection_id: int, finished: AbstractSet[int], *, at: datetime) -> None:
+    """Record the finished topics, by id, and announce those that are not on record yet.
+
+    A topic that is no longer finished leaves the record. What was finished before there was a webhook for it is
+    recorded without being announced.
+    """
+    known = set(session.scalars(_recorded(collection_id)))
+    new = sorted(finished - known)
+    for topic_id in known - finished:
+        session.execute(delete(FinishedTopic).where(FinishedTopic.topic_id == topic_id))
+    if new:
+        session.execute(insert(FinishedTopic), [{"topic_id": topic_id} for topic_id in new])
+    of_collection = Webhook.collection_id == collection_id
+    current = session.scalars(select(Webhook.events).where(of_collection, Webhook.is_current))
+    if any(Event.TOPIC_FINISHED in events.split() for events in current):
+        rows = session.execute(select(Topic.id, Topic.number).where(Topic.collection_id == collection_id))
+        numbers = {id_: number for id_, number in rows}
+        announce(session, collection_id, Event.TOPIC_FINISHED, [{"topic": numbers[id_]} for id_ in new], at=at)
+    session.execute(update(Webhook).where(of_collection, ~Webhook.is_current).values(is_current=True))
+
+
+def _recorded(collection_id: int) -> Select[int]:
+    of_collection = select(Topic.id).where(Topic.collection_id == collection_id)
+    return select(FinishedTopic.topic_id).where(FinishedTopic.topic_id.in_(of_collection))

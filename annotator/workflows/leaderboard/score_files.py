@@ -52,14 +52,14 @@ def topic_rows(scored: ScoredRuns) -> Iterator[Sequence[Cell]]:
 
 
 def _separated(separator: str) -> Callable[[ScoredRuns, ScoringOptions, bool], str]:
-    def text(scored: ScoredRuns, options: ScoringOptions, per_topic: bool) -> str:  # noqa: FBT001 - as all of these
+    def text(scored: ScoredRuns, options: ScoringOptions, per_topic: bool) -> str:  # noqa: FBT001 - the type of all writers
         headings, rows = exact_columns(scored, options, per_topic=per_topic)
         return csv_text([headings, *rows], separator=separator)
 
     return text
 
 
-def _json_lines(scored: ScoredRuns, options: ScoringOptions, per_topic: bool) -> str:  # noqa: FBT001 - as all of these
+def _json_lines(scored: ScoredRuns, options: ScoringOptions, per_topic: bool) -> str:  # noqa: FBT001 - the type of all writers
     headings, rows = exact_columns(scored, options, per_topic=per_topic)
     return "".join(json.dumps(dict(zip(headings, row, strict=True)), ensure_ascii=False) + "\n" for row in rows)
 
@@ -69,7 +69,7 @@ def _for_paper(
 ) -> Callable[[ScoredRuns, ScoringOptions, bool], str]:
     """The scores as a table with four decimals."""
 
-    def text(scored: ScoredRuns, _options: ScoringOptions, per_topic: bool) -> str:  # noqa: FBT001 - as all of these
+    def text(scored: ScoredRuns, _options: ScoringOptions, per_topic: bool) -> str:  # noqa: FBT001 - the type of all writers
         headings = ["run", *(["topic"] if per_topic else []), *scored.measures]
         rows = [
             [run.name, *topic, *(f"{value:.4f}" if isinstance(value, float) else str(value) for value in values)]
@@ -83,7 +83,7 @@ def _for_paper(
     return text
 
 
-def _as_ir_measures(scored: ScoredRuns, _options: ScoringOptions, per_topic: bool) -> str:  # noqa: FBT001 - likewise
+def _as_ir_measures(scored: ScoredRuns, _options: ScoringOptions, per_topic: bool) -> str:  # noqa: FBT001 - the type of all writers
     """The output of the command ir_measures, with -q if `per_topic`, for one run.
 
     Raises `InvalidValueError` for several runs, whose lines could not be told apart.

@@ -42,7 +42,7 @@ def write_beir(session: Session, slug: str, stream: BinaryIO, *, made_at: dateti
     collection = find_collection(session, slug)
     if not has_texts(session, collection.id):
         raise ConflictError(
-            "No document of the collection has a text, and BEIR's layout is one of texts: import the documents first."
+            "No document of the collection has a text, and BEIR needs texts: import the documents first."
         )
     rows = lines_of(export_qrels(session, slug, made_at=made_at).qrels)
     if not rows:

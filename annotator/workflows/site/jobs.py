@@ -180,12 +180,13 @@ def last_answer(
 
 def cancel_job(session: Session, slug: str | None, id_: int, *, at: datetime, by_id: int | None = None) -> None:
     """Cancel a job: nothing will be stored for it. `ConflictError` when it has finished."""
-    _found(session, slug, id_, by_id)
+    job = _found(session, slug, id_, by_id)
     # One statement, as the worker may be storing the result concurrently.
     unfinished = update(Job).where(Job.id == id_, Job.state.in_(UNFINISHED))
     called_off = unfinished.values(state=JobState.CANCELLED, finished_at=at).returning(Job.id)
     if session.scalar(called_off) is None:
         raise ConflictError("This has finished already and can no longer be cancelled.")
+    _announce(session, job, JobState.CANCELLED, at=at)
 
 
 def has_due(session: Session, *, now: datetime, only_short: bool = False) -> bool:
@@ -204,6 +205,7 @@ def take_job(session: Session, *, now: datetime, only_short: bool = False) -> Ta
         if job.failures < MOST_FAILURES:
             break
         job.state, job.finished_at, job.result = JobState.FAILED, now, {"reason": GIVEN_UP}
+        _announce(session, job, JobState.FAILED, at=now)
         LOG.error("The worker gives up job %d: %d workers were lost or failed at it.", job.id, job.failures)
         session.flush()
     if job is None:
@@ -241,9 +243,7 @@ def confirm_job(session: Session, taken: TakenJob, *, now: datetime) -> None:
 def finish_job(session: Session, taken: TakenJob, outcome: Outcome, *, now: datetime) -> None:
     """Store the result of a job, whose file is no longer needed; raises `JobLostError`."""
     _change(session, taken, state=outcome.state, finished_at=now, result=outcome.result, output=outcome.output)
-    if taken.collection_id is not None:
-        finished = {"job": taken.id, "kind": session.scalar(select(Job.kind).where(Job.id == taken.id))}
-        announce(session, taken.collection_id, Event.JOB_FINISHED, [{**finished, "state": outcome.state}], at=now)
+    _announce(session, session.get_one(Job, taken.id), outcome.state, at=now)
 
 
 def put_back(session: Session, taken: TakenJob, *, has_failed: bool = False) -> None:
@@ -271,6 +271,13 @@ def count_ranked_lists(session: Session, slug: str) -> int:
     found = find_collection(session, slug)
     lists = select(func.count()).select_from(RankedList).join(Run, Run.id == RankedList.run_id)
     return session.scalar(lists.where(Run.collection_id == found.id, IN_FORCE)) or 0
+
+
+def _announce(session: Session, job: Job, state: JobState, *, at: datetime) -> None:
+    """Announce the end of a job, whatever it is, to the webhooks of its collection."""
+    if job.collection_id is not None:
+        ended = {"job": job.id, "kind": job.kind, "state": state}
+        announce(session, job.collection_id, Event.JOB_FINISHED, [ended], at=at)
 
 
 def _collection_id(session: Session, slug: str | None) -> int | None:

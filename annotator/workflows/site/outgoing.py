@@ -29,7 +29,9 @@ def check_address(address: str, allowed: Sequence[str]) -> str:
         or len(address) > LONGEST_ADDRESS
         or not _is_plain(address)
     ):
-        raise InvalidValueError("“%(address)s” is no address such as https://example.org/hook.", address=address[:100])
+        raise InvalidValueError(
+            "“%(address)s” is not an address of the form https://example.org/hook.", address=address[:100]
+        )
     if parts.username is not None:
         raise InvalidValueError("The address has a user name or a password in it, which would be shown and logged.")
     if not any(_fits(host, one) for one in allowed):

@@ -37,7 +37,7 @@ def test_a_webhook_is_added_tested_looked_at_and_removed(visit: Visit, news: str
     ("address", "events", "status", "sentence"),
     [
         ("https://elsewhere.org/", ["qrels.kept"], 403, "This server may not send to “elsewhere.org”"),
-        ("hooks.example.org", ["qrels.kept"], 422, "is no address such as"),
+        ("hooks.example.org", ["qrels.kept"], 422, "is not an address of the form"),
         (ADDRESS, [], 422, "Choose at least one event"),
         (ADDRESS, ["everything"], 422, "is not a valid choice for this field"),
         ("", ["qrels.kept"], 422, "This field is required."),

@@ -213,7 +213,7 @@ def test_a_tag_that_cannot_be_shown_is_refused(two_topics: Session, tag: str) ->
 def test_a_tag_that_ends_as_an_address_of_the_api_does_is_refused(two_topics: Session, ending: str) -> None:
     text = f"1 Q0 a 1 1 ours{ending}\n".encode()
     assert problems_of(two_topics, InputFile("r.run", text)) == [
-        f"r.run:1: A tag cannot end in {ending}, as addresses of the API do."
+        f"r.run:1: A tag cannot end in {ending}, which addresses of the API use."
     ]
 
 

@@ -2,22 +2,35 @@
 
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from build import NOW, SLUG, labels, news, pool, run, topic_file
+from build import NOW, SLUG, labels, news, pool, run, topic_file, user
 from hypothesis import given
 from hypothesis import strategies as st
 from kept import Kept
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
 from standardwebhooks import Webhook as Receiver
 from standardwebhooks import WebhookVerificationError
 from worker.at_work import settings_of
 
 from annotator.errors import AnnotatorError
-from annotator.storage import Database, Event, WebhookDelivery
+from annotator.storage import (
+    Database,
+    DeletedKind,
+    Event,
+    FinishedTopic,
+    Job,
+    JobState,
+    TopicCounts,
+    Webhook,
+    WebhookDelivery,
+)
+from annotator.storage.collections.audit import Actor
+from annotator.storage.site.jobs import MOST_FAILURES
 from annotator.storage.site.webhooks import (
     LONGEST_ATTEMPT,
     PAUSES,
@@ -26,11 +39,16 @@ from annotator.storage.site.webhooks import (
     forget_deliveries,
     take_deliveries,
 )
+from annotator.storage.tables.collections import Door
 from annotator.worker.delivering import Delivering, signed_headers
 from annotator.worker.working import Worker
-from annotator.workflows.collections import webhooks
+from annotator.workflows.collections import restoring, webhooks
+from annotator.workflows.collections.deletions import delete_it
 from annotator.workflows.collections.webhooks import EVENTS, NewWebhook
+from annotator.workflows.judging.topic_counting import count_changed_topics
 from annotator.workflows.qrels import qrels, qrels_versions
+from annotator.workflows.site import jobs
+from annotator.workflows.site.jobs import Outcome
 
 HOSTS = ("127.0.0.1",)
 
@@ -315,11 +333,11 @@ def test_the_worker_sends_while_it_waits_for_jobs(pooled: Database, listener: Li
 @pytest.mark.parametrize(
     ("address", "sentence"),
     [
-        ("", "“” is no address such as https://example.org/hook."),
-        ("hooks.example.org", "“hooks.example.org” is no address"),
-        ("ftp://hooks.example.org/", "“ftp://hooks.example.org/” is no address"),
-        ("https://hooks.example.org:x/", "“https://hooks.example.org:x/” is no address"),
-        ("https://hooks example.org/", "“https://hooks example.org/” is no address"),
+        ("", "“” is not an address of the form https://example.org/hook."),
+        ("hooks.example.org", "“hooks.example.org” is not an address"),
+        ("ftp://hooks.example.org/", "“ftp://hooks.example.org/” is not an address"),
+        ("https://hooks.example.org:x/", "“https://hooks.example.org:x/” is not an address"),
+        ("https://hooks example.org/", "“https://hooks example.org/” is not an address"),
         ("https://ola:secret@hooks.example.org/", "The address has a user name or a password"),
         ("https://elsewhere.org/", "This server may not send to “elsewhere.org”"),
         ("https://hooks.example.org.evil.org/", "This server may not send to “hooks.example.org.evil.org”"),
@@ -377,3 +395,71 @@ def test_attempts_end(attempt: int, status: int | None) -> None:
     again = sent.next_at(NOW)
     assert (again is None) == (attempt > 7 or status == 410 or (status is not None and 200 <= status < 300))
     assert again is None or again > NOW
+
+
+def asked(database: Database) -> int:
+    """A job that waits for a worker."""
+    with database.transaction() as session:
+        ola = user(session, "ola")
+        return jobs.ask_job(session, SLUG, kind="report.file", parameters={}, by_id=ola, at=NOW)
+
+
+def ends_done(session: Session, _id: int) -> None:
+    taken = jobs.take_job(session, now=NOW)
+    assert taken is not None
+    jobs.finish_job(session, taken, Outcome(JobState.DONE), now=NOW)
+
+
+def ends_given_up(session: Session, id_: int) -> None:
+    session.execute(update(Job).where(Job.id == id_).values(failures=MOST_FAILURES))
+    assert jobs.take_job(session, now=NOW) is None
+
+
+def ends_cancelled(session: Session, id_: int) -> None:
+    jobs.cancel_job(session, SLUG, id_, at=NOW)
+
+
+@pytest.mark.parametrize(
+    ("end", "state"), [(ends_done, "done"), (ends_given_up, "failed"), (ends_cancelled, "cancelled")]
+)
+def test_the_end_of_a_job_is_announced_whatever_it_is(
+    pooled: Database, listener: Listener, end: Callable[[Session, int], None], state: str
+) -> None:
+    hooked(pooled, listener, [Event.JOB_FINISHED])
+    id_ = asked(pooled)
+    with pooled.transaction() as session:
+        end(session, id_)
+    deliver(pooled)
+    assert [one["data"] for one in listener.events] == [
+        {"collection": SLUG, "job": id_, "kind": "report.file", "state": state}
+    ]
+
+
+def test_a_later_webhook_is_not_told_what_was_finished_before(pooled: Database, listener: Listener) -> None:
+    hooked(pooled, listener, [Event.RUN_RECEIVED])
+    earlier = hooked(pooled, listener, [Event.TOPIC_FINISHED])
+    deliver(pooled)
+    with pooled.transaction() as session:
+        webhooks.remove_webhook(session, SLUG, earlier.number)
+    with pooled.transaction() as session:
+        labels(session, "jo", "2 0 a 1\n")
+    hooked(pooled, listener, [Event.TOPIC_FINISHED])
+    deliver(pooled)
+    assert listener.events == []
+
+
+def test_a_purged_collection_takes_its_webhooks_along(pooled: Database, listener: Listener) -> None:
+    hook = hooked(pooled, listener)
+    count_changed_topics(pooled)
+    with pooled.transaction() as session:
+        webhooks.send_test(session, SLUG, hook.number, at=NOW)
+        labels(session, "jo", "2 0 a 1\n")
+    Delivering(pooled, ()).step()
+    with pooled.transaction() as session:
+        delete_it(session, SLUG, DeletedKind.COLLECTION, [], typed=SLUG, actor=Actor(Door.COMMAND, "root"), at=NOW)
+    with pooled.transaction() as session:
+        restoring.begin_removal(session, before=NOW + timedelta(days=1), at=NOW + timedelta(days=1))
+    restoring.finish_removals(pooled)
+    with pooled.reading() as session:
+        for table in (Webhook, WebhookDelivery, FinishedTopic, TopicCounts):
+            assert session.scalars(select(func.count()).select_from(table)).one() == 0, table
