@@ -38,7 +38,7 @@ def test_a_document_is_shown_as_page_text_and_in_fixed_width(page: Page, server:
     press(page, "e")
     expect(page.locator("#toast")).to_contain_text("usual view")
     press(page, "v")
-    assert body.evaluate("(body) => getComputedStyle(body.firstChild).whiteSpace") == "pre"
+    expect(body.locator("> :first-child")).to_have_css("white-space", "pre")
     press(page, "v")
     expect(body.locator("b")).to_have_text("Dogs")
     press(page, "a")
