@@ -29,14 +29,18 @@ def is_result_list(text: bytes) -> bool:
 def as_run_files(
     files: Sequence[InputFile], topics: Iterable[tuple[str, str]], problems: Problems, *, unpacked_limit: int
 ) -> list[InputFile]:
-    """The files, result lists turned into runs; `topics` are numbers and titles. Notes rows that fit no topic."""
+    """The files, result lists turned into runs; `topics` are numbers and titles. Notes rows that fit no topic.
+
+    A file whose format is named is left as it is.
+    """
     found, titles = list[InputFile](), dict[str, str]()
     for number, title in topics:
         titles.setdefault(query_key(title), number)
         titles[number] = number
     for file in files:
-        is_list = b"," in file.content[:LONGEST_HEADING] or b";" in file.content[:LONGEST_HEADING]
-        text = unpack_into(problems, file.name, file.content, unpacked_limit) if is_list else None
+        head = file.content[:LONGEST_HEADING]
+        may_be_list = file.input_format is None and (b"," in head or b";" in head)
+        text = unpack_into(problems, file.name, file.content, unpacked_limit) if may_be_list else None
         if text is not None and is_result_list(text):
             found.append(InputFile(file.name, as_run(file.name, text, titles, problems)))
         else:

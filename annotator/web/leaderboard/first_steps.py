@@ -3,6 +3,7 @@
 Each step stores what it is given like the page of its own; the state of the path is that of the collection.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flask import Blueprint, redirect, render_template, request, url_for
@@ -12,6 +13,7 @@ from wtforms import TextAreaField
 from wtforms.validators import InputRequired, NumberRange
 
 from annotator.errors import ConflictError, InvalidValueError
+from annotator.evaluation.formats.input_formats import Holds
 from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.evaluation.runs.run_tags import Sender
 from annotator.files import InputFile
@@ -24,6 +26,7 @@ from annotator.web.site.audit_note import actor, note
 from annotator.web.site.background import arrived_at, long_form
 from annotator.web.site.context import database, now, settings, the_person, the_place
 from annotator.web.site.forms import Form, WholeNumberField, done
+from annotator.web.site.input_formats import format_field, report_formats
 from annotator.web.site.labels import RUNS
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.memories import plan_memory, score_cache
@@ -65,12 +68,16 @@ class TopicsForm(Form):
             "CSV with a heading such as “number,query”, TREC SGML or XML, JSON lines; also gzipped."
         ),
     )
+    input_format = format_field(Holds.TOPICS, lazy_gettext("Format of the files"))
 
-    def given(self, slug: str) -> list[InputFile]:
-        """The files, after the pasted text as one more."""
+    def pasted(self, slug: str) -> list[InputFile]:
+        """The pasted text as a file, if there is one."""
         text = self.text.data or ""
-        pasted = [database().read(topics.pasted_topics, slug, gettext("pasted"), text)] if text.strip() else []
-        return [*pasted, *input_files(file for file in self.files.data or [] if file)]
+        return [database().read(topics.pasted_topics, slug, gettext("pasted"), text)] if text.strip() else []
+
+    def chosen(self) -> Sequence[InputFile]:
+        """The files of topics."""
+        return input_files([file for file in self.files.data or [] if file], self.input_format.data)
 
 
 class RunsForm(Form):
@@ -84,12 +91,23 @@ class RunsForm(Form):
             "such as “query,document,rank”, named after its file. Also gzipped."
         ),
     )
+    input_format = format_field(Holds.RUNS, lazy_gettext("Format of the result lists"))
     texts = MultipleFileField(
         lazy_gettext("Texts of the documents"),
         description=lazy_gettext(
             "Optional: JSON lines with docno, title and body. Judges read them; they can follow later."
         ),
     )
+    texts_format = format_field(Holds.DOCUMENTS, lazy_gettext("Format of the texts"))
+
+    def result_lists(self, slug: str) -> Sequence[InputFile]:
+        """The result lists as runs."""
+        files = input_files(self.files.data, self.input_format.data)
+        return database().read(read_result_lists, slug, files, unpacked_limit=settings().unpacked_limit)
+
+    def documents(self) -> Sequence[InputFile]:
+        """The files of texts."""
+        return input_files([file for file in self.texts.data or [] if file], self.texts_format.data)
 
 
 class TaskForm(Form):
@@ -159,15 +177,16 @@ def add_topics(slug: str) -> ResponseReturnValue:
     form = TopicsForm()
     if form.validate():
         with form.guard():
-            files = form.given(slug)
-            if not files:
+            pasted, files = form.pasted(slug), form.chosen()
+            if not pasted and not files:
                 raise InvalidValueError("Paste queries, or choose a file of topics.")
-            read = topics.read_topics(files, unpacked_limit=settings().unpacked_limit)
+            read = topics.read_topics([*pasted, *files], unpacked_limit=settings().unpacked_limit)
             with database().transaction() as session:
                 stored = topics.import_topics(session, slug, read, most=settings().topic_limit)
                 note(session, "topics.import", slug, subject=names_of(form.files.data or []), details=vars(stored))
     if form.refused:
         return _page(slug, "topics", form=form), form.status
+    report_formats(Holds.TOPICS, files)
     return done(gettext("Topics stored: %(count)d.", count=len(read)), ".runs", slug=slug)
 
 
@@ -186,11 +205,8 @@ def add_runs(slug: str) -> ResponseReturnValue:
     form, sent_at = RunsForm(), arrived_at()
     if form.validate():
         with form.guard():
-            files = database().read(
-                read_result_lists, slug, input_files(form.files.data), unpacked_limit=settings().unpacked_limit
-            )
-            texts = [file for file in form.texts.data or [] if file]
-            read = documents.read_documents(input_files(texts), fields={}, unpacked_limit=settings().unpacked_limit)
+            files, texts = form.result_lists(slug), form.documents()
+            read = documents.read_documents(texts, fields={}, unpacked_limit=settings().unpacked_limit)
             stored = run_upload.upload(
                 database(),
                 slug,
@@ -204,9 +220,11 @@ def add_runs(slug: str) -> ResponseReturnValue:
             if read:
                 with database().transaction() as session:
                     found = documents.import_documents(session, slug, read, at=now())
-                    note(session, "documents.import", slug, subject=names_of(texts), details=vars(found))
+                    note(session, "documents.import", slug, subject=names_of(form.texts.data), details=vars(found))
     if form.refused:
         return _page(slug, "runs", form=form), form.status
+    report_formats(Holds.RUNS, [run.file for run in stored.runs])
+    report_formats(Holds.DOCUMENTS, texts)
     return done(gettext("Result lists stored: %(count)d.", count=len(stored.runs)), ".pool", slug=slug)
 
 

@@ -69,6 +69,41 @@ def test_the_path_leads_from_nothing_to_a_sentence_about_the_two_best(visit: Vis
     assert "red shoes (1.0000)" in page
 
 
+def test_files_are_read_as_the_format_that_is_chosen_or_detected_which_the_next_page_names(
+    visit: Visit, started: str, database: Database
+) -> None:
+    ada = visit("ada")
+    assert 'name="input_format"' in ada.get(f"{started}/topics").text
+    page = ada.get(f"{started}/runs").text
+    assert 'name="input_format"' in page
+    assert 'name="texts_format"' in page
+    # The pasted query is not read as the format of the files.
+    lines = b"7\tred shoes, size 9\n"
+    refused = ada.post(f"{started}/topics", files=[file("queries", lines)], input_format="jsonl")
+    assert refused.status_code == 422
+    assert '<option selected value="jsonl">' in refused.text
+    answer = ada.post(f"{started}/topics", text="6\tcoat\n", files=[file("queries", lines)], input_format="tsv")
+    shown = words(ada.get(answer.location))
+    assert "queries: read as tab-separated topics." in shown
+    assert "pasted" not in shown
+    runs = {"files": [file("alpha.tsv", b"7\ta\t1\n")], "texts": [file("texts", b'{"id": "a", "text": "Shoes"}\n')]}
+    answer = ada.post(f"{started}/runs", **runs, input_format="msmarco", texts_format="jsonl")
+    shown = words(ada.get(answer.location))
+    assert "alpha.tsv: read as MS MARCO run." in shown
+    assert "texts: read as JSON records." in shown
+    with database.reading() as session:
+        assert [run.tag for run in list_runs(session, "shop-search")] == ["alpha"]
+        assert [topic.number for topic in list_topics(session, "shop-search")] == ["6", "7"]
+
+
+def test_a_result_list_of_a_chosen_format_is_read_by_that_format_alone(visit: Visit, started: str) -> None:
+    ada = visit("ada")
+    ada.post(f"{started}/topics", text="red shoes\nwarm coat\n")
+    answer = ada.post(f"{started}/runs", files=[file("alpha.csv", ALPHA)], input_format="trec")
+    assert answer.status_code == 422
+    assert "alpha.csv" in words(answer)
+
+
 def test_further_queries_change_no_topic(visit: Visit, started: str, database: Database) -> None:
     ada = visit("ada")
     ada.post(f"{started}/topics", text="red shoes\nwarm coat\n")
