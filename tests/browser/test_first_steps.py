@@ -42,13 +42,13 @@ def test_a_team_comes_from_nothing_to_a_sentence_about_two_systems(page: Page, s
     page.get_by_role("button", name="Save and continue").click()
     # One of the queries is unknown: the page names file and line, and nothing is stored.
     wrong = result_list("beta", [*QUERIES, "query 99"])
-    page.get_by_label("Result lists").set_input_files([result_list("alpha", QUERIES), wrong])
+    page.get_by_label("Result lists", exact=True).set_input_files([result_list("alpha", QUERIES), wrong])
     page.get_by_role("button", name="Save and continue").click()
     expect(page.get_by_role("alert")).to_contain_text("beta.csv:122 There is no topic with the query “query 99”.")
     # Leave, and resume from the overview.
     page.goto(f"{server}/collections/shop-search")
     page.get_by_role("listitem").filter(has_text="Upload the runs").get_by_role("link").click()
-    page.get_by_label("Result lists").set_input_files([result_list(one, QUERIES) for one in FOUND])
+    page.get_by_label("Result lists", exact=True).set_input_files([result_list(one, QUERIES) for one in FOUND])
     page.get_by_role("button", name="Save and continue").click()
     expect(page.get_by_text("Depth 5: 120 documents")).to_be_visible()
     page.get_by_role("button", name="Build this pool and continue").click()
