@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from annotator.cli.site.files import FILE
-from annotator.cli.site.input_files import input_format_option, qrels_format_option
+from annotator.cli.site.input_files import input_format_option, qrels_format_option, say_formats
 from annotator.cli.site.options import compat_option
 from annotator.cli.site.tables import (
     FORMATS,
@@ -99,13 +99,16 @@ def command(
     options = ScoringOptions(
         relevant_from, judged_only, compat, lenient, workers, FileFormats(qrels_format, input_format)
     )
-    files = [_file(run) for run in runs]
+    of_qrels, files = _file(qrels), [_file(run) for run in runs]
+    if not lenient:
+        say_formats(Holds.LABELS, [of_qrels], qrels_format)
+        say_formats(Holds.RUNS, files, input_format)
     if format_ == "trec_eval":
-        text, warnings = score_as_trec_eval(_file(qrels), files, measures, options)
+        text, warnings = score_as_trec_eval(of_qrels, files, measures, options)
         click.echo(text.encode(), nl=False)
         _say(warnings)
         return
-    scored = score_files(_file(qrels), files, measures, options)
+    scored = score_files(of_qrels, files, measures, options)
     _show(scored, options, format_, per_topic=per_topic)
     _say(scored.warnings)
 

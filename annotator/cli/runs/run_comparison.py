@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from annotator.cli.site.files import FILE, read_files
-from annotator.cli.site.input_files import input_format_option, qrels_format_option
+from annotator.cli.site.input_files import input_format_option, qrels_format_option, say_formats
 from annotator.cli.site.installation import Installation, on_installation
 from annotator.cli.site.options import (
     compat_option,
@@ -147,6 +147,8 @@ def command(
     document. `annotator runs compare` compares two runs of a collection.
     """
     given_qrels, *given = read_files((qrels, first, second))
+    say_formats(Holds.LABELS, [(given_qrels.name, given_qrels.content)], qrels_format)
+    say_formats(Holds.RUNS, [(file.name, file.content) for file in given], input_format)
     given_qrels = replace(given_qrels, input_format=qrels_format)
     given_first, given_second = (replace(file, input_format=input_format) for file in given)
     wanted = FilesWanted(look.measures, relevant_from, look.seed, look.top, look.topics, compat)

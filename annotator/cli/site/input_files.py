@@ -58,5 +58,11 @@ def given_files(
     return files
 
 
+def say_formats(holds: Holds, files: Iterable[tuple[str, Path | bytes]], input_format: str | None) -> None:
+    """Say on standard error as what files are read, a line for each format but TREC's; nothing where it is named."""
+    for sentence in [] if input_format else input_sources.formats_detected(holds, files):
+        click.echo(str(sentence), err=True)
+
+
 def _in_folder(path: str, holds: Holds) -> Sequence[str | Path]:
     return input_sources.in_folder(Path(path), holds) if path != STANDARD_INPUT and Path(path).is_dir() else [path]

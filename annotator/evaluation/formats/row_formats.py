@@ -55,10 +55,15 @@ def is_beir(head: bytes) -> bool:
 
 
 def is_ranks(head: bytes) -> bool:
-    """Whether every whole line has three columns, the last a whole number."""
-    lines = [line.split() for line in head.split(b"\n") if line.strip() and not line.startswith(b"#")]
-    whole = lines[:-1] if len(lines) > FEWEST_LINES else lines
-    return bool(whole) and all(len(words) == 3 and WHOLE_NUMBER.fullmatch(words[2]) for words in whole)  # noqa: PLR2004 - three columns
+    """Whether every line has three columns, the last a whole number; the end of the last line may be missing."""
+    lines = (line for line in head.split(b"\n") if line.strip() and not line.startswith(b"#"))
+    ranks = 0
+    for line in lines:
+        words = line.split()
+        if len(words) != 3 or not WHOLE_NUMBER.fullmatch(words[2]):  # noqa: PLR2004 - three columns
+            return ranks >= FEWEST_LINES and next(lines, None) is None
+        ranks += 1
+    return ranks > 0
 
 
 ROWS_TEST = "tests/evaluation/formats/test_row_formats.py"

@@ -7,17 +7,20 @@ from pathlib import Path
 from typing import Any
 
 from annotator.errors import InvalidValueError, NotFoundError, Sentence
-from annotator.evaluation.formats.input_formats import Holds
+from annotator.evaluation.formats.columnar import PARQUET_MAGIC
+from annotator.evaluation.formats.input_formats import HEAD_BYTES, Holds
 from annotator.evaluation.formats.registry import FORMATS, format_of, names_of, read_as
 from annotator.evaluation.formats.row_formats import TREC
 from annotator.evaluation.outputs import beir_folder
 from annotator.files import InputFile
+from annotator.packing import packing_of
 
 PACKED = ("", ".gz", ".bz2", ".xz", ".zst")
 # BEIR's names, by what a file holds.
 BEIR = {Holds.TOPICS: beir_folder.QUERIES, Holds.DOCUMENTS: beir_folder.CORPUS, Holds.DOCNOS: beir_folder.CORPUS}
 COLUMNAR = ("*.parquet", "data-*.arrow", "*.arrow")
 NAMED = 5  # files named in a sentence
+PACKED_BYTES = 1 << 20  # of a compressed file, from which its first text can be unpacked: bzip2 has blocks of 900 kB
 IR_DATASETS = "ir_datasets:"
 # What ir_datasets calls the parts of a data set, and the format in which they are handed on.
 PARTS = {
@@ -52,6 +55,30 @@ def formats_summary(holds: Holds, files: Sequence[InputFile]) -> list[Sentence]:
         )
         for title, names in titles.items()
     ]
+
+
+def formats_detected(holds: Holds, files: Iterable[tuple[str, Path | bytes]]) -> list[Sentence]:
+    """`formats_summary` of files that are not read yet, each by its name and its path or content.
+
+    A path is left out that is no file on disk, such as a pipe, which can be read once only.
+    """
+    beginnings = [(name, _beginning(source)) for name, source in files]
+    return formats_summary(holds, [InputFile(name, content) for name, content in beginnings if content is not None])
+
+
+def _beginning(source: Path | bytes) -> bytes | None:
+    """What of a file its format is detected by: for Parquet, which is known by its end, too, all of it."""
+    if isinstance(source, bytes):
+        return source
+    try:
+        if not source.is_file():
+            return None
+        with source.open("rb") as file:
+            head = file.read(HEAD_BYTES)
+            further = -1 if head.startswith(PARQUET_MAGIC) else PACKED_BYTES if packing_of(head) else 0
+            return head + file.read(further)
+    except OSError:  # which the reader of the file reports
+        return None
 
 
 def in_folder(folder: Path, holds: Holds) -> list[Path]:

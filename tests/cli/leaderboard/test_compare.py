@@ -46,6 +46,14 @@ def test_tests_and_topics_are_shown(files: CommandLine) -> None:
     assert "MEASURE  TOPIC" in files.done(*FILES)
 
 
+def test_formats_that_are_recognised_are_named_on_standard_error(files: CommandLine) -> None:
+    Path("alpha.csv").write_text("qid,docno,score\n1,a,2.5\n2,a,1\n")
+    assert files.talk("compare", "qrels", "alpha.csv", "beta.run").startswith(
+        "alpha.csv: read as table of a run.\nEvery"
+    )
+    assert "read as" not in files.talk(*FILES)
+
+
 def test_documents_that_moved_are_listed_by_topic(files: CommandLine) -> None:
     # Of topic 1 c is missing from beta, which ends at rank 3, and d from alpha.
     assert files.table(*FILES, "--by", "document") == [

@@ -51,6 +51,25 @@ def test_a_run_is_a_row_and_a_measure_a_column(annotator: CommandLine) -> None:
     )
 
 
+def test_formats_that_are_recognised_are_named_on_standard_error(annotator: CommandLine) -> None:
+    Path("qrels.tsv").write_text("query-id\tcorpus-id\tscore\n1\ta\t2\n")
+    for name in ("one.csv", "two.csv"):
+        Path(name).write_text("qid,docno,score\n1,a,2.5\n")
+    Path("ms.run").write_text("1 a 1\n1 b 2\n")
+    words = ("evaluate", "qrels.tsv", "one.csv", "alpha.run", "two.csv", "ms.run", "-m", "AP")
+    for format_ in ("csv", "tot"):
+        assert annotator(*words, "--format", format_).stderr.splitlines()[:3] == [
+            "qrels.tsv: read as BEIR qrels.",
+            "one.csv, two.csv: read as table of a run.",
+            "ms.run: read as MS MARCO run.",
+        ]
+    assert "read as" not in annotator("evaluate", "qrels", "alpha.run", "beta.run").stderr
+    named = ("evaluate", "qrels.tsv", "one.csv", "--qrels-format", "beir", "--input-format", "csv")
+    assert "read as" not in annotator(*named).stderr
+    missing = annotator("evaluate", "qrels", "one.csv", "none.csv").stderr
+    assert missing.startswith("one.csv: read as table of a run.\nnone.csv: The file cannot be read")
+
+
 def test_scores_are_written_as_ir_measures_writes_them(annotator: CommandLine) -> None:
     measures = ["nDCG@2", "AP", "P(rel=2)@1", "INST(T=2.0,min_rel=1,max_rel=3)", "Compat(p=0.8)"]
     asked = [word for measure in measures for word in ("-m", measure)]
@@ -399,10 +418,10 @@ def test_formats_of_other_tools_are_detected_or_named(annotator: CommandLine) ->
     named = ("--qrels-format", "csv", "--input-format", "msmarco")
     assert annotator.table("evaluate", "q.csv", "ms.run", "-m", "AP", *named)[0] == ["ms", "0.5000"]
     refused = annotator.refused("evaluate", "q.csv", "ms.run", "--input-format", "trec")
-    assert refused[0].startswith("ms.run:1: The line has 3 columns; a run has six")
-    assert annotator.refused("evaluate", "q.csv", "pt.csv", "--qrels-format", "trec")[0].startswith("q.csv")
+    assert refused[1].startswith("ms.run:1: The line has 3 columns; a run has six")
+    assert annotator.refused("evaluate", "q.csv", "pt.csv", "--qrels-format", "trec")[1].startswith("q.csv")
     assert "name no format" in annotator("evaluate", "q.csv", "pt.csv", "--lenient", "--input-format", "csv").stderr
     Path("other.csv").write_text("qid,docno,score\n1,b,2.5\n1,a,1\n")
     two = ("compare", "q.csv", "pt.csv", "other.csv", "-m", "AP", "--input-format")
     assert "AP" in annotator.done(*two, "csv")
-    assert annotator.refused(*two, "trec")[0].startswith("pt.csv")
+    assert annotator.refused(*two, "trec")[1].startswith("pt.csv")

@@ -1,14 +1,27 @@
 """Folders in place of files: those of BEIR and of Hugging Face's datasets, and what is reported about formats."""
 
+import bz2
+import gzip
+import os
+from collections.abc import Callable
 from pathlib import Path
+from secrets import token_hex
 
+import pandas as pd
 import pytest
+import zstandard
 from ir_data_set import Docs, Queries, register
 
 from annotator.errors import InvalidValueError, NotFoundError
 from annotator.evaluation.formats.input_formats import Holds
 from annotator.files import InputFile
-from annotator.workflows.site.input_sources import formats_read, formats_summary, from_source, in_folder
+from annotator.workflows.site.input_sources import (
+    formats_detected,
+    formats_read,
+    formats_summary,
+    from_source,
+    in_folder,
+)
 
 TREC_RUN = InputFile("a.run", b"1 Q0 d1 1 2.0 a\n")
 CSV_RUNS = [InputFile(f"{number}.csv", b"qid,docno,rank,score\n1,d1,1,2.0\n") for number in range(7)]
@@ -44,6 +57,26 @@ def test_formats_are_reported_but_for_trecs_own() -> None:
     assert len(list(formats_read(Holds.RUNS, [TREC_RUN, *CSV_RUNS]))) == len(CSV_RUNS)
     [summary] = formats_summary(Holds.RUNS, [TREC_RUN, *CSV_RUNS])
     assert str(summary).startswith("0.csv, 1.csv, 2.csv, 3.csv, 4.csv, …: read as ")
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, zstandard.ZstdCompressor().compress])
+def test_the_format_of_a_file_on_disk_is_known_by_its_beginning(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    rows = b"".join(b"%d,%s,1,2.0\n" % (topic, token_hex(20).encode()) for topic in range(60_000))
+    (tmp_path / "run").write_bytes(pack(b"qid,docno,rank,score\n" + rows))
+    (tmp_path / "trec").write_bytes(pack(TREC_RUN.content))
+    files: list[tuple[str, Path | bytes]] = [(name, tmp_path / name) for name in ("run", "trec")]
+    files.append(("sent", CSV_RUNS[0].content))
+    assert [str(one) for one in formats_detected(Holds.RUNS, files)] == ["run, sent: read as table of a run."]
+
+
+def test_parquet_is_known_by_its_end_and_what_cannot_be_read_now_is_left_out(tmp_path: Path) -> None:
+    pd.DataFrame({"qid": ["1"] * 9, "docno": ["d1"] * 9, "score": [2.5] * 9}).to_parquet(tmp_path / "frame")
+    (tmp_path / "text").write_bytes(b"PAR1 Q0 d1 1 2.0 a\n")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    names = ("frame", "text", "pipe", "loop", "missing", "n" * 300)
+    [one] = formats_detected(Holds.RUNS, [(name, tmp_path / name) for name in names])
+    assert str(one) == "frame: read as Parquet."
 
 
 @pytest.mark.parametrize(
