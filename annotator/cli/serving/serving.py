@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from uvicorn import Config, Server
 
+from annotator.cli.serving.heap import return_freed_memory
 from annotator.cli.serving.supervisor import SECONDS_TO_FINISH_REQUESTS, Beats, Supervisor
 from annotator.errors import AnnotatorError
 from annotator.logs import write_log
@@ -62,6 +63,7 @@ def serve_pages(settings: Settings, *, with_worker: bool = True, when_listening:
         # NumPy's threads would only contend while the processes use every core.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         write_log(settings.log_format)
+        return_freed_memory()
         with figures_served(settings), ExitStack() as beside:
             answer = _Pages(settings, listener, _loaded_pages())
 

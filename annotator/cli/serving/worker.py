@@ -5,6 +5,7 @@ from importlib import import_module
 
 import click
 
+from annotator.cli.serving.heap import return_freed_memory
 from annotator.cli.site.installation import Installation, on_installation
 
 
@@ -24,5 +25,6 @@ def command(installation: Installation, parent: int | None, *, once: bool, short
     installation.database.close()
     # NumPy's threads would compete with the web pages; it reads this on import.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    return_freed_memory()
     working = import_module("annotator.worker.working")
     working.run_worker(installation.settings, only_what_waits=once, only_short=short, parent=parent)
