@@ -34,6 +34,7 @@ from annotator.storage.tables.judging import (
     QualifyingAnswer,
     QualifyingItem,
     Question,
+    TopicJudgements,
     TopicMark,
     TopicNote,
 )
@@ -132,6 +133,7 @@ __all__ = [
     "Team",
     "Topic",
     "TopicCounts",
+    "TopicJudgements",
     "TopicMark",
     "TopicNote",
     "TopicRevision",

@@ -22,11 +22,13 @@ from annotator.storage.collections.arrivals import importing_alone, remove_inter
 from annotator.storage.site.jobs import remove_unneeded
 from annotator.storage.site.upkeep import UpkeepError
 from annotator.storage.site.webhooks import forget_deliveries
-from annotator.worker.counting import Counting
 from annotator.worker.delivering import Delivering
+from annotator.worker.refreshing import Refreshing
 from annotator.worker.repeating import Repeating
 from annotator.workflows.collections import restoring
 from annotator.workflows.documents import search
+from annotator.workflows.judging.topic_counting import count_changed_topics
+from annotator.workflows.judging.topic_judgements import pack_changed_topics
 from annotator.workflows.site import idempotency, jobs
 from annotator.workflows.site.jobs import FAULT, JobLostError, Outcome, TakenJob
 
@@ -41,9 +43,10 @@ SECONDS_BETWEEN_LOOKS = 0.5
 SECONDS_BETWEEN_SIGNS = 5.0  # heartbeats
 SECONDS_AFTER_TROUBLE = 5.0
 SECONDS_BETWEEN_DELIVERIES = 1.0
-# Counting takes a twentieth of the time at most.
+# Counting and packing each take a twentieth of the time at most.
 SECONDS_BETWEEN_COUNTS = 2.0
-SHARE_OF_COUNTING = 19.0
+SECONDS_BETWEEN_PACKINGS = 10.0
+SHARE_OF_REFRESHING = 19.0
 BETWEEN_CLEANINGS = timedelta(hours=1)
 LOG = logging.getLogger("annotator.worker")
 
@@ -74,9 +77,12 @@ class Worker:
 
     def work(self, *, only_what_waits: bool = False) -> None:
         """Run jobs until none wait (`only_what_waits`) or forever; an unfinished job is returned to the queue."""
-        counting, delivering = Counting(self._database), Delivering(self._database, self._settings.outgoing_hosts)
+        counting = Refreshing(self._database, count_changed_topics)
+        packing = Refreshing(self._database, pack_changed_topics)
+        delivering = Delivering(self._database, self._settings.outgoing_hosts)
         beside = [
-            Repeating("Counts of topics", counting.step, seconds=SECONDS_BETWEEN_COUNTS, share=SHARE_OF_COUNTING),
+            Repeating("Counts of topics", counting.step, seconds=SECONDS_BETWEEN_COUNTS, share=SHARE_OF_REFRESHING),
+            Repeating("Judgements", packing.step, seconds=SECONDS_BETWEEN_PACKINGS, share=SHARE_OF_REFRESHING),
             Repeating("Webhooks", delivering.step, seconds=SECONDS_BETWEEN_DELIVERIES),
         ]
         if not self._only_short and not only_what_waits:
@@ -86,7 +92,7 @@ class Worker:
             while True:
                 if not self._worked():
                     if only_what_waits:
-                        while counting.step() or delivering.step():
+                        while counting.step() or packing.step() or delivering.step():
                             pass
                         return
                     time.sleep(SECONDS_BETWEEN_LOOKS)

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple, cast
 
-from sqlalchemy import Table, func, select, text
+from sqlalchemy import Table, func, select
 from sqlalchemy.orm import Session
 
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.documents import Document
-from annotator.storage.tables.judging import HAS_OWN_TIME, Assignment, Judgement, not_withdrawn
+from annotator.storage.tables.judging import BESIDES_JUDGING, HAS_OWN_TIME, Assignment, Judgement, not_withdrawn
 from annotator.storage.tables.people import MACHINES, User
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import ACCEPTED, Topic
@@ -58,9 +58,7 @@ def special_purposes(session: Session, collection_id: int) -> dict[int, str]:
         select(Assignment.id, Assignment.purpose)
         .join(PoolItem, PoolItem.id == Assignment.pool_item_id)
         .join(Topic, Topic.id == PoolItem.topic_id)
-        .where(Topic.collection_id == collection_id)
-        # Exactly the condition of the partial index.
-        .where(text("assignment.purpose IN ('re-shown', 'adjudication')"))
+        .where(Topic.collection_id == collection_id, BESIDES_JUDGING)
     )
     return {id_: purpose for id_, purpose in rows}
 

@@ -173,6 +173,7 @@ LEFT_OUT: Mapping[str, str] = {
     "webhook_delivery": "is sent by this site",
     "finished_topic": "is for the webhooks of this site",
     "topic_counts": "is counted from the judgements",
+    "topic_judgements": "is packed from the judgements",
     "user": "has its own part, without passwords",
 }
 # Columns that no archive may contain; an imported collection gets its own.
@@ -195,6 +196,7 @@ OF_SITE = (
     "job_part",
     "job",
     "topic_counts",
+    "topic_judgements",
     "webhook_delivery",
     "webhook",
 )

@@ -6,14 +6,14 @@ A topic that was changed since is counted for the reader, so what is read is nev
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, func, select
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from annotator.storage.judging.progress import item_progress
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.pools import TopicCounts
-from annotator.storage.tables.topics import ACCEPTED, Topic, TopicRevision
+from annotator.storage.tables.topics import ACCEPTED, Topic
+from annotator.storage.topics.revisions import ChangedTopic, changed_topics, record_derived
 
 # So many changed topics are counted in one statement for the whole collection.
 MANY = 500
@@ -34,27 +34,7 @@ class Counts(NamedTuple):
         return 0 < self.items == self.complete
 
 
-class ChangedTopic(NamedTuple):
-    """An accepted topic that was changed since it was counted, and its revision."""
-
-    id: int
-    revision: int
-
-
 NOTHING = Counts(0, 0, 0, 0)
-COLUMNS = ("revision", *Counts._fields)
-
-
-def _upsert(insert: sqlite.Insert | postgresql.Insert) -> sqlite.Insert | postgresql.Insert:
-    """Replace an earlier row: two workers may count a topic at once."""
-    columns = {name: insert.excluded[name] for name in COLUMNS}
-    return insert.on_conflict_do_update(index_elements=[TopicCounts.topic_id], set_=columns)
-
-
-RECORD = {
-    "sqlite": _upsert(sqlite.insert(TopicCounts)),
-    "postgresql": _upsert(postgresql.insert(TopicCounts)),
-}
 
 
 def topic_counts(session: Session, collection_id: int) -> dict[int, Counts]:
@@ -67,26 +47,8 @@ def topic_counts(session: Session, collection_id: int) -> dict[int, Counts]:
         .order_by(Topic.id)
     )
     counts = {id_: NOTHING if row[0] is None else Counts(*row) for id_, *row in rows}
-    changed = [topic.id for topic in changed_topics(session, of_collection)]
+    changed = [topic.id for topic in changed_topics(session, TopicCounts, of_collection)]
     return counts | count_topics(session, changed, collection_id if len(changed) > MANY else None)
-
-
-def changed_topics(
-    session: Session, of_collections: ColumnElement[bool], *, most: int | None = None
-) -> list[ChangedTopic]:
-    """The accepted topics, among those that the condition selects, that were changed since they were counted."""
-    revision = func.coalesce(func.sum(TopicRevision.revision), 0)
-    rows = session.execute(
-        select(Topic.id, revision)
-        .outerjoin(TopicRevision, TopicRevision.topic_id == Topic.id)
-        .outerjoin(TopicCounts, TopicCounts.topic_id == Topic.id)
-        .where(of_collections, ACCEPTED)
-        .group_by(Topic.id, TopicCounts.revision)
-        .having(revision != func.coalesce(TopicCounts.revision, -1))
-        .order_by(Topic.id)
-        .limit(most)
-    )
-    return [ChangedTopic(id_, int(number)) for id_, number in rows]
 
 
 def count_topics(session: Session, topics: Sequence[int], collection_id: int | None = None) -> dict[int, Counts]:
@@ -114,8 +76,7 @@ def count_topics(session: Session, topics: Sequence[int], collection_id: int | N
 def record_counts(session: Session, changed: Sequence[ChangedTopic], counts: Mapping[int, Counts]) -> None:
     """Record what was counted at these revisions, in place of what was recorded before."""
     rows = [{"topic_id": topic.id, "revision": topic.revision, **counts[topic.id]._asdict()} for topic in changed]
-    for some in chunks(rows):
-        session.execute(RECORD[session.get_bind().dialect.name], some)
+    record_derived(session, TopicCounts, rows)
 
 
 def in_groups(session: Session, topics: Sequence[int], most: int) -> Iterator[list[int]]:

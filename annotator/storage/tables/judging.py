@@ -291,6 +291,19 @@ class LabelFile(Base):
     imported_at: Mapped[datetime]
 
 
+class TopicJudgements(Base):
+    """The judgements of a topic, packed by a worker: valid while the topic's revision is the same."""
+
+    __tablename__ = "topic_judgements"
+
+    topic_id: Mapped[int] = mapped_column(ForeignKey("topic.id", ondelete="CASCADE"), primary_key=True)
+    revision: Mapped[int]
+    # As `annotator.evaluation.qrels.topic_judgements` packs them.
+    judgements: Mapped[bytes]
+    seconds: Mapped[bytes]
+    docnos: Mapped[bytes]
+
+
 # Conditions exactly as in the partial indexes: SQLAlchemy would use a bound value, and the indexes would not be used.
 # Held or done, without second showings.
 HAS_IT = text("assignment.state <> 'returned' AND assignment.purpose <> 're-shown'")
@@ -298,6 +311,8 @@ SHOWN_AGAIN = text("assignment.state <> 'returned' AND assignment.purpose = 're-
 # Assigned for adjudication, or for judging.
 DECIDES = text("assignment.purpose = 'adjudication'")
 JUDGES = text("assignment.purpose <> 'adjudication'")
+# Assigned for a second showing or for adjudication.
+BESIDES_JUDGING = text("assignment.purpose IN ('re-shown', 'adjudication')")
 CURRENT = text("judgement.current")
 OF_PEOPLE = Judgement.judge_id.not_in(MACHINES)
 # Prefix of the client ids of imported labels; archives keep them.

@@ -5,14 +5,16 @@ settled grades (policy, accepted topics, machines) are not part of it.
 """
 
 from collections.abc import Collection as SizedIterable
+from collections.abc import Sequence
 from typing import NamedTuple, cast
 
-from sqlalchemy import Connection, Table, bindparam, case, func, select
+from sqlalchemy import ColumnElement, Connection, Table, bindparam, case, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from annotator.storage.site.bulk_insert import fetch_rows, ids_as_rows
-from annotator.storage.tables.pools import PoolItem
+from annotator.storage.site.bulk_insert import Row, chunks, fetch_rows, ids_as_rows
+from annotator.storage.tables.judging import TopicJudgements
+from annotator.storage.tables.pools import PoolItem, TopicCounts
 from annotator.storage.tables.topics import ACCEPTED, EVERYBODY, Topic, TopicRevision
 
 _PARTS = cast("Table", TopicRevision.__table__)
@@ -47,6 +49,67 @@ def revisions(session: Session, collection_id: int) -> dict[int, Revision]:
         .order_by(Topic.id)
     )
     return {topic_id: Revision(int(total), int(of_everybody)) for topic_id, total, of_everybody in rows}
+
+
+class ChangedTopic(NamedTuple):
+    """An accepted topic that was changed since something was derived from it, and its revision."""
+
+    id: int
+    revision: int
+
+
+# Tables with a row for a topic that is valid while the topic's revision is the same.
+Derived = type[TopicCounts | TopicJudgements]
+
+
+def changed_topics(
+    session: Session, derived: Derived, of_topics: ColumnElement[bool], *, most: int | None = None
+) -> list[ChangedTopic]:
+    """The accepted topics, among those that the condition selects, without a valid row of this table."""
+    revision = func.coalesce(func.sum(TopicRevision.revision), 0)
+    rows = session.execute(
+        select(Topic.id, revision)
+        .outerjoin(TopicRevision, TopicRevision.topic_id == Topic.id)
+        .outerjoin(derived, derived.topic_id == Topic.id)
+        .where(of_topics, ACCEPTED)
+        .group_by(Topic.id, derived.revision)
+        .having(revision != func.coalesce(derived.revision, -1))
+        .order_by(Topic.id)
+        .limit(most)
+    )
+    return [ChangedTopic(id_, int(number)) for id_, number in rows]
+
+
+def still_the_same(session: Session, topics: Sequence[ChangedTopic]) -> list[ChangedTopic]:
+    """Those of the topics that are there and still have that revision: another database may have been restored."""
+    revision = func.coalesce(func.sum(TopicRevision.revision), 0)
+    statement = (
+        select(Topic.id, revision).outerjoin(TopicRevision, TopicRevision.topic_id == Topic.id).group_by(Topic.id)
+    )
+    now = {
+        id_: int(number)
+        for some in chunks([topic.id for topic in topics])
+        for id_, number in session.execute(statement.where(Topic.id.in_(some)))
+    }
+    return [topic for topic in topics if now.get(topic.id) == topic.revision]
+
+
+def record_derived(session: Session, derived: Derived, rows: Sequence[Row]) -> None:
+    """Insert rows of such a table in place of earlier ones: two workers may derive a topic's at once."""
+    for some in chunks(list(rows)):
+        session.execute(_RECORD[derived, session.get_bind().dialect.name], some)
+
+
+def _upsert(derived: Derived, statement: sqlite.Insert | postgresql.Insert) -> sqlite.Insert | postgresql.Insert:
+    columns = {name: statement.excluded[name] for name in derived.__table__.columns.keys() if name != "topic_id"}  # noqa: SIM118 - iterates over columns
+    return statement.on_conflict_do_update(index_elements=[derived.topic_id], set_=columns)
+
+
+_RECORD = {
+    (derived, dialect): _upsert(derived, insert(derived))
+    for derived in (TopicCounts, TopicJudgements)
+    for dialect, insert in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
+}
 
 
 def raise_revision(connection: Connection, topic_id: int, judge_id: int = EVERYBODY) -> None:

@@ -3,31 +3,50 @@
 So pages need not read every judgement, and storing a judgement costs nothing more.
 """
 
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
+from typing import TypeVar
 
 from sqlalchemy import Select, delete, insert, select, true, update
 from sqlalchemy.orm import Session
 
-from annotator.storage import Database, Event, FinishedTopic, Topic, Webhook
-from annotator.storage.judging.topic_counts import changed_topics, count_topics, record_counts, topic_counts
+from annotator.storage import Database, Event, FinishedTopic, Topic, TopicCounts, Webhook
+from annotator.storage.judging.topic_counts import count_topics, record_counts, topic_counts
+from annotator.storage.site.epoch import current_epoch
 from annotator.storage.site.webhooks import announce
+from annotator.storage.topics.revisions import ChangedTopic, Derived, changed_topics, still_the_same
 
-# Counted in one go: each has some hundred documents.
+Found = TypeVar("Found")
+
+# Derived in one go: each has some hundred documents.
 MOST_AT_ONCE = 200
 
 
 def count_changed_topics(database: Database) -> bool:
-    """Count some of the topics that were changed since they were counted; False when there are none.
+    """Count some of the topics that were changed since they were counted; False when there are none."""
+    return refresh_topics(database, TopicCounts, count_topics, record_counts)
 
-    They are counted without holding up any writer: a topic that is changed meanwhile is counted again.
+
+def refresh_topics(
+    database: Database,
+    derived: Derived,
+    read: Callable[[Session, Sequence[int]], Mapping[int, Found]],
+    record: Callable[[Session, Sequence[ChangedTopic], Mapping[int, Found]], None],
+) -> bool:
+    """Derive the rows of some topics that were changed since; False when there are none.
+
+    They are read without holding up any writer. A topic that is changed meanwhile, or that is in a database restored
+    meanwhile, is not recorded.
     """
     with database.reading() as session:
-        changed = changed_topics(session, true(), most=MOST_AT_ONCE)
-        counts = count_topics(session, [topic.id for topic in changed])
+        epoch = current_epoch(session)
+        changed = changed_topics(session, derived, true(), most=MOST_AT_ONCE)
+        found = read(session, [topic.id for topic in changed])
     if changed:
         with database.transaction() as session:
-            record_counts(session, changed, counts)
+            if current_epoch(session) == epoch:
+                record(session, still_the_same(session, changed), found)
     return bool(changed)
 
 

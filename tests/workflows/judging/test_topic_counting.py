@@ -16,7 +16,7 @@ from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.leases import Decision
 from annotator.storage.judging.topic_counts import Counts, count_topics, in_groups, topic_counts
 from annotator.storage.people.accounts import find_user
-from annotator.worker.counting import Counting
+from annotator.worker.refreshing import Refreshing
 from annotator.workflows.agreement.machine_judges import mark_machine, mark_person
 from annotator.workflows.collections.collection import CollectionChange, change_collection
 from annotator.workflows.collections.queue_settings import QueueChange, change_queue
@@ -171,7 +171,7 @@ def read_unchecked(database: Database) -> dict[str, Counts]:
 
 
 def test_the_worker_looks_again_only_when_something_has_changed(pooled: Database) -> None:
-    counting = Counting(pooled)
+    counting = Refreshing(pooled, count_changed_topics)
     while counting.step():
         pass
     with pooled.transaction() as session:

@@ -1,0 +1,55 @@
+"""All judgements of a collection or of some topics as columns, from what a worker has packed and what is newer."""
+
+from collections.abc import Collection, Sequence
+
+from sqlalchemy.orm import Session
+
+from annotator.evaluation.qrels.topic_judgements import JudgementColumns, PackedTopic, pack_topic, unpack_topics
+from annotator.storage import Database, Topic, TopicJudgements
+from annotator.storage.judging.topic_counts import in_groups
+from annotator.storage.judging.topic_judgements import (
+    PackedRow,
+    judgements_of_topics,
+    packed_judgements,
+    record_packed,
+)
+from annotator.storage.site.bulk_insert import chunks
+from annotator.storage.topics.revisions import changed_topics
+from annotator.workflows.judging.topic_counting import refresh_topics
+
+ITEMS_AT_ONCE = 50_000  # whose judgements are in memory as rows at once
+
+
+def pack_changed_topics(database: Database) -> bool:
+    """Pack some of the topics that were changed since they were packed; False when there are none."""
+    return refresh_topics(database, TopicJudgements, packed_now, record_packed)
+
+
+def packed_now(session: Session, topics: Sequence[int]) -> dict[int, PackedRow]:
+    """Topic id → its judgements as they are, packed."""
+    return {
+        topic: PackedRow(*pack_topic(of_topic))
+        for some in in_groups(session, topics, ITEMS_AT_ONCE)
+        for topic, of_topic in judgements_of_topics(session, some).items()
+    }
+
+
+def read_judgements(
+    session: Session,
+    collection_id: int,
+    topics: Collection[int] | None = None,
+    *,
+    docnos: bool = True,
+    seconds: bool = True,
+) -> JudgementColumns:
+    """The judgements of all accepted topics of a collection, or of those among `topics`, ordered by topic id.
+
+    Withdrawn ones are left out. Without `docnos` or `seconds` these may be missing.
+    """
+    of_collection = Topic.collection_id == collection_id
+    packed: dict[int, PackedRow] = {}
+    for few in [None] if topics is None else chunks(sorted(topics)):
+        wanted = of_collection if few is None else of_collection & Topic.id.in_(few)
+        packed |= packed_judgements(session, wanted, docnos=docnos, seconds=seconds)
+        packed |= packed_now(session, [topic.id for topic in changed_topics(session, TopicJudgements, wanted)])
+    return unpack_topics({topic: PackedTopic(*packed[topic]) for topic in sorted(packed)})
