@@ -6,14 +6,17 @@ judged it. A packed topic has three strings of bytes: a row of seven little-endi
 where unknown; and the docnos of the judged items, one a line.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+NUMBERS_UP_TO = np.iinfo(np.int32).max
+GREATEST_ID = np.iinfo(np.int64).max
 NO_GRADE = np.iinfo(np.int32).min  # of a judge who could not judge the document
 CURRENT, ADJUDICATES, CARRIED, OWN_TIME, SHOWN_AGAIN, REPLACES = (1 << bit for bit in range(6))
 NUMBER, SECONDS = np.dtype("<i4"), np.dtype("<f8")
@@ -24,68 +27,72 @@ Flags = NDArray[np.bool_]
 Ids = NDArray[np.int64]
 
 
-class TopicJudgement(Protocol):
-    """A judgement of a topic's document that was not withdrawn, as it is stored."""
+class StoredJudgements(Protocol):
+    """All judgements of some topics as they are stored, one element each, in any order."""
 
     @property
-    def id(self) -> int:
-        """The id of the judgement."""
+    def id(self) -> Sequence[int]:
+        """Ids of the judgements."""
 
     @property
-    def item(self) -> int:
-        """The id of the pool item."""
+    def topic(self) -> Sequence[int]:
+        """Ids of the topics."""
 
     @property
-    def document(self) -> int:
-        """The id of the document."""
+    def item(self) -> Sequence[int]:
+        """Ids of the pool items."""
 
     @property
-    def docno(self) -> str:
-        """The docno of the document."""
+    def document(self) -> Sequence[int]:
+        """Ids of the documents."""
 
     @property
-    def judge(self) -> int:
-        """The id of the judge."""
+    def docno(self) -> Sequence[str]:
+        """Docnos of the documents."""
 
     @property
-    def assignment(self) -> int:
-        """The id of the assignment."""
+    def judge(self) -> Sequence[int]:
+        """Ids of the judges."""
 
     @property
-    def grade(self) -> int | None:
-        """The grade; None from a judge who could not judge the document."""
+    def assignment(self) -> Sequence[int]:
+        """Ids of the assignments."""
 
     @property
-    def seconds(self) -> float | None:
-        """The time it took, None if unknown."""
+    def grade(self) -> Sequence[int | None]:
+        """Grades; None from a judge who could not judge the document."""
 
     @property
-    def first(self) -> int:
-        """The id of the judge's first judgement of the item."""
+    def seconds(self) -> Sequence[float | None]:
+        """The time each took, None if unknown."""
 
     @property
-    def is_current(self) -> bool:
-        """Whether it is the judge's present one; no second showing is."""
+    def current(self) -> Sequence[int]:
+        """Whether each is the judge's present one; no second showing is."""
 
     @property
-    def adjudicates(self) -> bool:
-        """Whether it, or the one that it was carried over from, is an adjudication."""
+    def withdraws(self) -> Sequence[int]:
+        """Whether each withdraws the one that it replaces."""
 
     @property
-    def is_carried(self) -> bool:
-        """Whether it was carried over from a document with the same text."""
+    def own_time(self) -> Sequence[int]:
+        """Whether each was given by itself, not imported with a file of labels."""
 
     @property
-    def has_own_time(self) -> bool:
-        """Whether it was given by itself, not imported with a file of labels."""
+    def replaces(self) -> Sequence[int]:
+        """Id of the earlier judgement that each replaces, or 0."""
 
     @property
-    def is_shown_again(self) -> bool:
-        """Whether it is of a second showing."""
+    def carried_from(self) -> Sequence[int]:
+        """Id of the judgement that each was carried over from, of a document with the same text, or 0."""
 
     @property
-    def replaces_another(self) -> bool:
-        """Whether it changed an earlier one."""
+    def adjudications(self) -> Collection[int]:
+        """Ids of the assignments of adjudicators in these topics."""
+
+    @property
+    def second_showings(self) -> Collection[int]:
+        """Ids of the assignments of second showings in these topics."""
 
 
 class PackedTopic(NamedTuple):
@@ -94,32 +101,6 @@ class PackedTopic(NamedTuple):
     judgements: bytes
     seconds: bytes
     docnos: bytes
-
-
-def pack_topic(judgements: Sequence[TopicJudgement]) -> PackedTopic:
-    """Pack all judgements of a topic; equal judgements give equal bytes.
-
-    Raises `OverflowError` for a number that 32 bits cannot hold.
-    """
-    in_order = sorted(judgements, key=lambda one: (one.docno, one.first, one.id))
-    numbers = [
-        (
-            *(one.id, one.item, one.document, one.judge, one.assignment),
-            NO_GRADE if one.grade is None else one.grade,
-            one.is_current * CURRENT
-            | one.adjudicates * ADJUDICATES
-            | one.is_carried * CARRIED
-            | one.has_own_time * OWN_TIME
-            | one.is_shown_again * SHOWN_AGAIN
-            | one.replaces_another * REPLACES,
-        )
-        for one in in_order
-    ]
-    seconds = [np.nan if one.seconds is None else one.seconds for one in in_order]
-    docnos = dict.fromkeys(one.docno for one in in_order)
-    return PackedTopic(
-        np.array(numbers, NUMBER).tobytes(), np.array(seconds, SECONDS).tobytes(), "\n".join(docnos).encode()
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,6 +142,87 @@ class JudgementColumns:
     def is_graded(self) -> Flags:
         """Which judgements give a grade."""
         return np.asarray(self.grade != NO_GRADE, np.bool_)
+
+
+def columns_of(stored: StoredJudgements) -> JudgementColumns:
+    """Put the judgements in order, without withdrawn ones."""
+    id_, topic, item, document, judge, assignment, replaces, carried_from = (
+        np.array(column, np.int64)
+        for column in (
+            *(stored.id, stored.topic, stored.item, stored.document, stored.judge, stored.assignment),
+            *(stored.replaces, stored.carried_from),
+        )
+    )
+    withdraws = np.array(stored.withdraws, np.bool_)
+    adjudicates = np.isin(assignment, list(stored.adjudications))
+    flags = (
+        np.array(stored.current, np.bool_) * CURRENT
+        | (adjudicates | np.isin(carried_from, id_[adjudicates])) * ADJUDICATES
+        | (carried_from > 0) * CARRIED
+        | np.array(stored.own_time, np.bool_) * OWN_TIME
+        | np.isin(assignment, list(stored.second_showings)) * SHOWN_AGAIN
+        | (replaces > 0) * REPLACES
+    )
+    docnos = sorted(set(stored.docno))
+    rank = dict(zip(docnos, range(len(docnos)), strict=True))
+    of_docno = np.array([rank[docno] for docno in stored.docno], np.int64)
+    grade = np.array(stored.grade, np.float64)  # None becomes NaN
+    grade[np.isnan(grade)] = NO_GRADE
+    order = np.lexsort((id_, _firsts(id_, item, judge, replaces), of_docno, topic))
+    order = order[~(withdraws | np.isin(id_, replaces[withdraws]))[order]]
+    item = item[order]
+    begins = begins_of(item)
+    return JudgementColumns(
+        id=id_[order],
+        topic=topic[order],
+        item=item,
+        document=document[order],
+        judge=judge[order],
+        assignment=assignment[order],
+        grade=grade[order].astype(np.int64),
+        flags=flags[order],
+        place=np.cumsum(begins) - 1,
+        seconds=np.array(stored.seconds, np.float64)[order],
+        docnos=[docnos[place].encode() for place in of_docno[order][begins].tolist()],
+    )
+
+
+def _firsts(ids: Ids, items: Ids, judges: Ids, replaces: Ids) -> Ids:
+    """For each judgement the id of the judge's first judgement of the item, or its own if it replaces none."""
+    firsts = ids.copy()
+    if replaces.any():
+        order = np.lexsort((ids, judges, items))
+        begins = begins_of(items[order]) | begins_of(judges[order])
+        of_judge = np.empty_like(ids)
+        of_judge[order] = ids[order][begins][np.cumsum(begins) - 1]
+        firsts[replaces > 0] = of_judge[replaces > 0]
+    return firsts
+
+
+def pack_topics(columns: JudgementColumns, topics: Sequence[int]) -> dict[int, PackedTopic]:
+    """Pack all judgements of these topics, in ascending order; equal judgements give equal bytes.
+
+    Raises `OverflowError` for a number that 32 bits cannot hold.
+    """
+    numbers = np.stack(
+        [
+            *(columns.id, columns.item, columns.document, columns.judge, columns.assignment),
+            *(columns.grade, columns.flags),
+        ],
+        axis=1,
+    )
+    if numbers.size and (numbers.max() > NUMBERS_UP_TO or numbers.min() < NO_GRADE):
+        raise OverflowError("Ids and grades of 32 bits can be packed.")
+    rows, seconds = numbers.astype(NUMBER), columns.seconds.astype(SECONDS)
+    starts = np.searchsorted(columns.topic, np.array([*topics, GREATEST_ID]))
+    first_docnos = np.append(columns.place, len(columns.docnos))[starts]
+    pieces = zip(topics, pairwise(starts.tolist()), pairwise(first_docnos.tolist()), strict=True)
+    return {
+        topic: PackedTopic(
+            rows[start:end].tobytes(), seconds[start:end].tobytes(), LINE_END.join(columns.docnos[first:last])
+        )
+        for topic, (start, end), (first, last) in pieces
+    }
 
 
 def unpack_topics(packed: Mapping[int, PackedTopic]) -> JudgementColumns:

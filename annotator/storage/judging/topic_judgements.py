@@ -3,8 +3,8 @@
 A topic that was changed since is left to the reader, who reads its judgements as the worker does.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple, cast
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, cast
 
 from sqlalchemy import ColumnElement, Table, func, literal, select
 from sqlalchemy.orm import Session
@@ -24,31 +24,34 @@ from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import ACCEPTED, Topic, TopicRevision
 from annotator.storage.topics.revisions import ChangedTopic, record_derived
 
+COLUMNS = 14  # of the statement
 _GIVEN = cast("Table", Judgement.__table__).c
 NOTHING = b""
 
 
-class StoredJudgement(NamedTuple):
-    """A judgement that was not withdrawn; `first` is the judge's first judgement of the item.
+class StoredJudgements(NamedTuple):
+    """All judgements of some topics, one element each, in no order; withdrawals and what they withdraw, too.
 
-    `adjudicates` holds for what was carried over from an adjudication, too.
+    `replaces` and `carried_from` are 0 for a judgement that does neither. The assignments of adjudicators and of second
+    showings are given by id.
     """
 
-    id: int
-    item: int
-    document: int
-    docno: str
-    judge: int
-    assignment: int
-    grade: int | None
-    seconds: float | None
-    first: int
-    is_current: bool
-    adjudicates: bool
-    is_carried: bool
-    has_own_time: bool
-    is_shown_again: bool
-    replaces_another: bool
+    id: Sequence[int]
+    topic: Sequence[int]
+    item: Sequence[int]
+    document: Sequence[int]
+    docno: Sequence[str]
+    judge: Sequence[int]
+    assignment: Sequence[int]
+    grade: Sequence[int | None]
+    seconds: Sequence[float | None]
+    current: Sequence[int]
+    withdraws: Sequence[int]
+    own_time: Sequence[int]
+    replaces: Sequence[int]
+    carried_from: Sequence[int]
+    adjudications: frozenset[int]
+    second_showings: frozenset[int]
 
 
 class PackedRow(NamedTuple):
@@ -59,85 +62,29 @@ class PackedRow(NamedTuple):
     docnos: bytes
 
 
-class _Row(NamedTuple):
-    """A judgement as the statement reads it."""
-
-    id: int
-    item: int
-    topic: int
-    document: int
-    docno: str
-    judge: int
-    assignment: int
-    grade: int | None
-    cannot_judge: str | None
-    seconds: float | None
-    is_current: bool
-    has_own_time: bool
-    replaces: int | None
-    carried_from: int | None
-
-
-def judgements_of_topics(session: Session, topics: Collection[int]) -> dict[int, list[StoredJudgement]]:
-    """Topic id → all judgements of its documents that were not withdrawn, replaced ones too, in no order."""
-    judgements: dict[int, list[StoredJudgement]] = {topic: [] for topic in topics}
-    for some in chunks(sorted(topics)):
-        in_topics = PoolItem.topic_id.in_(some)
-        rows = _rows(session, in_topics)
-        for row, stored in zip(rows, _stored(rows, _special_purposes(session, in_topics)), strict=True):
-            if stored is not None:
-                judgements[row.topic].append(stored)
-    return judgements
-
-
-def _rows(session: Session, in_topics: ColumnElement[bool]) -> list[_Row]:
+def stored_judgements(session: Session, topics: Collection[int]) -> StoredJudgements:
+    """All judgements of the documents of these topics."""
     statement = (
         select(
-            *(_GIVEN.id, _GIVEN.pool_item_id, PoolItem.topic_id, PoolItem.document_id, Document.docno),
-            *(_GIVEN.judge_id, _GIVEN.assignment_id, _GIVEN.grade, _GIVEN.cannot_judge, _GIVEN.seconds),
-            *(_GIVEN.current, HAS_OWN_TIME, _GIVEN.replaces_id, _GIVEN.carried_from_id),
+            *(_GIVEN.id, PoolItem.topic_id, _GIVEN.pool_item_id, PoolItem.document_id, Document.docno),
+            *(_GIVEN.judge_id, _GIVEN.assignment_id, _GIVEN.grade, _GIVEN.seconds, _GIVEN.current),
+            *(func.coalesce(_GIVEN.cannot_judge, "") == CannotJudge.WITHDRAWN, HAS_OWN_TIME),
+            *(func.coalesce(_GIVEN.replaces_id, 0), func.coalesce(_GIVEN.carried_from_id, 0)),
         )
         .select_from(PoolItem)
         .join(Judgement.__table__, _GIVEN.pool_item_id == PoolItem.id)
         .join(Document, Document.id == PoolItem.document_id)
-        .where(in_topics)
     )
-    return list(map(_Row._make, fetch_rows(session, statement)))
-
-
-def _special_purposes(session: Session, in_topics: ColumnElement[bool]) -> dict[int, str]:
-    """Assignment id → purpose, for second showings and adjudications in these topics."""
-    rows = session.execute(
-        select(Assignment.id, Assignment.purpose)
-        .join(PoolItem, PoolItem.id == Assignment.pool_item_id)
-        .where(in_topics, BESIDES_JUDGING)
-    )
-    return {id_: purpose for id_, purpose in rows}
-
-
-def _stored(rows: Sequence[_Row], purposes: Mapping[int, str]) -> list[StoredJudgement | None]:
-    """What is told of each row; None for a withdrawn judgement and for a withdrawal."""
-    withdrawn = {row.replaces for row in rows if row.cannot_judge == CannotJudge.WITHDRAWN}
-    firsts: dict[tuple[int, int], int] = {}
-    for row in rows:
-        key = (row.item, row.judge)
-        firsts[key] = min(row.id, firsts.get(key, row.id))
-    assignments = {row.id: row.assignment for row in rows}
-    return [
-        None
-        if row.id in withdrawn or row.cannot_judge == CannotJudge.WITHDRAWN
-        else StoredJudgement(
-            *(row.id, row.item, row.document, row.docno, row.judge, row.assignment, row.grade, row.seconds),
-            first=row.id if row.replaces is None else firsts[row.item, row.judge],
-            is_current=bool(row.is_current),
-            adjudicates=purposes.get(assignments.get(row.carried_from or row.id, 0)) == Purpose.ADJUDICATION,
-            is_carried=row.carried_from is not None,
-            has_own_time=bool(row.has_own_time),
-            is_shown_again=purposes.get(row.assignment) == Purpose.RE_SHOWN,
-            replaces_another=row.replaces is not None,
-        )
-        for row in rows
-    ]
+    of_assignments = select(Assignment.id, Assignment.purpose).join(PoolItem, PoolItem.id == Assignment.pool_item_id)
+    rows: list[tuple[Any, ...]] = []
+    special: dict[str, set[int]] = {Purpose.ADJUDICATION: set(), Purpose.RE_SHOWN: set()}
+    for some in chunks(sorted(topics)):
+        in_topics = PoolItem.topic_id.in_(some)
+        rows += fetch_rows(session, statement.where(in_topics))
+        for id_, purpose in session.execute(of_assignments.where(in_topics, BESIDES_JUDGING)):
+            special[purpose].add(id_)
+    columns: Iterable[Sequence[Any]] = zip(*rows, strict=True) if rows else ((),) * COLUMNS
+    return StoredJudgements._make([*columns, *map(frozenset, special.values())])
 
 
 def packed_judgements(

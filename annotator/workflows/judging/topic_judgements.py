@@ -4,14 +4,20 @@ from collections.abc import Collection, Sequence
 
 from sqlalchemy.orm import Session
 
-from annotator.evaluation.qrels.topic_judgements import JudgementColumns, PackedTopic, pack_topic, unpack_topics
+from annotator.evaluation.qrels.topic_judgements import (
+    JudgementColumns,
+    PackedTopic,
+    columns_of,
+    pack_topics,
+    unpack_topics,
+)
 from annotator.storage import Database, Topic, TopicJudgements
 from annotator.storage.judging.topic_counts import in_groups
 from annotator.storage.judging.topic_judgements import (
     PackedRow,
-    judgements_of_topics,
     packed_judgements,
     record_packed,
+    stored_judgements,
 )
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.topics.revisions import changed_topics
@@ -28,9 +34,9 @@ def pack_changed_topics(database: Database) -> bool:
 def packed_now(session: Session, topics: Sequence[int]) -> dict[int, PackedRow]:
     """Topic id → its judgements as they are, packed."""
     return {
-        topic: PackedRow(*pack_topic(of_topic))
-        for some in in_groups(session, topics, ITEMS_AT_ONCE)
-        for topic, of_topic in judgements_of_topics(session, some).items()
+        topic: PackedRow(*packed)
+        for some in in_groups(session, sorted(topics), ITEMS_AT_ONCE)
+        for topic, packed in pack_topics(columns_of(stored_judgements(session, some)), some).items()
     }
 
 
