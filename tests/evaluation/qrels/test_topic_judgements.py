@@ -86,7 +86,8 @@ def test_whatever_their_order_they_come_back_by_topic_docno_and_first_judgement(
 
 
 def docno(columns: JudgementColumns, index: int) -> str:
-    return columns.docnos[columns.place[index]].decode()
+    name: bytes = columns.docnos[columns.place[index]]
+    return name.decode()
 
 
 def test_a_judge_who_changed_a_judgement_keeps_the_place_of_the_first() -> None:
