@@ -26,12 +26,17 @@ from annotator.storage.collections.checking import examine
 from annotator.storage.judging.leases import Decision
 from annotator.storage.qrels.current_grades import opinions
 from annotator.workflows.agreement.agreement import agreement_report
+from annotator.workflows.agreement.disagreements import DisagreementFilter, page_of_disagreements
+from annotator.workflows.agreement.judge_quality import report_quality
 from annotator.workflows.judging.act_decisions import Act
 from annotator.workflows.judging.judging import next_task, topics_to_judge
 from annotator.workflows.judging.recording import record_acts
 from annotator.workflows.judging.topic_counting import count_changed_topics
+from annotator.workflows.judging.topic_judgements import pack_changed_topics, read_judgements
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard
+from annotator.workflows.leaderboard.score_cache import ScoreCache
 from annotator.workflows.pools.pools import pool_progress
+from annotator.workflows.qrels.qrels import export_qrels
 from benchmarks.judging_collection import SLUG, build, judge_name
 from benchmarks.processes import postgresql
 
@@ -40,8 +45,10 @@ TOPICS = 50
 ITEMS = 20_000
 SIZED = (Document, PoolItem, Assignment, Judgement)
 PLAN_LINES = 12
-# Where ids of what is added afterwards begin.
-BEHIND_ALL = 1_000_000_000
+# One of so many documents has a second judgement, by another judge.
+EVERY = 20
+# Where ids of second judgements begin, and those of what is added afterwards.
+SECOND, BEHIND_ALL = 500_000_000, 1_000_000_000
 
 # The numbers of the copies.
 COPIES = """(WITH RECURSIVE copies (copy) AS (SELECT CAST(:first AS int) UNION ALL SELECT copy + 1 FROM copies
@@ -58,16 +65,22 @@ GROW = (
     """INSERT INTO pool_item (id, topic_id, document_id, first_pool_id, priority, lot, judgements_wanted, taken,
        is_overlap, for_everyone)
        SELECT id + copy * :items, topic_id + copy * :topics, document_id + copy * :items, first_pool_id, priority, lot,
-       1, 1, false, false
+       CASE WHEN (id + copy * :items) % :every = 0 THEN 2 ELSE 1 END,
+       CASE WHEN (id + copy * :items) % :every = 0 THEN 2 ELSE 1 END, false, false
        FROM pool_item, COPIES WHERE id <= :items""",
     """INSERT INTO assignment (id, pool_item_id, judge_id, state, purpose, drawn_at, lease_until)
        SELECT id, id, 2 + (id / 200) % :judges, 'done', 'first', CURRENT_TIMESTAMP, CURRENT_TIMESTAMP FROM pool_item
        WHERE id > :items * CAST(:first AS int) AND id <= :items * (CAST(:last AS int) + 1)""",
-    """INSERT INTO judgement (id, client_id, assignment_id, pool_item_id, judge_id, grade, note, judged_at, received_at,
-       tab, late, current)
-       SELECT id, 'grown-' || id, id, pool_item_id, judge_id, id % 3, '', CURRENT_TIMESTAMP, CURRENT_TIMESTAMP, 'grown',
-       false, true
-       FROM assignment WHERE id > :items * CAST(:first AS int) AND id <= :items * (CAST(:last AS int) + 1)""",
+    """INSERT INTO assignment (id, pool_item_id, judge_id, state, purpose, drawn_at, lease_until)
+       SELECT :second + id, id, 2 + (id / 200 + 1) % :judges, 'done', 'first', CURRENT_TIMESTAMP, CURRENT_TIMESTAMP
+       FROM pool_item
+       WHERE id % :every = 0 AND id > :items * CAST(:first AS int) AND id <= :items * (CAST(:last AS int) + 1)""",
+    """INSERT INTO judgement (id, client_id, assignment_id, pool_item_id, judge_id, grade, note, seconds, judged_at,
+       received_at, tab, late, current)
+       SELECT id, 'grown-' || id, id, pool_item_id, judge_id, (id / 7) % 3, '', 2 + id % 40, CURRENT_TIMESTAMP,
+       CURRENT_TIMESTAMP, 'grown', false, true
+       FROM assignment WHERE pool_item_id > :items * CAST(:first AS int)
+       AND pool_item_id <= :items * (CAST(:last AS int) + 1)""",
 )
 
 
@@ -127,6 +140,7 @@ def _opened(url: str) -> Iterator[Database]:
 def grow(database: Database, first: int, last: int) -> None:
     """Add the copies of these numbers, all judged; the topics they are made from stay unjudged."""
     values = {"topics": TOPICS, "items": ITEMS, "judges": JUDGES, "first": first, "last": last}
+    values |= {"every": EVERY, "second": SECOND}
     with database.transaction() as session:
         for statement in (one.replace("COPIES", COPIES) for one in GROW):
             session.execute(text(statement), {name: one for name, one in values.items() if f":{name}" in statement})
@@ -145,17 +159,19 @@ def report(database: Database, *, shows_plans: bool) -> None:
         for table in () if database.is_sqlite else SIZED:
             each = bytes_of_a_row(session, cast("Table", table.__table__))
             print(f"    {table.__tablename__:12} {each:6.0f} bytes a row")
-    print(f"{'action':34}{'statements':>11}{'database ms':>13}{'whole ms':>10}{'longest ms':>12}")
+    print(f"{'action':38}{'statements':>11}{'database ms':>13}{'whole ms':>10}{'longest ms':>12}")
     plans = []
-    for name, action in actions(database):
+    for name, action, before in actions(database):
+        before()
         action()  # warm-up, to exclude what only the first call in a process does
+        before()
         with noting(database) as asked:
             begun = perf_counter()
             action()
             took = perf_counter() - begun
         longest = asked.longest
         cells = (1000 * asked.seconds, 1000 * took, 1000 * longest[0])
-        print(f"{name:34}{len(asked.statements):>11}{cells[0]:>13.1f}{cells[1]:>10.1f}{cells[2]:>12.2f}", flush=True)
+        print(f"{name:38}{len(asked.statements):>11}{cells[0]:>13.1f}{cells[1]:>10.1f}{cells[2]:>12.2f}", flush=True)
         if shows_plans:
             plans.append((name, plan_of(database, longest)))
     for name, plan in plans:
@@ -168,8 +184,11 @@ def bytes_of_a_row(session: Session, table: Table) -> float:
     return float(size / session.scalars(select(func.count()).select_from(table)).one())
 
 
-def actions(database: Database) -> Iterator[tuple[str, Callable[[], object]]]:
-    """What judges do all the time, what organisers look at, and what looks at everything."""
+Action = tuple[str, Callable[[], object], Callable[[], object]]
+
+
+def actions(database: Database) -> Iterator[Action]:
+    """What judges do all the time, what organisers look at, and what looks at everything; and what comes before it."""
     numbers = iter(range(1, TOPICS))
 
     def judge_one() -> None:
@@ -194,18 +213,38 @@ def actions(database: Database) -> Iterator[tuple[str, Callable[[], object]]]:
         with database.transaction() as session:
             topics_to_judge(session, SLUG, 3, now=datetime.now(UTC))
 
-    yield "draw 8, show, record one", judge_one
-    yield "a judge's list of topics", read_list
-    yield "changed topics, by the worker", partial(_count_all, database)
-    yield "the pool's progress", partial(read, lambda session: pool_progress(session, SLUG))
-    yield "the opinions of all topics", partial(read, lambda session: opinions(session, 1, machines=False))
-    yield "the leaderboard, nothing known", partial(read, lambda session: build_leaderboard(session, SLUG))
-    yield "agreement, nothing known", partial(read, lambda session: agreement_report(session, SLUG))
-    yield "database check", partial(examine, database)
+    def reading(name: str, work: Callable[[Session], object], before: Callable[[], object] = nothing) -> Action:
+        return name, partial(read, work), before
+
+    cache = ScoreCache()
+    now = datetime.now(UTC)
+    yield "draw 8, show, record one", judge_one, nothing
+    yield "a judge's list of topics", read_list, nothing
+    yield "changed topics, by the worker", partial(_count_all, database), nothing
+    yield "changed topics packed, by the worker", partial(_pack_all, database), nothing
+    yield reading("the pool's progress", lambda session: pool_progress(session, SLUG))
+    yield reading("the opinions of all topics", lambda session: opinions(session, 1, machines=False))
+    yield reading("the judgements of all topics", lambda session: read_judgements(session, 1))
+    yield reading("the leaderboard, nothing known", lambda session: build_leaderboard(session, SLUG))
+    yield reading("after one more", lambda session: build_leaderboard(session, SLUG, cache=cache), judge_one)
+    yield reading("agreement, nothing known", lambda session: agreement_report(session, SLUG))
+    yield reading("disagreements", lambda session: page_of_disagreements(session, SLUG, DisagreementFilter()))
+    yield reading("judge quality", lambda session: report_quality(session, SLUG))
+    yield reading("qrels export", lambda session: export_qrels(session, SLUG, made_at=now))
+    yield "database check", partial(examine, database), nothing
+
+
+def nothing() -> None:
+    """What comes before most actions."""
 
 
 def _count_all(database: Database) -> None:
     while count_changed_topics(database):
+        pass
+
+
+def _pack_all(database: Database) -> None:
+    while pack_changed_topics(database):
         pass
 
 
