@@ -42,6 +42,14 @@ DAMAGED = (
 )
 
 
+def _refuse_constant(constant: str) -> None:
+    """Refuse NaN and infinity, which JSON does not have."""
+    raise ValueError(constant)
+
+
+LINES = json.JSONDecoder(parse_constant=_refuse_constant)
+
+
 class BundleWriter:
     """Writes the parts of a bundle one after another, and then the manifest, without which it is not a bundle."""
 
@@ -59,7 +67,7 @@ class BundleWriter:
         """Add a part from pieces of bytes."""
         checksum, size = hashlib.sha256(), 0
         with self._zip.open(entry_of(name), "w", force_zip64=True) as part:
-            for piece in pieces:
+            for piece in _joined(pieces):
                 part.write(piece)
                 checksum.update(piece)
                 size += len(piece)
@@ -69,6 +77,17 @@ class BundleWriter:
         """Write the manifest, with the fields of `about`."""
         manifest = {"format": FORMAT, "version": VERSION, **about, "files": self._parts}
         self._zip.writestr(entry_of(MANIFEST), json.dumps(manifest, ensure_ascii=False, indent=2) + "\n")
+
+
+def _joined(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The same bytes in pieces of some size: lines are too short to be compressed one by one."""
+    waiting = bytearray()
+    for piece in pieces:
+        waiting += piece
+        if len(waiting) >= PIECE_BYTES:
+            yield bytes(waiting)
+            waiting.clear()
+    yield bytes(waiting)
 
 
 @dataclass(frozen=True)
@@ -99,7 +118,7 @@ class Bundle:
 
     def _row(self, part: str, number: int, line: bytes) -> dict[str, Any]:
         try:
-            row = json.loads(line, parse_constant=_refuse_constant)
+            row = LINES.decode(line.decode())
         except (ValueError, RecursionError):
             row = None
         if not isinstance(row, dict):
@@ -205,11 +224,6 @@ def entry_of(name: str) -> zipfile.ZipInfo:
     entry.compress_type = zipfile.ZIP_DEFLATED
     entry.external_attr = 0o644 << 16
     return entry
-
-
-def _refuse_constant(constant: str) -> None:
-    """Refuse NaN and infinity, which JSON does not have."""
-    raise ValueError(constant)
 
 
 def _refusal(name: str, template: str, line: int | None = None, **values: object) -> FileRefusedError:

@@ -4,10 +4,12 @@ import base64
 import binascii
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from enum import StrEnum
-from functools import cache
+from functools import cache, partial
 from typing import Any, cast
 
 from sqlalchemy import (
@@ -58,7 +60,7 @@ CODES: Mapping[str, type[StrEnum]] = {
 
 def as_plain(table: Table, row: Row) -> Row:
     """A row as JSON values: dates and times as ISO 8601, bytes as base64."""
-    return {column.name: _plain(row[column.name]) for column in table.columns}
+    return row | {name: plain(row[name]) for name, plain in _columns_to_convert(table) if row[name] is not None}
 
 
 def as_stored(table: Table, row: Row) -> Row:
@@ -66,40 +68,61 @@ def as_stored(table: Table, row: Row) -> Row:
 
     A missing column (the archive is older than the column) gets its default.
     """
-    unknown = row.keys() - table.columns.keys()
-    if unknown:
-        raise InvalidValueError("There is no column “%(column)s”.", column=min(unknown))
-    return {column.name: _stored(column, row) for column in table.columns}
+    columns = _columns_to_read(table)
+    if not row.keys() <= columns.keys():
+        raise InvalidValueError("There is no column “%(column)s”.", column=min(row.keys() - columns.keys()))
+    return {
+        name: read(row[name]) if row.get(name) is not None else _stored_without_value(table.columns[name], row)
+        for name, read in columns.items()
+    }
 
 
-def _plain(value: object) -> object:
-    match value:
-        case datetime() | date():
-            return value.isoformat()
-        case bytes() | memoryview():
-            return base64.b64encode(value).decode("ascii")
+@cache
+def _columns_to_convert(table: Table) -> Sequence[tuple[str, Callable[[Any], str]]]:
+    """The columns whose values JSON does not have, each with the function that converts them."""
+    converted = [(column.name, _converter(column)) for column in table.columns]
+    return [(name, plain) for name, plain in converted if plain is not None]
+
+
+def _converter(column: Column[Any]) -> Callable[[Any], str] | None:
+    match column.type:
+        case UtcDateTime() | Date():
+            return lambda value: cast("str", value.isoformat())
+        case LargeBinary():
+            return lambda value: base64.b64encode(value).decode("ascii")
         case _:
-            return value
-
-
-def _stored(column: Column[Any], row: Row) -> object:
-    if column.name not in row:
-        default: Any = column.default
-        if default is not None:
-            return default.arg(None) if default.is_callable else default.arg
-        if column.nullable:
             return None
-        raise InvalidValueError("“%(column)s” is missing.", column=column.name)
-    value = row[column.name]
-    if value is None:
+
+
+@cache
+def _columns_to_read(table: Table) -> Mapping[str, Callable[[Any], object]]:
+    """Column → function that converts its values, and raises `InvalidValueError`."""
+    return {column.name: _checked_reader(column) for column in table.columns}
+
+
+def _checked_reader(column: Column[Any]) -> Callable[[Any], object]:
+    read, code, name = _reader(column), CODES.get(str(column)), column.name
+
+    def checked(value: object) -> object:
+        try:
+            return read(value) if code is None else code(str(read(value))).value
+        except (TypeError, ValueError, OverflowError, RecursionError, binascii.Error) as error:
+            raise InvalidValueError("“%(column)s” has a value of the wrong type.", column=name) from error
+
+    return checked
+
+
+def _stored_without_value(column: Column[Any], row: Row) -> object:
+    if column.name in row:
         if column.nullable:
             return None
         raise InvalidValueError("“%(column)s” is empty.", column=column.name)
-    try:
-        read = _reader(column)(value)
-        return read if (code := CODES.get(str(column))) is None else code(str(read)).value
-    except (TypeError, ValueError, OverflowError, RecursionError, binascii.Error) as error:
-        raise InvalidValueError("“%(column)s” has a value of the wrong type.", column=column.name) from error
+    default: Any = column.default
+    if default is not None:
+        return default.arg(None) if default.is_callable else default.arg
+    if column.nullable:
+        return None
+    raise InvalidValueError("“%(column)s” is missing.", column=column.name)
 
 
 def _reader(column: Column[Any]) -> Callable[[Any], object]:
@@ -113,7 +136,7 @@ def _reader(column: Column[Any]) -> Callable[[Any], object]:
         case JSON():
             return _read_json
         case kind:
-            return lambda value: _of_kind(value, kind.python_type)
+            return partial(_of_kind, kind=kind.python_type)
 
 
 def _read_moment(value: str) -> datetime:
@@ -203,7 +226,56 @@ OF_SITE = (
 
 PLURALS = {"clarification_seen": "clarifications_seen", "evidence": "evidence", "stratum": "strata", "user": "people"}
 
-Ids = dict[str, dict[int, int]]  # table → {id in the archive: id on this site}
+Ids = dict[str, "NewIds"]  # by table
+
+
+class NewIds(Mapping[int, int]):
+    """Ids in the archive → ids on this site, in 24 bytes for each stretch in which both grow by one.
+
+    A dictionary takes a hundred bytes an id, and a large archive has millions.
+    """
+
+    def __init__(self, ids: Iterable[tuple[int, int]] = ()) -> None:
+        """Begin with these ids."""
+        self._first, self._new, self._length = array("q"), array("q"), array("q")
+        self._others: dict[int, int] = {}  # not ascending, or stored again after a conflict
+        for old, new in ids:
+            self.add(old, new)
+
+    def add(self, old: int, new: int) -> None:
+        """Add an id, or change that of one which is there."""
+        end = self._first[-1] + self._length[-1] if self._first else old
+        if self._first and old == end and new == self._new[-1] + self._length[-1]:
+            self._length[-1] += 1
+        elif old >= end:
+            self._first.append(old)
+            self._new.append(new)
+            self._length.append(1)
+        else:
+            self._others[old] = new
+
+    def __getitem__(self, old: int) -> int:
+        """The new id; raises `KeyError` for an unknown one."""
+        if old in self._others:
+            return self._others[old]
+        place = self._stretch_of(old)
+        if place is None:
+            raise KeyError(old)
+        return self._new[place] + old - self._first[place]
+
+    def __iter__(self) -> Iterator[int]:
+        """The ids in the archive."""
+        for first, length in zip(self._first, self._length, strict=True):
+            yield from range(first, first + length)
+        yield from (old for old in self._others if self._stretch_of(old) is None)
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return sum(self._length) + sum(self._stretch_of(old) is None for old in self._others)
+
+    def _stretch_of(self, old: int) -> int | None:
+        place = bisect_right(self._first, old) - 1
+        return place if place >= 0 and old - self._first[place] < self._length[place] else None
 
 
 def part_of(table: Table) -> str:
@@ -215,8 +287,9 @@ def rows_of(session: Session, table: Table, collection_id: int) -> Iterator[Row]
     """Stored rows of a collection, ordered by primary key."""
     statement = select(table).where(belongs(table, collection_id)).order_by(*table.primary_key)
     at_once = FEW_AT_ONCE.get(table.name, ROWS_AT_ONCE)
-    for row in session.execute(statement, execution_options={"yield_per": at_once}).mappings():
-        yield dict(row)
+    names = table.columns.keys()
+    for row in session.execute(statement, execution_options={"yield_per": at_once}):
+        yield dict(zip(names, row, strict=True))
 
 
 def people_in(session: Session, collection_id: int) -> list[Row]:
@@ -245,9 +318,9 @@ def store_batch(session: Session, table: Table, rows: Sequence[Row], ids: Ids) -
     to_itself = [link.parent for link in table.foreign_keys if link.column.table is table]
     batch = [dict(row) for row in rows]
     if key is not None:
-        mapped = ids.setdefault(table.name, {})
+        mapped = ids.setdefault(table.name, NewIds()) if table.name in _referred() else NewIds()
         for row, new in zip(batch, next_ids(session, table, len(batch)), strict=True):
-            mapped[row[key.name]] = new
+            mapped.add(row[key.name], new)
             row[key.name] = new
     waiting = []
     for row in batch:
@@ -333,6 +406,13 @@ def _referring_columns(table: Table) -> Sequence[tuple[str, str]]:
     """Columns that refer to another table, with the name of that table."""
     targets = ((column.name, _target(table, column)) for column in table.columns)
     return [(column, target) for column, target in targets if target is not None and target != table.name]
+
+
+@cache
+def _referred() -> frozenset[str]:
+    """Names of the tables to which rows of archives refer: only their ids are needed after their rows are stored."""
+    targets = (_target(table, column) for table in TABLES for column in table.columns)
+    return frozenset(target for target in targets if target is not None)
 
 
 def _own_id(table: Table) -> Column[Any] | None:

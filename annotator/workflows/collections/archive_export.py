@@ -36,6 +36,7 @@ from annotator.storage.site.bulk_insert import Row
 from annotator.storage.site.schema import newest_version
 
 RUN_FILES = "run_file"
+LINES = json.JSONEncoder(ensure_ascii=False, default=str)
 # Columns of free text by organisers, judges and participants, and the names of their files.
 WRITTEN_BY_PEOPLE: Mapping[str, tuple[str, ...]] = {
     "clarification": ("text",),
@@ -149,14 +150,17 @@ def run_part(id_: int, *, packed: bool) -> str:
 
 def _lines(counts: dict[str, int], table: Table, rows: Iterable[Row]) -> Iterator[bytes]:
     counts[part_of(table)] = 0
+    secret = [column.name for column in table.columns if str(column) in KEPT_SECRET]
     for row in rows:
         counts[part_of(table)] += 1
         plain = as_plain(table, row) if table is not USER else row
-        yield _line({name: value for name, value in plain.items() if f"{table.name}.{name}" not in KEPT_SECRET})
+        for name in secret:
+            del plain[name]
+        yield _line(plain)
 
 
 def _line(row: Mapping[str, Any]) -> bytes:
-    return (json.dumps(row, ensure_ascii=False, default=str) + "\n").encode()
+    return f"{LINES.encode(row)}\n".encode()
 
 
 def _add_run_files(session: Session, collection_id: int, writer: BundleWriter) -> None:

@@ -25,6 +25,7 @@ from annotator.storage.collections.bundles import (
     TABLES,
     USER,
     Ids,
+    NewIds,
     as_stored,
     link_rows,
     next_ids,
@@ -199,7 +200,7 @@ class _Import:
             hidden = {**row, "id": new, "slug": slug, "deleted_at": None, "being_imported": True}
             with stored_before_others(session):
                 session.execute(insert(COLLECTION), [hidden])
-        self.ids[COLLECTION.name] = {row["id"]: new}
+        self.ids[COLLECTION.name] = NewIds([(row["id"], new)])
         self._count(COLLECTION, 1)
         return slug
 
@@ -212,9 +213,9 @@ class _Import:
         self._count(USER, len(rows))
 
     def _store_people(self, session: Session, batch: Sequence[tuple[int, Row]]) -> None:
-        mapped = self.ids.setdefault(USER.name, {})
+        mapped = self.ids.setdefault(USER.name, NewIds())
         for place, row in batch:
-            mapped[row["id"]] = self._person(session, row, place).id
+            mapped.add(row["id"], self._person(session, row, place).id)
 
     def _person(self, session: Session, row: Row, place: int) -> User:
         name = str(row["name"])
@@ -255,7 +256,7 @@ class _Import:
         if table.name not in WITH_DOCUMENTS:
             yield from rows
             return
-        renumber: Callable[[bytes], bytes] = Renumbering(self.ids.get("document", {}))
+        renumber: Callable[[bytes], bytes] = Renumbering(self.ids.get("document", NewIds()))
         for row in rows:
             try:
                 row["documents"] = renumber(row["documents"])
@@ -266,7 +267,7 @@ class _Import:
 
     def _run_files(self) -> Iterator[Row]:
         """The run files, each checked against the checksum in its receipt."""
-        for old, new in self.ids.get("run", {}).items():
+        for old, new in self.ids.get("run", NewIds()).items():
             part = next((one for one in (f"runs/{old}.run", f"runs/{old}.run.gz") if self.bundle.has(one)), "")
             content = self.bundle.content(part or f"runs/{old}.run")
             with self.database.reading() as session:

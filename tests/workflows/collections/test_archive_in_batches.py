@@ -21,6 +21,7 @@ from annotator.errors import BusyError, ConflictError, NotFoundError
 from annotator.settings import Settings
 from annotator.storage import Collection, Database, Document, User
 from annotator.storage.collections.arrivals import importing_alone, remove_interrupted
+from annotator.storage.collections.bundles import NewIds
 from annotator.storage.collections.checking import examine
 from annotator.storage.collections.collection import refuse_unusable_slug
 from annotator.storage.people.accounts import find_or_add_user, find_user
@@ -251,3 +252,20 @@ def test_an_account_that_is_forgotten_meanwhile_keeps_the_import_out(database: D
     with database.reading() as session:
         assert session.scalars(select(Collection.slug)).all() == [SLUG]
     assert not remove_interrupted(database)
+
+
+def test_ids_are_found_in_whichever_order_they_came() -> None:
+    ids = NewIds([(3, 30), (4, 31), (7, 32), (2, 33), (1, 34)])
+    assert dict(ids) == {3: 30, 4: 31, 7: 32, 2: 33, 1: 34}
+    assert len(ids) == 5
+    for missing in (0, 5, 8):
+        with pytest.raises(KeyError):
+            ids[missing]
+
+
+def test_ids_stored_again_after_a_conflict_are_the_later_ones() -> None:
+    ids = NewIds([(1, 10), (2, 11), (3, 12)])
+    for old, new in ((2, 21), (3, 22), (4, 23)):
+        ids.add(old, new)
+    assert dict(ids) == {1: 10, 2: 21, 3: 22, 4: 23}
+    assert len(ids) == 4
