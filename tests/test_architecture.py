@@ -94,6 +94,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "spreadsheets",
         "evaluation",
         "storage",
+        "httpx",  # sources of documents are asked while a reader waits, too
         "sqlalchemy",
     },
     # The report as a file, the same from a page and a command.

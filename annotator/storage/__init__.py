@@ -17,7 +17,15 @@ from annotator.storage.tables.collections import (
     ScoresShown,
 )
 from annotator.storage.tables.columns import Base
-from annotator.storage.tables.documents import DocnoList, DocnoListPart, Document, DocumentWords
+from annotator.storage.tables.documents import (
+    DocnoList,
+    DocnoListPart,
+    Document,
+    DocumentFetch,
+    DocumentSource,
+    DocumentWords,
+    SourceKind,
+)
 from annotator.storage.tables.epoch import DatabaseEpoch
 from annotator.storage.tables.jobs import Job, JobPart, JobState
 from annotator.storage.tables.judging import (
@@ -91,6 +99,8 @@ __all__ = [
     "DocnoList",
     "DocnoListPart",
     "Document",
+    "DocumentFetch",
+    "DocumentSource",
     "DocumentWords",
     "EndedSession",
     "Event",
@@ -129,6 +139,7 @@ __all__ = [
     "ScoresShown",
     "SelectionEvent",
     "Showing",
+    "SourceKind",
     "Stratum",
     "Team",
     "Topic",

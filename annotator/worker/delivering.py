@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 import httpx
 
 from annotator.errors import AnnotatorError
-from annotator.installed import installed_version
 from annotator.storage import Database
 from annotator.storage.site.webhooks import (
     DueDelivery,
@@ -22,7 +21,7 @@ from annotator.storage.site.webhooks import (
 )
 from annotator.workflows.collections.webhooks import SECRET_PREFIX
 from annotator.workflows.judging import topic_counting
-from annotator.workflows.site.outgoing import check_address, resolve_host
+from annotator.workflows.site.outgoing import CheckedHost
 
 SECONDS_TO_ANSWER = 10.0
 AT_ONCE = 8
@@ -32,7 +31,6 @@ SECONDS_BETWEEN_SEARCHES = 10.0
 SHARE_OF_TIME = 20
 LONGEST_PROBLEM = 200
 REDIRECTED = range(300, 400)
-PORTS = {"http": 80, "https": 443}
 
 
 class Delivering:
@@ -93,25 +91,10 @@ def signed_headers(due: DueDelivery, at: datetime) -> dict[str, str]:
 
 def _status_of(due: DueDelivery, allowed: Sequence[str]) -> int:
     """Send a delivery to the IP address that its host has now, and return the status of the response."""
-    host = check_address(due.address, allowed)
-    url = httpx.URL(due.address)
-    address = resolve_host(host, url.port or PORTS[url.scheme], allowed)
-    headers = {
-        **signed_headers(due, _now()),
-        "Content-Type": "application/json",
-        "User-Agent": f"annotator/{installed_version()}",
-        "Host": url.netloc.decode("ascii"),
-    }
+    headers = {**signed_headers(due, _now()), "Content-Type": "application/json"}
     with (
-        httpx.Client(timeout=SECONDS_TO_ANSWER, follow_redirects=False, trust_env=False) as client,
-        # The body of the response is not read: it may be of any size.
-        client.stream(
-            "POST",
-            url.copy_with(host=address),
-            content=due.body.encode(),
-            headers=headers,
-            extensions={"sni_hostname": host},
-        ) as response,
+        CheckedHost(due.address, allowed, seconds=SECONDS_TO_ANSWER) as host,
+        host.send("POST", due.address, headers=headers, content=due.body.encode()) as response,
     ):
         return response.status_code
 

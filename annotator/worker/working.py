@@ -23,10 +23,12 @@ from annotator.storage.site.jobs import remove_unneeded
 from annotator.storage.site.upkeep import UpkeepError
 from annotator.storage.site.webhooks import forget_deliveries
 from annotator.worker.delivering import Delivering
+from annotator.worker.fetching import Fetching
 from annotator.worker.refreshing import Refreshing
 from annotator.worker.repeating import Repeating
 from annotator.workflows.collections import restoring
 from annotator.workflows.documents import search
+from annotator.workflows.documents.source_readers import Reach
 from annotator.workflows.judging.topic_counting import count_changed_topics
 from annotator.workflows.judging.topic_judgements import pack_changed_topics
 from annotator.workflows.site import idempotency, jobs
@@ -43,6 +45,7 @@ SECONDS_BETWEEN_LOOKS = 0.5
 SECONDS_BETWEEN_SIGNS = 5.0  # heartbeats
 SECONDS_AFTER_TROUBLE = 5.0
 SECONDS_BETWEEN_DELIVERIES = 1.0
+SECONDS_BETWEEN_FETCHES = 0.5
 # Counting and packing each take a twentieth of the time at most.
 SECONDS_BETWEEN_COUNTS = 2.0
 SECONDS_BETWEEN_PACKINGS = 10.0
@@ -80,10 +83,12 @@ class Worker:
         counting = Refreshing(self._database, count_changed_topics)
         packing = Refreshing(self._database, pack_changed_topics)
         delivering = Delivering(self._database, self._settings.outgoing_hosts)
+        fetching = Fetching(self._database, Reach(self._settings.outgoing_hosts))
         beside = [
             Repeating("Counts of topics", counting.step, seconds=SECONDS_BETWEEN_COUNTS, share=SHARE_OF_REFRESHING),
             Repeating("Judgements", packing.step, seconds=SECONDS_BETWEEN_PACKINGS, share=SHARE_OF_REFRESHING),
             Repeating("Webhooks", delivering.step, seconds=SECONDS_BETWEEN_DELIVERIES),
+            Repeating("Texts from sources", fetching.step, seconds=SECONDS_BETWEEN_FETCHES),
         ]
         if not self._only_short and not only_what_waits:
             for one in beside:
@@ -92,7 +97,7 @@ class Worker:
             while True:
                 if not self._worked():
                     if only_what_waits:
-                        while counting.step() or packing.step() or delivering.step():
+                        while counting.step() or packing.step() or delivering.step() or fetching.step():
                             pass
                         return
                     time.sleep(SECONDS_BETWEEN_LOOKS)

@@ -186,6 +186,8 @@ LEFT_OUT: Mapping[str, str] = {
     "database_epoch": "is of this database",
     "deleted_part": "was deleted at this site",
     "deletion": "was deleted at this site",
+    "document_fetch": "is of the source of this site; texts that were fetched are documents",
+    "document_source": "is an address or a folder that this site reads",
     "document_words": "is made from the documents",
     "ended_session": "keeps people out of this site",
     "invitation": "opens this site to a person",
@@ -213,6 +215,8 @@ CLIENT_ID = "client_id"
 # Not in archives, but deleted when a collection is permanently removed; referring tables come first.
 OF_SITE = (
     "api_token",
+    "document_fetch",
+    "document_source",
     "document_words",
     "finished_topic",
     "invitation",

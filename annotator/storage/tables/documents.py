@@ -1,17 +1,20 @@
-"""Tables of documents and their indexed words."""
+"""Tables of documents and their indexed words, of the list of valid docnos, and of the source of texts."""
 
 from datetime import datetime
-from typing import cast
+from enum import StrEnum
+from typing import Any, cast
 
 from sqlalchemy import (
+    BigInteger,
     Connection,
     ForeignKey,
+    Index,
     Table,
     UniqueConstraint,
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from annotator.storage.tables.columns import Base, ByteOrdered
+from annotator.storage.tables.columns import NEVER_REUSED, Base, ByteOrdered
 
 
 class Document(Base):
@@ -59,6 +62,66 @@ class DocnoListPart(Base):
 
 
 DOCNO_LIST_PARTS = cast("Table", DocnoListPart.__table__)
+
+
+class SourceKind(StrEnum):
+    """Where the texts of a source are."""
+
+    ADDRESS = "address"
+    FOLDER = "folder"
+    DATASET = "dataset"
+
+
+class DocumentSource(Base):
+    """Where a worker fetches the texts of pooled documents from."""
+
+    __tablename__ = "document_source"
+    __table_args__ = NEVER_REUSED
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"), unique=True)
+    # Raised when it is set again, so that nothing is recorded of what was begun before.
+    revision: Mapped[int] = mapped_column(default=1)
+    # A `SourceKind`, and the template of the address, the folder, or the name of the data set.
+    kind: Mapped[str]
+    location: Mapped[str]
+    options: Mapped[dict[str, Any]]
+    # Whoever runs commands at the server may name any folder.
+    by_command: Mapped[bool]
+    set_by_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
+    set_at: Mapped[datetime]
+    # How often in a row it gave nothing at all, why, as a template in English with its values, and until when it is
+    # not asked.
+    failures: Mapped[int] = mapped_column(default=0)
+    problem: Mapped[str] = mapped_column(default="")
+    problem_values: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    paused_until: Mapped[datetime | None]
+    # Of a folder: the name of its index, how many documents that has, how many bytes of all were read for it, and
+    # until when a worker that builds it is left alone.
+    index_name: Mapped[str | None]
+    index_documents: Mapped[int | None]
+    indexed_at: Mapped[datetime | None]
+    bytes_read: Mapped[int] = mapped_column(BigInteger, default=0)
+    bytes_total: Mapped[int] = mapped_column(BigInteger, default=0)
+    taken_until: Mapped[datetime | None]
+
+
+class DocumentFetch(Base):
+    """A document whose text is fetched from the source, or was, or cannot be."""
+
+    __tablename__ = "document_fetch"
+    __table_args__ = (Index("ix_document_fetch_source_id_next_at", "source_id", "next_at"),)
+
+    document_id: Mapped[int] = mapped_column(ForeignKey("document.id", ondelete="CASCADE"), primary_key=True)
+    source_id: Mapped[int] = mapped_column(ForeignKey("document_source.id", ondelete="CASCADE"))
+    attempts: Mapped[int] = mapped_column(default=0)
+    # When it is tried next; None when it was fetched or given up.
+    next_at: Mapped[datetime | None]
+    tried_at: Mapped[datetime | None]
+    fetched_at: Mapped[datetime | None]
+    # Of the last attempt: what went wrong, as a template in English with its values; empty when nothing did.
+    problem: Mapped[str] = mapped_column(default="")
+    problem_values: Mapped[dict[str, Any]] = mapped_column(default=dict)
 
 
 # Copied in the migrations. Objects that `DocumentWords` does not declare are named `document_words_index` or are the

@@ -33,6 +33,7 @@ from annotator.storage.site.bulk_insert import chunks, insert_rows
 from annotator.storage.tables.documents import DOCUMENTS
 
 TEXT_COLUMNS = ("title", "body", "url", "language", "text_hash")
+LOOKED_UP = 1_000  # documents that are looked up one by one
 FIELDS = ("docno", "title", "body", "url", "language")
 
 
@@ -118,7 +119,7 @@ def import_documents(
     words = _words(documents) if index_at_once else {}
     collection = lock_open_collection(session, slug)
     known = document_ids(session, collection.id, [document.docno for document in documents])
-    stored = _stored_documents(session, collection.id) if known else {}
+    stored = _stored_documents(session, collection.id, list(known.values()))
     new, replaced, unchanged = _sort_out(documents, known, stored)
     for docno in unchanged:
         words.pop(docno, None)
@@ -215,13 +216,18 @@ def _words(documents: Sequence[ParsedDocument]) -> dict[str, str]:
     return {document.docno: indexed_words(document.title, document.body) for document in documents}
 
 
-def _stored_documents(session: Session, collection_id: int) -> dict[int, _Stored]:
-    rows = session.execute(
-        select(Document.id, Document.text_hash, Document.url, Document.language).where(
-            Document.collection_id == collection_id
-        )
-    )
-    return {id_: _Stored(text_hash, url, language) for id_, text_hash, url, language in rows}
+def _stored_documents(session: Session, collection_id: int, ids: list[int]) -> dict[int, _Stored]:
+    """What is stored of documents, by id; of many, of all documents of the collection, which one scan gives sooner."""
+    columns = (Document.id, Document.text_hash, Document.url, Document.language)
+    statement = select(*columns).where(Document.collection_id == collection_id)
+    statements = [statement]
+    if len(ids) <= LOOKED_UP:
+        statements = [select(*columns).where(Document.id.in_(some)) for some in chunks(ids)]
+    return {
+        id_: _Stored(text_hash, url, language)
+        for one in statements
+        for id_, text_hash, url, language in session.execute(one)
+    }
 
 
 def _row(document: ParsedDocument) -> _Row:

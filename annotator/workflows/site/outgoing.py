@@ -1,15 +1,22 @@
-"""The addresses to which this server may send requests: those of hosts that an administrator has named."""
+"""Requests of this server: only to hosts that an administrator has named, and to the IP address that was checked."""
 
 import ipaddress
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Self
 from urllib.parse import urlsplit
 
+import httpx
+
 from annotator.errors import InvalidValueError, NotAllowedError
+from annotator.installed import installed_version
 
 LONGEST_ADDRESS = 2_000
 LOCAL = "localhost"
 SETTING = "ANNOTATOR_OUTGOING_HOSTS"
+PORTS = {"http": 80, "https": 443}
 
 
 def check_address(address: str, allowed: Sequence[str]) -> str:
@@ -61,6 +68,53 @@ def resolve_host(host: str, port: int, allowed: Sequence[str]) -> str:
             setting=SETTING,
         )
     return str(found[0])
+
+
+class CheckedHost:
+    """Sends requests to the host of an address, at the IP address that it has now; usable by several threads.
+
+    Redirects are not followed. Raises as `check_address` and `resolve_host`.
+    """
+
+    def __init__(self, address: str, allowed: Sequence[str], *, seconds: float) -> None:
+        """Look the host up; `seconds` is how long a connection or a part of a response may take."""
+        self._host = check_address(address, allowed)
+        url = httpx.URL(address)
+        self._origin = (url.scheme, url.netloc)
+        self._ip_address = resolve_host(self._host, url.port or PORTS[url.scheme], allowed)
+        self._client = httpx.Client(timeout=seconds, follow_redirects=False, trust_env=False)
+
+    def __enter__(self) -> Self:
+        """Keep connections open in the block."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close them."""
+        self._client.close()
+
+    @contextmanager
+    def send(
+        self, method: str, address: str, *, headers: Mapping[str, str], content: bytes | None = None
+    ) -> Iterator[httpx.Response]:
+        """Send a request to an address of this host, and read its response in the block.
+
+        The body is not read before, as it may be of any size. Raises `InvalidValueError` for an address of another
+        host, `httpx.HTTPError`, `httpx.InvalidURL` and `OSError`.
+        """
+        url = httpx.URL(address)
+        if (url.scheme, url.netloc) != self._origin:
+            raise InvalidValueError("“%(address)s” leads to another host.", address=address[:100])
+        own = {"User-Agent": f"annotator/{installed_version()}", "Host": url.netloc.decode("ascii")}
+        with self._client.stream(
+            method,
+            url.copy_with(host=self._ip_address),
+            content=content,
+            headers={**headers, **own},
+            extensions={"sni_hostname": self._host},
+        ) as response:
+            yield response
 
 
 def _fits(host: str, allowed: str) -> bool:
