@@ -17,6 +17,7 @@ import targets
 from hypothesis import settings
 from kept import EMPTY_POSTGRES, Kept
 from real_processes import MARKERS, let_try_again
+from source_server import SourceServer
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 from targets import folders_of, mark_targets, rule_against, who_does
@@ -208,3 +209,11 @@ def session(database: Database) -> Iterator[Session]:
     """A session that writes, for tests that need no second one."""
     with database.transaction() as session:
         yield session
+
+
+@pytest.fixture
+def source_server() -> Iterator[SourceServer]:
+    """A real local server of documents."""
+    server = SourceServer()
+    yield server
+    server.close()

@@ -22,7 +22,7 @@ from annotator.api.collections import (
     webhooks,
 )
 from annotator.api.collections import jobs as jobs_of_collection
-from annotator.api.documents import changed_texts, docno_lists, documents, search
+from annotator.api.documents import changed_texts, docno_lists, documents, search, sources
 from annotator.api.judging import assignments, gold_questions, judging, label_imports, questions, training
 from annotator.api.leaderboard import costs, inspecting, measures, report_file, reports, scores
 from annotator.api.pools import holes, pool, strategies
@@ -63,6 +63,7 @@ FURTHER = (
     changed_texts,
     changes,
     docno_lists,
+    sources,
     editing,
     effects,
     gold_questions,

@@ -157,6 +157,12 @@ MATRIX = {
     "documents.changed_csv": Row("GET", f"{N}/documents/changed.csv", ORGANISERS),
     "documents.missing": Row("GET", f"{N}/documents/missing", ORGANISERS),
     "documents.missing_file": Row("GET", f"{N}/documents/missing.txt", ORGANISERS),
+    "document_sources.show": Row("GET", f"{N}/documents/source", ORGANISERS),
+    "document_sources.set_source": Row("POST", f"{N}/documents/source", ORGANISERS_FORM),
+    "document_sources.check": Row("POST", f"{N}/documents/source/check", (303, 404, 403, 403, 404, 404)),
+    "document_sources.fetch": Row("POST", f"{N}/documents/source/fetch", (303, 404, 403, 403, 404, 404)),
+    "document_sources.remove": Row("POST", f"{N}/documents/source/remove", (303, 404, 403, 403, 404, 404)),
+    "document_sources.failures_file": Row("GET", f"{N}/documents/source/failures.csv", (303, 404, 403, 403, 404, 404)),
     "docno_lists.show": Row("GET", f"{N}/documents/docnos", ORGANISERS),
     "docno_lists.add": Row("POST", f"{N}/documents/docnos", ORGANISERS_FORM),
     # There is no list.

@@ -59,6 +59,18 @@ MATRIX = {
     "Topics.restore_topics": Row("POST", f"{NEWS}/topics/restore", ORGANISERS_FORM, ORGANISE, {}),
     "Topics.list_topic_flags": Row("GET", f"{NEWS}/topic-flags", ORGANISERS, READ),
     "Documents.import_documents": Row("POST", f"{NEWS}/documents", ORGANISERS_FORM, ORGANISE),
+    "Documents.set_source": Row("PUT", f"{NEWS}/document-source", ORGANISERS_FORM, ORGANISE, {}),
+    "Documents.show_source": Row("GET", f"{NEWS}/document-source", dict.fromkeys(ORGANISERS, 404), ORGANISE),
+    "Documents.check_source": Row(
+        "POST", f"{NEWS}/document-source/check", dict.fromkeys(ORGANISERS, 404), ORGANISE, {}
+    ),
+    "Documents.fetch_from_source": Row(
+        "POST", f"{NEWS}/document-source/fetch", dict.fromkeys(ORGANISERS, 404), ORGANISE, {}
+    ),
+    "Documents.remove_source": Row("DELETE", f"{NEWS}/document-source", dict.fromkeys(ORGANISERS, 404), ORGANISE),
+    "Documents.list_failed_fetches": Row(
+        "GET", f"{NEWS}/document-source/failures", dict.fromkeys(ORGANISERS, 404), ORGANISE
+    ),
     "Documents.import_docnos": Row("POST", f"{NEWS}/docnos", ORGANISERS_FORM, ORGANISE),
     "Documents.show_docno_list": Row("GET", f"{NEWS}/docnos", dict.fromkeys(ORGANISERS, 404), READ),
     "Documents.write_docnos": Row("GET", f"{NEWS}/docnos/file", dict.fromkeys(ORGANISERS, 404), READ),

@@ -115,6 +115,11 @@ def _drip(request: BaseHTTPRequestHandler, _docno: str) -> None:
         time.sleep(0.05)
 
 
+def _stick(_request: BaseHTTPRequestHandler, _docno: str) -> None:
+    """Nothing, for longer than a test waits."""
+    time.sleep(3)
+
+
 def _other(request: BaseHTTPRequestHandler, _docno: str) -> None:
     send_json(request, {"docid": "z", "segment": "z"})
 
@@ -147,6 +152,4 @@ MISBEHAVIOURS: dict[str, tuple[Misbehaving, str]] = {
     "textless": (_textless, "What the source sent has no text at body, text, contents"),
     "no HTTP": (_no_http, "The source broke off: it sent less than it had announced, or no HTTP."),
 }
-SLOW: Misbehaving = _drip
-# Says nothing for longer than a test waits.
-STUCK: Misbehaving = lambda _request, _docno: time.sleep(3)
+SLOW, STUCK = _drip, _stick

@@ -155,6 +155,14 @@ WAYS = {
         "documents import, documents index, site documents import",
         "Documents.import_documents",
     ),
+    "source of documents": Ways(
+        "document_sources.show document_sources.set_source document_sources.check document_sources.fetch "
+        "document_sources.remove",
+        "documents source set, documents source show, documents source check, documents source fetch, "
+        "documents source remove, documents source failures list",
+        "Documents.set_source Documents.show_source Documents.check_source Documents.fetch_from_source "
+        "Documents.remove_source Documents.list_failed_fetches",
+    ),
     "list of valid docnos": Ways(
         "docno_lists.show docno_lists.add docno_lists.remove",
         "documents ids export, documents ids import, documents ids remove, documents ids show",

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import click
 
 from annotator.cli.collections import deletions
-from annotator.cli.documents import docno_lists
+from annotator.cli.documents import docno_lists, sources
 from annotator.cli.site.files import FILE
 from annotator.cli.site.input_files import from_option, given_files, input_format_option
 from annotator.cli.site.installation import Installation, note, on_installation
@@ -22,7 +22,7 @@ some_documents = click.argument("docnos", nargs=-1, metavar="[DOCNO...]")
 
 @click.group
 def command() -> None:
-    """Documents: import, show and search texts, list missing and changed ones; the list of valid docnos."""
+    """Documents: import, show and search texts, list missing and changed ones; the source of texts."""
 
 
 @command.command("import")
@@ -216,4 +216,5 @@ def _add(
 
 
 command.add_command(docno_lists.ids_group)
+command.add_command(sources.source_group)
 command.add_command(deletions.remove_documents, "remove")

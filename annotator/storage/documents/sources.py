@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import delete, exists, func, insert, select, update
 from sqlalchemy.orm import Session
 
+from annotator.errors import Sentence
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.collections import SHOWN, Collection, CollectionState
 from annotator.storage.tables.documents import Document, DocumentFetch, DocumentSource
@@ -22,7 +23,7 @@ PAUSES = tuple(timedelta(seconds=seconds) for seconds in (60, 600, 3_600, 21_600
 HAS_FAILED = (DocumentFetch.problem != "") & (Document.body.is_(None) | DocumentFetch.fetched_at.is_not(None))
 # While a source gives nothing at all; the last one is repeated.
 SOURCE_PAUSES = tuple(timedelta(seconds=seconds) for seconds in (10, 30, 120, 600))
-DELETED = "The text was deleted here."
+DELETED = Sentence("The text was deleted here.")
 
 
 class DueDocument(NamedTuple):
@@ -66,6 +67,15 @@ def delete_source(session: Session, collection_id: int) -> None:
     ids = select(DocumentSource.id).where(DocumentSource.collection_id == collection_id)
     session.execute(delete(DocumentFetch).where(DocumentFetch.source_id.in_(ids)))
     session.execute(delete(DocumentSource).where(DocumentSource.collection_id == collection_id))
+
+
+def copy_source(session: Session, old_id: int, new_id: int, *, at: datetime) -> None:
+    """Copy the source of a collection, if it has one, to another that has none."""
+    old = find_source(session, old_id)
+    if old is None:
+        return
+    names = ("kind", "location", "options", "by_command", "set_by_id")
+    session.add(DocumentSource(collection_id=new_id, set_at=at, **{name: getattr(old, name) for name in names}))
 
 
 def open_sources(session: Session) -> list[tuple[DocumentSource, str]]:
@@ -196,7 +206,7 @@ def hold_back(session: Session, collection_id: int, document_ids: Sequence[int])
         session.execute(
             update(DocumentFetch)
             .where(DocumentFetch.document_id.in_(some))
-            .values(next_at=None, fetched_at=None, problem=DELETED, problem_values={})
+            .values(next_at=None, fetched_at=None, problem=DELETED.template, problem_values={})
         )
 
 

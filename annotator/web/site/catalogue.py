@@ -37,6 +37,7 @@ KEYWORDS: dict[str, Any] = dict.fromkeys(
         "InvalidValueError",
         "NotAllowedError",
         "NotFoundError",
+        "SourceError",
     )
 ) | {"add": (3,)}
 # The doors of programs and commands.

@@ -12,6 +12,7 @@ from annotator.storage import Database, Role, ScoresShown
 from annotator.storage.people.accounts import Person
 from annotator.storage.qrels.qrels_versions import ReleasedVersion
 from annotator.workflows.collections.collection import CollectionView
+from annotator.workflows.documents.source_readers import Reach
 
 DATABASE = "annotator.database"
 SETTINGS = "annotator.settings"
@@ -114,3 +115,8 @@ def the_place() -> Place:
     """The collection of a page guarded by `collection_page`."""
     place: Place = g.place
     return place
+
+
+def reach() -> Reach:
+    """What this server may read documents from."""
+    return Reach(settings().outgoing_hosts)

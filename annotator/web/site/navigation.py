@@ -179,6 +179,7 @@ ENTRIES: tuple[Entry, ...] = (
                 (
                     View("documents.show", lazy_gettext("Import")),
                     View("documents.missing", lazy_gettext("Missing texts")),
+                    View("document_sources.show", lazy_gettext("Source"), also=("document_sources.check",)),
                     View("docno_lists.show", lazy_gettext("Valid docnos")),
                 ),
             ),

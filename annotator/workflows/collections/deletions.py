@@ -27,6 +27,7 @@ from annotator.storage.collections.collection import find_topic, lock_collection
 from annotator.storage.collections.removal import Removal
 from annotator.storage.documents.documents import document_ids
 from annotator.storage.documents.search import forget_documents
+from annotator.storage.documents.sources import hold_back
 from annotator.storage.judging.duplicates import carry_over_all
 from annotator.storage.judging.judgement_removal import (
     ImportedLabels,
@@ -272,6 +273,7 @@ def _documents(session: Session, collection: Collection, docnos: Sequence[str], 
             for name in TEXTS:
                 removal.change(DOCUMENTS.c[name], DOCUMENTS.c.id.in_(some), "" if name == "title" else None)
         forget_documents(session, with_text)
+        hold_back(session, collection.id, with_text)
 
     subject = docnos[0] if len(docnos) == 1 else str(len(docnos))
     return _Work(Foreseen(DeletedKind.DOCUMENTS, subject, {"documents": len(with_text)}), take, topics)

@@ -16,6 +16,7 @@ from annotator.storage.collections.collection import (
 from annotator.storage.documents.docno_lists import copy_list
 from annotator.storage.documents.documents import ROWS_AT_ONCE
 from annotator.storage.documents.search import index_documents
+from annotator.storage.documents.sources import copy_source
 from annotator.storage.runs.runs import columns_of
 from annotator.storage.tables.documents import DOCUMENTS
 from annotator.storage.tables.runs import FactColumn
@@ -78,18 +79,19 @@ def copy_collection(
         asked = {name: getattr(column, name) for name in ASKED}
         session.add(FactColumn(collection_id=new.id, added_at=at, **asked))
     session.flush()
-    copied = _copy_documents(session, old.id, new.id) if with_documents else 0
+    copied = _copy_documents(session, old.id, new.id, at) if with_documents else 0
     if organiser is not None:
         add_member(session, new_slug, organiser, Role.ORGANISER, added_at=at)
     return copied
 
 
-def _copy_documents(session: Session, old_id: int, new_id: int) -> int:
-    """Copy the documents that have a text, and the list of valid docnos.
+def _copy_documents(session: Session, old_id: int, new_id: int, at: datetime) -> int:
+    """Copy the documents that have a text, their source, and the list of valid docnos.
 
     Documents only named by runs are added when runs arrive.
     """
     copy_list(session, old_id, new_id)
+    copy_source(session, old_id, new_id, at=at)
     columns = [DOCUMENTS.c[name] for name in TEXTS]
     having = select(literal(new_id), *columns).where(DOCUMENTS.c.collection_id == old_id, DOCUMENTS.c.body.is_not(None))
     session.execute(insert(DOCUMENTS).from_select(["collection_id", *TEXTS], having.order_by(DOCUMENTS.c.id)))

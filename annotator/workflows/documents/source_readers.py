@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Protocol
+from typing import Any, Protocol
 
 import httpx
 
@@ -125,7 +125,8 @@ def _host(address: str, reach: Reach) -> Iterator[CheckedHost]:
     try:
         host = CheckedHost(address, reach.hosts, seconds=SECONDS_TO_ANSWER)
     except AnnotatorError as refusal:
-        raise SourceError(refusal.sentence.template, is_of_source=True, **refusal.sentence.values) from refusal
+        values: dict[str, Any] = dict(refusal.sentence.values)
+        raise SourceError(refusal.sentence.template, is_of_source=True, **values) from refusal
     except OSError as error:
         raise _unreachable(error) from error
     with host:

@@ -1,7 +1,7 @@
 """The source of a collection's texts: set, show, remove and check it, list failures, and ask for texts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 
 from sqlalchemy import select
@@ -18,6 +18,7 @@ from annotator.evaluation.formats.source_answers import (
     SourceOptions,
     check_template,
 )
+from annotator.spreadsheets import csv_text
 from annotator.storage import ACCEPTED, Database, Document, DocumentSource, PoolItem, SourceKind, Topic, User
 from annotator.storage.collections.collection import find_collection, lock_open_collection
 from annotator.storage.documents.sources import (
@@ -31,6 +32,8 @@ from annotator.storage.documents.sources import (
 from annotator.workflows.documents.source_readers import Reach, SourcePlace, open_source, search_source
 from annotator.workflows.site.outgoing import check_address
 
+# What paths lead to.
+PATHS = tuple(field.name for field in fields(SourceOptions) if field.name != "search")
 CHECKED = 5  # documents
 MOST_CHECKED = 20
 CHECKED_QUERY = "test"
@@ -82,6 +85,31 @@ class SourceCheck:
     search_problem: Sentence | None = None
 
 
+def parse_options(mappings: Sequence[str], search: str = "") -> SourceOptions:
+    """Parse `OURS=PATH` mappings, such as `body=_source.text`, and take the template of the address of a search.
+
+    Raises `InvalidValueError` for an unknown name and for a malformed path.
+    """
+    values: dict[str, str] = {}
+    for mapping in mappings:
+        ours, separator, path = (part.strip() for part in mapping.partition("="))
+        if ours not in PATHS or not separator or not path:
+            raise InvalidValueError(
+                "“%(mapping)s” is not a path: write OURS=PATH, where ours is one of %(names)s.",
+                mapping=mapping,
+                names=", ".join(PATHS),
+            )
+        values[ours] = path
+    options = SourceOptions(**values, search=search)
+    options.check()
+    return options
+
+
+def written_paths(options: SourceOptions) -> list[str]:
+    """The paths of options as `OURS=PATH`."""
+    return [f"{name}={path}" for name, path in options.stored().items() if name in PATHS]
+
+
 def set_source(
     session: Session,
     slug: str,
@@ -95,10 +123,9 @@ def set_source(
 ) -> SourceKind:
     """Set the source of a collection, in place of an earlier one, and have texts that are missing fetched.
 
-    Texts that were fetched stay. Raises `InvalidValueError` for a malformed template or path and `NotAllowedError` for
+    Texts that were fetched stay. Raises `InvalidValueError` for a malformed template and `NotAllowedError` for
     a host that no administrator has named.
     """
-    options.check()
     kind = _checked_kind(location, options, reach)
     collection = lock_open_collection(session, slug)
     source = find_source(session, collection.id)
@@ -162,6 +189,20 @@ def list_failures(session: Session, slug: str) -> list[FailedDocument]:
         FailedDocument(docno, Sentence(row.problem, row.problem_values), row.attempts, row.tried_at, row.next_at)
         for row, docno in failed_fetches(session, source.id)
     ]
+
+
+def failures_csv(failures: Sequence[FailedDocument]) -> str:
+    """CSV with one line per document, in English."""
+    rows = [
+        [
+            one.docno,
+            str(one.reason),
+            one.attempts,
+            *(at.isoformat() if at else "" for at in (one.tried_at, one.next_at)),
+        ]
+        for one in failures
+    ]
+    return csv_text([["document", "reason", "tries", "last", "next"], *rows])
 
 
 def check_source(database: Database, slug: str, docnos: Sequence[str] = (), *, reach: Reach) -> SourceCheck:

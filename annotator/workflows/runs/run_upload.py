@@ -28,6 +28,7 @@ from annotator.storage.collections.collection import (
 )
 from annotator.storage.documents.docno_lists import packed_parts, stored_list
 from annotator.storage.documents.documents import add_documents, has_texts, stored_documents
+from annotator.storage.documents.sources import find_source
 from annotator.storage.runs.runs import RunDetails, add_files, add_ranked_lists, apply_details, carry_facts
 from annotator.storage.runs.sent_runs import Receipt, sent_runs
 from annotator.storage.site.webhooks import announce
@@ -217,7 +218,8 @@ def _documents_of(session: Session, collection_id: int, intake: RunIntake, docno
     listed: Iterable[bytes] | None = None if docnos is None else docnos.packed_lines
     if listed is None and stored_list(session, collection_id) is not None:
         listed = packed_parts(session, collection_id)
-    is_loaded = has_texts(session, collection_id)
+    # From a source only the texts of pooled documents come.
+    is_loaded = find_source(session, collection_id) is None and has_texts(session, collection_id)
     documents = DocumentIds(intake.documents, corpus_is_loaded=is_loaded, list_parts=listed)
     _find_documents(session, collection_id, documents)
     return documents

@@ -26,6 +26,8 @@ OWN_VERBS = {
     "topics restore": "the end of being dropped",
     "documents search": "finds documents by a query",
     "documents index": "makes the search index again",
+    "documents source check": "asks the source for some documents; nothing is stored",
+    "documents source fetch": "has a worker fetch texts now",
     "documents changed requeue": "has documents judged again",
     "documents changed confirm": "old grades hold for new texts",
     "runs check": "what import would say; nothing is stored",

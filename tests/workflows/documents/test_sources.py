@@ -1,33 +1,31 @@
-"""Sources of documents: a worker fetches the texts of what is pooled from a real local server."""
+"""Sources of documents: a worker fetches the texts of what is pooled from a real local source_server."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
-from build import SLUG, document_file, labels, news, pool, run, topic_file
+from build import SLUG, news, pool, run, topic_file
 from kept import Kept
 from source_server import HOST, MISBEHAVIOURS, SLOW, STUCK, SourceServer, send
-from sqlalchemy import select, update
+from sourced import REACH, bodies, fetch, make_due, problems, set_source
+from sqlalchemy import select
 from worker.at_work import settings_of
 
 from annotator.errors import AnnotatorError
 from annotator.evaluation.formats.source_answers import SourceOptions
-from annotator.storage import Database, Document, DocumentFetch, DocumentSource
+from annotator.storage import (
+    Database,
+    Document,
+    DocumentSource,
+)
 from annotator.storage.documents.sources import LONGEST_ATTEMPT, PAUSES, SOURCE_PAUSES
-from annotator.worker.fetching import Fetching
 from annotator.worker.working import Worker
-from annotator.workflows.collections import collection
-from annotator.workflows.documents import documents, search, source_fetching, source_readers, sources
+from annotator.workflows.documents import (
+    search,
+    source_fetching,
+    source_readers,
+    sources,
+)
 from annotator.workflows.documents.source_readers import Reach
-
-REACH = Reach((HOST,))
-
-
-@pytest.fixture
-def server() -> Iterator[SourceServer]:
-    made = SourceServer()
-    yield made
-    made.close()
 
 
 def add_pool(database: Database) -> None:
@@ -45,47 +43,8 @@ def pooled(database: Database, kept: Kept) -> Database:
     return database
 
 
-def set_source(database: Database, location: str, **options: str) -> None:
-    with database.transaction() as session:
-        sources.set_source(
-            session,
-            SLUG,
-            location,
-            SourceOptions(**options),
-            reach=REACH,
-            by_id=None,
-            by_command=True,
-            at=datetime.now(UTC),
-        )
-
-
-def fetch(database: Database, reach: Reach = REACH) -> None:
-    """Fetch until nothing is due."""
-    fetching = Fetching(database, reach)
-    while fetching.step():
-        pass
-
-
-def bodies(database: Database) -> dict[str, str | None]:
-    with database.reading() as session:
-        return {docno: body for docno, body in session.execute(select(Document.docno, Document.body))}
-
-
-def problems(database: Database) -> dict[str, str]:
-    return {one.docno: str(one.reason) for one in database.read(sources.list_failures, SLUG)}
-
-
-def make_due(database: Database) -> None:
-    """Let the pauses be over."""
-    with database.transaction() as session:
-        session.execute(
-            update(DocumentFetch).where(DocumentFetch.next_at.is_not(None)).values(next_at=datetime.now(UTC))
-        )
-        session.execute(update(DocumentSource).values(paused_until=None))
-
-
-def test_texts_of_pooled_documents_are_fetched_and_found(pooled: Database, server: SourceServer) -> None:
-    set_source(pooled, server.template)
+def test_texts_of_pooled_documents_are_fetched_and_found(pooled: Database, source_server: SourceServer) -> None:
+    set_source(pooled, source_server.template)
     fetch(pooled)
     assert bodies(pooled) == {"a": "Text of a.", "b": "Text of b.", "c#0/1": "Text of c#0/1."}
     view = pooled.read(sources.show_source, SLUG)
@@ -96,11 +55,11 @@ def test_texts_of_pooled_documents_are_fetched_and_found(pooled: Database, serve
         assert [hit.docno for hit in search.find_documents(session, SLUG, "text").hits] == ["a", "b", "c#0/1"]
         hashes = session.scalars(select(Document.text_hash)).all()
     assert all(hashes)
-    assert sorted(server.asked) == ["a", "b", "c#0/1"]
+    assert sorted(source_server.asked) == ["a", "b", "c#0/1"]
 
 
-def test_the_worker_fetches_what_is_pooled_later(pooled: Database, server: SourceServer) -> None:
-    set_source(pooled, server.template)
+def test_the_worker_fetches_what_is_pooled_later(pooled: Database, source_server: SourceServer) -> None:
+    set_source(pooled, source_server.template)
     settings = settings_of(pooled)
     object.__setattr__(settings, "outgoing_hosts", (HOST,))
     with pooled.transaction() as session:
@@ -112,11 +71,11 @@ def test_the_worker_fetches_what_is_pooled_later(pooled: Database, server: Sourc
 
 @pytest.mark.parametrize("name", MISBEHAVIOURS)
 def test_what_is_no_document_is_refused_with_a_sentence_and_tried_again(
-    pooled: Database, server: SourceServer, name: str
+    pooled: Database, source_server: SourceServer, name: str
 ) -> None:
     behave, sentence = MISBEHAVIOURS[name]
-    server.behaviours["a"] = behave
-    set_source(pooled, server.template)
+    source_server.behaviours["a"] = behave
+    set_source(pooled, source_server.template)
     fetch(pooled)
     assert problems(pooled)["a"].startswith(sentence)
     # The others came, and this one comes once the source is in order.
@@ -124,7 +83,7 @@ def test_what_is_no_document_is_refused_with_a_sentence_and_tried_again(
     [failed] = pooled.read(sources.list_failures, SLUG)
     assert failed.attempts == 1
     assert failed.next_at is not None
-    server.behaviours.clear()
+    source_server.behaviours.clear()
     make_due(pooled)
     fetch(pooled)
     assert bodies(pooled)["a"] == "Text of a."
@@ -132,27 +91,27 @@ def test_what_is_no_document_is_refused_with_a_sentence_and_tried_again(
 
 
 def test_a_document_that_the_source_does_not_have_is_given_up_and_can_be_asked_for(
-    pooled: Database, server: SourceServer
+    pooled: Database, source_server: SourceServer
 ) -> None:
-    server.behaviours["a"] = MISBEHAVIOURS["missing"][0]
-    set_source(pooled, server.template)
+    source_server.behaviours["a"] = MISBEHAVIOURS["missing"][0]
+    set_source(pooled, source_server.template)
     for _ in range(9):
         fetch(pooled)
         make_due(pooled)
-    assert server.asked.count("a") == len(PAUSES) + 1
+    assert source_server.asked.count("a") == len(PAUSES) + 1
     [failed] = pooled.read(sources.list_failures, SLUG)
     assert (failed.attempts, failed.next_at) == (len(PAUSES) + 1, None)
     assert pooled.read(sources.show_source, SLUG).counts.given_up == 1
-    server.behaviours.clear()
+    source_server.behaviours.clear()
     with pooled.transaction() as session:
         assert sources.fetch_now(session, SLUG, again=False, at=datetime.now(UTC)) == 1
     fetch(pooled)
     assert bodies(pooled)["a"] == "Text of a."
 
 
-def test_a_source_that_is_down_is_left_alone_for_longer_and_longer(pooled: Database, server: SourceServer) -> None:
-    server.is_down = True
-    set_source(pooled, server.template)
+def test_a_source_that_is_down_is_left_alone_for_longer(pooled: Database, source_server: SourceServer) -> None:
+    source_server.is_down = True
+    set_source(pooled, source_server.template)
     pauses = []
     for _ in range(len(SOURCE_PAUSES) + 1):
         fetch(pooled)
@@ -166,39 +125,39 @@ def test_a_source_that_is_down_is_left_alone_for_longer_and_longer(pooled: Datab
     assert str(view.problem) == "The source refused with HTTP status 503."
     # That says nothing about the documents, which are never given up.
     assert (view.counts.failing, view.counts.given_up) == (3, 0)
-    server.is_down = False
+    source_server.is_down = False
     make_due(pooled)
     fetch(pooled)
     view = pooled.read(sources.show_source, SLUG)
     assert (view.problem, view.paused_until, view.counts.fetched) == (None, None, 3)
 
 
-def test_a_source_says_when_to_ask_again(pooled: Database, server: SourceServer) -> None:
-    server.behaviours = dict.fromkeys(
+def test_a_source_says_when_to_ask_again(pooled: Database, source_server: SourceServer) -> None:
+    source_server.behaviours = dict.fromkeys(
         ("a", "b", "c#0/1"), lambda request, _: send(request, b"", status=429, Retry_After="900")
     )
-    set_source(pooled, server.template)
+    set_source(pooled, source_server.template)
     fetch(pooled)
     paused_until = pooled.read(sources.show_source, SLUG).paused_until
     assert paused_until is not None
     assert (paused_until - datetime.now(UTC)).total_seconds() == pytest.approx(900, abs=20)
 
 
-def test_when_nothing_comes_the_rest_is_not_tried(database: Database, server: SourceServer) -> None:
+def test_when_nothing_comes_the_rest_is_not_tried(database: Database, source_server: SourceServer) -> None:
     docnos = [f"d{number}" for number in range(60)]
     with database.transaction() as session:
         news(session)
         topic_file(session)
         run(session, "alpha", {"1": docnos})
         pool(session, depth=60)
-    server.behaviours = {docno: lambda request, _: send(request, b"", status=500) for docno in docnos}
-    set_source(database, server.template)
+    source_server.behaviours = {docno: lambda request, _: send(request, b"", status=500) for docno in docnos}
+    set_source(database, source_server.template)
     fetch(database)
-    assert len(server.asked) < 40
+    assert len(source_server.asked) < 40
     counts = database.read(sources.show_source, SLUG).counts
-    assert counts.failing == len(server.asked)
-    assert counts.waiting == 60 - len(server.asked)
-    server.behaviours.clear()
+    assert counts.failing == len(source_server.asked)
+    assert counts.waiting == 60 - len(source_server.asked)
+    source_server.behaviours.clear()
     make_due(database)
     fetch(database)
     assert database.read(sources.show_source, SLUG).counts.fetched == 60
@@ -206,19 +165,19 @@ def test_when_nothing_comes_the_rest_is_not_tried(database: Database, server: So
 
 @pytest.mark.parametrize("seconds", ["SECONDS_OF_A_RESPONSE", "SECONDS_TO_ANSWER"])
 def test_a_slow_source_is_not_waited_for(
-    pooled: Database, server: SourceServer, monkeypatch: pytest.MonkeyPatch, seconds: str
+    pooled: Database, source_server: SourceServer, monkeypatch: pytest.MonkeyPatch, seconds: str
 ) -> None:
     monkeypatch.setattr(source_readers, seconds, 0.3)
-    server.behaviours["a"] = SLOW if seconds == "SECONDS_OF_A_RESPONSE" else STUCK
-    set_source(pooled, server.template)
+    source_server.behaviours["a"] = SLOW if seconds == "SECONDS_OF_A_RESPONSE" else STUCK
+    set_source(pooled, source_server.template)
     fetch(pooled)
     assert problems(pooled)["a"].startswith("The source did not answer within")
     assert bodies(pooled)["b"] == "Text of b."
 
 
-def test_a_source_that_is_nowhere(pooled: Database, server: SourceServer) -> None:
-    set_source(pooled, server.template)
-    server.close()
+def test_a_source_that_is_nowhere(pooled: Database, source_server: SourceServer) -> None:
+    set_source(pooled, source_server.template)
+    source_server.close()
     fetch(pooled)
     view = pooled.read(sources.show_source, SLUG)
     assert str(view.problem).startswith("The source cannot be reached: ")
@@ -242,10 +201,10 @@ def test_a_name_that_leads_nowhere(pooled: Database) -> None:
     assert str(pooled.read(sources.show_source, SLUG).problem).startswith("The source cannot be reached: ")
 
 
-def test_a_host_that_is_allowed_no_longer_is_not_asked(pooled: Database, server: SourceServer) -> None:
-    set_source(pooled, server.template)
+def test_a_host_that_is_allowed_no_longer_is_not_asked(pooled: Database, source_server: SourceServer) -> None:
+    set_source(pooled, source_server.template)
     fetch(pooled, Reach(()))
-    assert server.asked == []
+    assert source_server.asked == []
     problem = str(pooled.read(sources.show_source, SLUG).problem)
     assert problem.startswith(f"This server may not send to “{HOST}”")
 
@@ -260,6 +219,7 @@ def test_a_host_that_is_allowed_no_longer_is_not_asked(pooled: Database, server:
         ("http://ola:pw@127.0.0.1/{docno}", {}, "The address has a user name or a password"),
         ("ftp://127.0.0.1/{docno}", {}, "“ftp://127.0.0.1/1” is not an address"),
         ("http://[{docno}", {}, "“http://[1” is not an address"),
+        ("http://127.0.0.1/{docno}", {"text": "a"}, "“text=a” is not a path: write OURS=PATH, where ours is one of"),
         ("http://127.0.0.1/{docno}", {"body": "a..b"}, "“a..b” is not a path into JSON"),
         ("http://127.0.0.1/{docno}", {"search": "http://127.0.0.1/"}, "The address needs {query} behind its host"),
         ("http://127.0.0.1/{docno}", {"search": "http://e.org/{query}"}, "This server may not send to “e.org”"),
@@ -272,13 +232,13 @@ def test_what_is_no_source_is_refused(pooled: Database, location: str, options: 
     assert pooled.read(sources.find_view, SLUG) is None
 
 
-def test_texts_are_read_at_paths(pooled: Database, server: SourceServer) -> None:
-    server.documents["a"] = {
+def test_texts_are_read_at_paths(pooled: Database, source_server: SourceServer) -> None:
+    source_server.documents["a"] = {
         "_source": {"id": "a", "parts": [{"text": "One."}, {"text": "Two."}], "name": "A\nB", "lang": "en"}
     }
     set_source(
         pooled,
-        server.template,
+        source_server.template,
         docno="_source.id",
         title="_source.name",
         body="_source.parts[*].text",
@@ -290,20 +250,20 @@ def test_texts_are_read_at_paths(pooled: Database, server: SourceServer) -> None
     assert problems(pooled)["b"] == "What the source sent has no text at _source.parts[*].text."
 
 
-def test_a_source_that_is_set_again_fetches_what_is_missing(pooled: Database, server: SourceServer) -> None:
-    server.behaviours["a"] = MISBEHAVIOURS["html"][0]
-    set_source(pooled, server.template)
+def test_a_source_that_is_set_again_fetches_what_is_missing(pooled: Database, source_server: SourceServer) -> None:
+    source_server.behaviours["a"] = MISBEHAVIOURS["html"][0]
+    set_source(pooled, source_server.template)
     fetch(pooled)
-    server.behaviours.clear()
-    server.asked.clear()
-    set_source(pooled, f"{server.template}?v=2")
+    source_server.behaviours.clear()
+    source_server.asked.clear()
+    set_source(pooled, f"{source_server.template}?v=2")
     fetch(pooled)
     assert bodies(pooled)["a"] == "Text of a."
-    assert server.asked == ["a"]
+    assert source_server.asked == ["a"]
 
 
-def test_nothing_is_stored_of_what_was_begun_before_it_was_set_again(pooled: Database, server: SourceServer) -> None:
-    set_source(pooled, server.template)
+def test_nothing_is_stored_of_what_was_begun_before_a_change(pooled: Database, source_server: SourceServer) -> None:
+    set_source(pooled, source_server.template)
     now = datetime.now(UTC)
     source_fetching.note_pooled(pooled, now=now)
     [source] = pooled.read(source_fetching.sources_with_due, now=now)
@@ -311,14 +271,16 @@ def test_nothing_is_stored_of_what_was_begun_before_it_was_set_again(pooled: Dat
         due = source_fetching.take_due(session, source, now=now)
     read = source_fetching.read_due(source, due, REACH)
     assert len(read) == 3
-    set_source(pooled, server.template)
+    set_source(pooled, source_server.template)
     with pooled.transaction() as session:
         source_fetching.record(session, source, due, read, at=now)
     assert set(bodies(pooled).values()) == {None}
 
 
-def test_two_workers_fetch_a_document_once_and_a_lost_one_is_replaced(pooled: Database, server: SourceServer) -> None:
-    set_source(pooled, server.template)
+def test_two_workers_fetch_a_document_once_and_replace_a_lost_one(
+    pooled: Database, source_server: SourceServer
+) -> None:
+    set_source(pooled, source_server.template)
     now = datetime.now(UTC)
     source_fetching.note_pooled(pooled, now=now)
     [source] = pooled.read(source_fetching.sources_with_due, now=now)
@@ -330,44 +292,8 @@ def test_two_workers_fetch_a_document_once_and_a_lost_one_is_replaced(pooled: Da
     assert [one.attempt for one in again] == [2, 2, 2]
 
 
-def test_a_changed_text_is_listed_when_it_was_judged(pooled: Database, server: SourceServer) -> None:
-    set_source(pooled, server.template)
-    fetch(pooled)
-    with pooled.transaction() as session:
-        labels(session, "jo", "1 0 a 1\n")
-    server.documents["a"] = {"docid": "a", "segment": "Another text."}
-    with pooled.transaction() as session:
-        assert sources.fetch_now(session, SLUG, again=False, at=datetime.now(UTC)) == 0
-        assert sources.fetch_now(session, SLUG, again=True, at=datetime.now(UTC)) == 3
-    fetch(pooled)
-    assert [one.docno for one in pooled.read(documents.changed_documents, SLUG)] == ["a"]
-    assert bodies(pooled)["a"] == "Another text."
-
-
-def test_an_imported_text_is_not_fetched_over(pooled: Database, server: SourceServer) -> None:
-    server.is_down = True
-    set_source(pooled, server.template)
-    fetch(pooled)
-    with pooled.transaction() as session:
-        document_file(session, ["a"])
-    server.is_down = False
-    make_due(pooled)
-    fetch(pooled)
-    assert bodies(pooled)["a"] == "Text of a."
-    assert "a" not in server.asked
-    assert problems(pooled) == {}
-
-
-def test_the_source_of_a_closed_or_deleted_collection_is_not_asked(pooled: Database, server: SourceServer) -> None:
-    set_source(pooled, server.template)
-    with pooled.transaction() as session:
-        collection.close_collection(session, SLUG)
-    fetch(pooled)
-    assert server.asked == []
-
-
-def test_a_removed_source_leaves_the_texts(pooled: Database, server: SourceServer) -> None:
-    set_source(pooled, server.template)
+def test_a_removed_source_leaves_the_texts(pooled: Database, source_server: SourceServer) -> None:
+    set_source(pooled, source_server.template)
     fetch(pooled)
     with pooled.transaction() as session:
         sources.remove_source(session, SLUG)
@@ -377,10 +303,10 @@ def test_a_removed_source_leaves_the_texts(pooled: Database, server: SourceServe
             pooled.read(work, SLUG)
 
 
-def test_a_check_says_what_came_and_stores_nothing(pooled: Database, server: SourceServer) -> None:
-    server.behaviours["a"] = MISBEHAVIOURS["html"][0]
-    server.documents = {"b": {"docid": "b", "segment": "A test."}}
-    set_source(pooled, server.template, search=server.search)
+def test_a_check_says_what_came_and_stores_nothing(pooled: Database, source_server: SourceServer) -> None:
+    source_server.behaviours["a"] = MISBEHAVIOURS["html"][0]
+    source_server.documents = {"b": {"docid": "b", "segment": "A test."}}
+    set_source(pooled, source_server.template, search=source_server.search)
     checked = sources.check_source(pooled, SLUG, reach=REACH)
     assert [(one.docno, one.title, one.characters, str(one.problem)) for one in checked.documents] == [
         ("a", "", 0, "The source sent HTML or XML, not JSON."),
@@ -389,16 +315,18 @@ def test_a_check_says_what_came_and_stores_nothing(pooled: Database, server: Sou
     ]
     assert (checked.hits, checked.search_problem) == (1, None)
     assert set(bodies(pooled).values()) == {None}
-    server.is_down = True
+    source_server.is_down = True
     checked = sources.check_source(pooled, SLUG, ["x"], reach=REACH)
-    assert str(checked.documents[0].problem) == str(checked.search_problem) == "The source refused with HTTP status 503."
+    assert (
+        str(checked.documents[0].problem) == str(checked.search_problem) == "The source refused with HTTP status 503."
+    )
     assert str(sources.check_source(pooled, SLUG, ["x"], reach=Reach(())).problem).startswith("This server may not")
 
 
-def test_a_check_needs_documents(database: Database, server: SourceServer) -> None:
+def test_a_check_needs_documents(database: Database, source_server: SourceServer) -> None:
     with database.transaction() as session:
         news(session)
-    set_source(database, server.template)
+    set_source(database, source_server.template)
     with pytest.raises(AnnotatorError, match="No document is pooled yet"):
         sources.check_source(database, SLUG, reach=REACH)
     with pytest.raises(AnnotatorError, match="At most 20 documents"):

@@ -1,0 +1,60 @@
+"""Sources of documents in tests: set one, fetch, and see what came of it."""
+
+from datetime import UTC, datetime
+
+from build import SLUG
+from source_server import HOST
+from sqlalchemy import select, update
+
+from annotator.storage import (
+    Database,
+    Document,
+    DocumentFetch,
+    DocumentSource,
+)
+from annotator.worker.fetching import Fetching
+from annotator.workflows.documents import (
+    sources,
+)
+from annotator.workflows.documents.source_readers import Reach
+
+REACH = Reach((HOST,))
+
+
+def set_source(database: Database, location: str, *, search: str = "", **options: str) -> None:
+    with database.transaction() as session:
+        sources.set_source(
+            session,
+            SLUG,
+            location,
+            sources.parse_options([f"{name}={path}" for name, path in options.items()], search),
+            reach=REACH,
+            by_id=None,
+            by_command=True,
+            at=datetime.now(UTC),
+        )
+
+
+def fetch(database: Database, reach: Reach = REACH) -> None:
+    """Fetch until nothing is due."""
+    fetching = Fetching(database, reach)
+    while fetching.step():
+        pass
+
+
+def bodies(database: Database) -> dict[str, str | None]:
+    with database.reading() as session:
+        return {docno: body for docno, body in session.execute(select(Document.docno, Document.body))}
+
+
+def problems(database: Database) -> dict[str, str]:
+    return {one.docno: str(one.reason) for one in database.read(sources.list_failures, SLUG)}
+
+
+def make_due(database: Database) -> None:
+    """Let the pauses be over."""
+    with database.transaction() as session:
+        session.execute(
+            update(DocumentFetch).where(DocumentFetch.next_at.is_not(None)).values(next_at=datetime.now(UTC))
+        )
+        session.execute(update(DocumentSource).values(paused_until=None))
