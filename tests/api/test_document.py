@@ -26,6 +26,7 @@ JSON = "application/json"
 # Their examples are valid, and are not sent: they need a click log, which comes in a form, a judge's question, a
 # document in dispute, or an archive.
 NEED_MORE = {
+    "Documents.check_source",  # asks another host
     "Clicks.link_click_log",
     "Together.pool_together",
     "Judging.answer_question",

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from build import SLUG
+from build import SLUG, pool, run, topic_file
 from source_server import HOST
 from sqlalchemy import select, update
 
@@ -58,3 +58,11 @@ def make_due(database: Database) -> None:
             update(DocumentFetch).where(DocumentFetch.next_at.is_not(None)).values(next_at=datetime.now(UTC))
         )
         session.execute(update(DocumentSource).values(paused_until=None))
+
+
+def pool_unread(database: Database) -> None:
+    """Topic 3, whose pool has the documents u and v, without text."""
+    with database.transaction() as session:
+        topic_file(session, "3\tthird topic\n")
+        run(session, "gamma", {"3": ["u", "v"]})
+        pool(session)
