@@ -30,8 +30,7 @@ def test_texts_of_a_source_reach_the_judging_screen(
     assert source_server.template in shown.text
     assert "body=segment" in shown.text
     fetch(database)
-    shown = words(ola.get(page))
-    assert "waiting 0" in shown
+    assert "waiting 0" in words(ola.get(page))
     screen = drawn_page(visit("jo"), news)
     assert any(text in screen for text in ("Text of u.", "Text of v."))
     assert source_server.site not in screen
