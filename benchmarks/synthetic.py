@@ -177,3 +177,40 @@ def _write(path: Path, lines: Iterator[str] | Sequence[str]) -> None:
     with part.open("w", encoding="ascii", newline="\n") as file:
         file.writelines(lines)
     part.rename(path)
+
+
+VOCABULARY = 200_000
+PASSAGE_WORDS = 60  # on average; from half to one and a half times as many
+PASSAGES_AT_ONCE = 20_000
+SYLLABLES = [f"{first}{vowel}{last}" for first in "bdfgklmnprstvz" for vowel in "aeiou" for last in ("", "n", "r", "s")]
+
+
+def word_of_rank(rank: int) -> str:
+    """The word of this rank by frequency, from 0; frequent words are short."""
+    word = SYLLABLES[rank % len(SYLLABLES)]
+    while rank := rank // len(SYLLABLES):
+        word += SYLLABLES[rank % len(SYLLABLES)]
+    return word
+
+
+def passages(path: Path, first: int, count: int) -> Path:
+    """Make passages, one a line: a docno, a tab, and words whose frequencies follow Zipf's law."""
+    if path.exists():
+        return path
+    chance = np.random.default_rng(first)
+    words = np.array([word_of_rank(rank) for rank in range(VOCABULARY)], dtype=object)
+    cumulated = np.cumsum(1 / np.arange(3, VOCABULARY + 3))
+    cumulated /= cumulated[-1]
+
+    def lines() -> Iterator[str]:
+        for begin in range(first, first + count, PASSAGES_AT_ONCE):
+            lengths = chance.integers(PASSAGE_WORDS // 2, PASSAGE_WORDS * 3 // 2 + 1, PASSAGES_AT_ONCE)
+            drawn = words[np.searchsorted(cumulated, chance.random(int(lengths.sum())))].tolist()
+            ends = np.cumsum(lengths).tolist()
+            at = 0
+            for number, end in zip(range(begin, min(begin + PASSAGES_AT_ONCE, first + count)), ends, strict=False):
+                yield f"{number}\t{' '.join(drawn[at:end]).capitalize()}.\n"
+                at = end
+
+    _write(path, lines())
+    return path

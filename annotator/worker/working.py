@@ -36,6 +36,7 @@ from annotator.workflows.site.jobs import FAULT, JobLostError, Outcome, TakenJob
 
 # Imports index their own documents; only what an interruption left is found by polling.
 SECONDS_BETWEEN_INDEX_LOOKS = 60.0
+SECONDS_BETWEEN_COMPLETE_LOOKS = 3_600.0
 
 
 if TYPE_CHECKING:
@@ -247,17 +248,23 @@ def _now() -> datetime:
 
 
 class Indexing:
-    """Indexes some documents per step while there are any, then polls at intervals."""
+    """Indexes some documents per step while there are any, then polls at intervals.
+
+    A complete look reads every document: after the first it looks again when texts were imported, or after an hour.
+    """
 
     def __init__(self, database: Database) -> None:
         """Start polling with the first step."""
         self._database = database
         self._after = 0
-        self._next_look = time.monotonic()
+        self._next_look = self._next_complete_look = time.monotonic()
+        self._import = 0  # the entry of the last one in the audit log
+        self._is_tuned = False
 
     def look_again(self) -> None:
         """Restart from the first document at the next step, as after an import."""
         self._after, self._next_look = 0, time.monotonic()
+        self._next_complete_look = self._next_look
 
     def step(self) -> bool:
         """Index some documents; return False when none are left or polling is not due yet.
@@ -267,25 +274,47 @@ class Indexing:
         if time.monotonic() < self._next_look:
             return False
         try:
-            return self._indexed()
+            if self._after or self._is_due():
+                return self._indexed()
         except (BusyError, DBAPIError) as trouble:
             # Without the statement, whose values are texts.
             LOG.error("The worker cannot index documents: %s", getattr(trouble, "orig", trouble))  # noqa: TRY400
+            self._next_complete_look = time.monotonic()
         except Exception:
             LOG.exception("The worker failed at indexing documents.")
+            self._next_complete_look = time.monotonic()
         self._wait()
         return False
+
+    def _is_due(self) -> bool:
+        with self._database.reading() as session:
+            entry = search.import_after(session, self._import)
+        is_due = entry is not None or time.monotonic() >= self._next_complete_look
+        self._import = entry or self._import
+        return is_due
 
     def _indexed(self) -> bool:
         with self._database.reading() as session:
             several = search.words_to_index(session, after=self._after)
         if not several:
-            self._wait()
-            return False
+            return self._merged()
         with self._database.transaction() as session:
+            if not self._is_tuned:
+                search.tune_index(session)
+                self._is_tuned = True
             search.index_some(session, several)
         self._after = several[-1].document_id
         return True
+
+    def _merged(self) -> bool:
+        """Merge some of the index, and return False when there is nothing left to do."""
+        if self._after:
+            with self._database.transaction() as session:
+                if search.merge_index(session):
+                    return True
+        self._next_complete_look = time.monotonic() + SECONDS_BETWEEN_COMPLETE_LOOKS
+        self._wait()
+        return False
 
     def _wait(self) -> None:
         self._after, self._next_look = 0, time.monotonic() + SECONDS_BETWEEN_INDEX_LOOKS

@@ -109,7 +109,7 @@ class Searching {
     Object.assign(this, { query, hits: data.hits, total: data.total, at: 0 });
     this.list.replaceChildren(...this.hits.map(itemOf));
     this.offerMore();
-    this.tell(this.total === 0 ? say("none") : say("found", { total: this.total }));
+    this.tell(this.total === 0 ? say("none") : say(data.more ? "found_more" : "found", { total: this.total }));
     this.leaveDocument();
   }
 

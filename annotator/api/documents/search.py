@@ -48,6 +48,15 @@ class HitsView(Schema):
     """One page of results, best first."""
 
     total = fields.Integer(required=True, metadata={"description": "The number of documents that were found."})
+    more = fields.Boolean(
+        required=True,
+        metadata={
+            "description": (
+                "Whether more documents match. `total` is then the number of those that are listed, at most 10,000: "
+                "the ones with the rarest of the words joined by OR, otherwise those imported first, in that order."
+            )
+        },
+    )
     not_indexed = fields.Integer(
         required=True, metadata={"description": "The number of documents that no search finds yet."}
     )
@@ -82,7 +91,8 @@ def search_documents(call: Call) -> object:
             session, call.slug, asked["q"], topic=asked["topic"], first=(asked["page"] - 1) * most, most=most
         )
         not_indexed = search.count_not_indexed(session, call.slug)
-    return {"total": found.total, "not_indexed": not_indexed, "hits": list(map(_hit, found.hits))}
+    counts = {"total": found.total, "more": found.more, "not_indexed": not_indexed}
+    return {**counts, "hits": list(map(_hit, found.hits))}
 
 
 @operation(resource, "POST", "/collections/<slug>/pool/found", ORGANISE, Gives(FoundAdded), Takes(body=FoundBody))

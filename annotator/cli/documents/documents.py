@@ -167,6 +167,8 @@ def find(
         not_indexed = search.count_not_indexed(session, slug)
     show_rows(format_, ["DOCNO", "POOLED", "TITLE"], [_line(hit, topic) for hit in found.hits])
     click.echo(f"Documents found: {found.total}, shown: {len(found.hits)}.", err=True)
+    if found.more:
+        click.echo("More documents match: add words to narrow the search.", err=True)
     if not_indexed:
         click.echo(f"Documents that no search finds yet, because they are not indexed: {not_indexed}.", err=True)
     if add and topic is not None and found.hits:

@@ -19,6 +19,10 @@ RUN = re.compile(rf"[{DENSE}]+|[^\W_{DENSE}]+(?:[{MARKS}]+[^\W_{DENSE}]*)*")
 ASCII_RUN = re.compile(r"[a-z0-9]+")
 # Most English texts have only these characters, and are tokenised ten times as fast.
 ENGLISH = re.compile("[\x00-\x7f\u00a0\u2010-\u2015\u2018-\u201f\u2022\u2026]*")
+# Bytes of ASCII in lower case, and a blank for each that is neither a letter nor a digit.
+LETTERS_AND_BLANKS = bytes(
+    ord(sign.lower()) if sign.isascii() and sign.isalnum() else 32 for sign in map(chr, range(256))
+)
 IS_DENSE = re.compile(f"[{DENSE}]")
 
 ACCENTS = re.compile("[\u0300-\u036f]+")
@@ -61,12 +65,13 @@ def words_of(text: str) -> list[str]:
     A dense run, such as Korean, gives a bigram for each character, and the last character alone. So any substring of
     the run is found: a longer one as a phrase of bigrams, a single character as a prefix.
     """
-    if ENGLISH.fullmatch(text):
-        return [run[:LONGEST_WORD] for run in ASCII_RUN.findall(text.lower())]
+    if text.isascii() or ENGLISH.fullmatch(text):
+        words = text.encode("ascii", "replace").translate(LETTERS_AND_BLANKS).decode("ascii").split()
+        return words if max(map(len, words), default=0) <= LONGEST_WORD else [word[:LONGEST_WORD] for word in words]
     folded = fold(text)
     if not IS_DENSE.search(folded):
         return [run[:LONGEST_WORD] for run in RUN.findall(folded)]
-    words: list[str] = []
+    words = []
     for run in RUN.findall(fold(join_lines(text))):
         if IS_DENSE.match(run):
             words += [run[at : at + 2] for at in range(len(run))]

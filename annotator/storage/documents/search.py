@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 from sqlalchemy import (
     Column,
@@ -17,26 +18,41 @@ from sqlalchemy import (
     event,
     exists,
     func,
+    insert,
     literal,
     literal_column,
     not_,
     or_,
     select,
+    text,
 )
 from sqlalchemy.dialects.postgresql import TSQUERY, TSVECTOR
 from sqlalchemy.orm import Session
 
 from annotator.errors import NotAllowedError
-from annotator.storage.documents.documents import ROWS_AT_ONCE
-from annotator.storage.site.bulk_insert import chunks, insert_rows
+from annotator.storage.documents.documents import ROWS_AT_ONCE, TEXTS_AT_ONCE
+from annotator.storage.site.bulk_insert import chunks, fetch_rows, ids_as_rows, insert_rows
+from annotator.storage.tables.collections import AuditEvent
 from annotator.storage.tables.documents import WORDS, Document, DocumentWords, _make_index
 from annotator.storage.tables.pools import PoolItem
 
 event.listen(WORDS, "after_create", _make_index)
 
-FTS5 = Table("document_words_index", MetaData(), Column("rowid", Integer), Column("words", String))
+# FTS5 takes commands as values of a column that has the table's name, and their arguments as `rank`.
+COMMAND, RANK = "document_words_index", "rank"
+FTS5 = Table(
+    "document_words_index",
+    MetaData(),
+    Column("rowid", Integer),
+    Column("words", String),
+    Column(COMMAND, String),
+    Column(RANK, Integer),
+)
 ITSELF: ColumnElement[str] = literal_column("document_words_index")  # FTS5 uses the table's name for the whole row
 VECTOR = literal_column("document_words.vector", TSVECTOR)
+
+# So many documents are looked up in SQLite's index one by one, in less time than all matches of a common word are read.
+FEW_IDS = 100
 
 # Normalises by document length; see the documentation of ts_rank.
 DIVIDED_BY_LENGTH = 1
@@ -47,11 +63,13 @@ class SearchCondition:
     """A query in the syntax of each database.
 
     `tsquery` has the words that a document must contain, for PostgreSQL's index look-up; `exact` is the full condition.
+    `any_of` are the parts of a query that are joined by OR, of which a document has one or more.
     """
 
     fts5: str
     tsquery: str
     exact: ColumnElement[bool]
+    any_of: tuple["SearchCondition", ...] = ()
 
 
 @dataclass(frozen=True)
@@ -65,16 +83,25 @@ class FoundText:
     language: str | None
 
 
+@dataclass(frozen=True)
+class FoundTexts:
+    """Some of the matching documents, and the number of all; `more` when there are more than this number."""
+
+    total: int
+    texts: Sequence[FoundText]
+    more: bool = False
+
+
 def has_phrase(words: Sequence[str], opens: bool) -> ColumnElement[bool]:  # noqa: FBT001 - one of several conditions
     """PostgreSQL condition: the words occur as a phrase; with `opens` the last one is a prefix.
 
     A tsvector keeps no positions above 16,383 and at most 256 per word, so phrases are matched in the text.
     """
-    text = " ".join(words)
+    phrase = " ".join(words)
     if len(words) == 1:
-        return _matches(f"'{text}'" + (":*" if opens else ""))
+        return _matches(f"'{phrase}'" + (":*" if opens else ""))
     padded = literal(" ") + DocumentWords.words + literal(" ")
-    return func.strpos(padded, f" {text}" if opens else f" {text} ") > 0
+    return func.strpos(padded, f" {phrase}" if opens else f" {phrase} ") > 0
 
 
 def has_all(parts: Sequence[ColumnElement[bool]], without: Sequence[ColumnElement[bool]]) -> ColumnElement[bool]:
@@ -87,23 +114,80 @@ def has_any(parts: Sequence[ColumnElement[bool]]) -> ColumnElement[bool]:
     return or_(*parts)
 
 
-def find_words(
-    session: Session, collection_id: int, wanted: SearchCondition, *, first: int, most: int
-) -> tuple[int, list[FoundText]]:
-    """Number of matching documents, and `most` of them from offset `first`, ordered by rank and docno."""
+# Ranking reads every match. Ten thousand take a few hundredths of a second; of five million documents, half have “the”.
+MOST_RANKED = 10_000
+
+
+def find_words(session: Session, collection_id: int, wanted: SearchCondition, *, first: int, most: int) -> FoundTexts:
+    """Up to `most` of the matching documents from offset `first` on, ordered by rank and docno.
+
+    Of more than `MOST_RANKED` matches, as many are chosen, and ordered: of a query joined by OR those with its rarest
+    parts, ranked by these parts; of any other query those imported first, in that order.
+    """
+    total = _count_up_to(session, collection_id, wanted, MOST_RANKED + 1)
+    if total <= MOST_RANKED:
+        return FoundTexts(total, _ranked(session, collection_id, wanted, first, most))
+    rarest = _rarest_parts(session, collection_id, wanted)
+    if rarest is not None:
+        texts = _ranked(session, collection_id, rarest, first, most)
+        return FoundTexts(_count_up_to(session, collection_id, rarest, MOST_RANKED), texts, more=True)
+    source, condition, _ = _search(session, collection_id, wanted)
+    # SQLite's index returns documents in the order of its ids, and so need not read all of them.
+    by_import = FTS5.c.rowid if session.get_bind().dialect.name == "sqlite" else Document.id
+    ids = select(Document.id).select_from(source).where(condition).order_by(by_import)
+    chosen = session.scalars(ids.limit(max(min(most, MOST_RANKED - first), 0)).offset(first)).all()
+    return FoundTexts(MOST_RANKED, _texts(session, chosen), more=True)
+
+
+def _count_up_to(session: Session, collection_id: int, wanted: SearchCondition, most: int) -> int:
+    source, condition, _ = _search(session, collection_id, wanted)
+    some = select(Document.id).select_from(source).where(condition).limit(most).subquery()
+    return session.scalars(select(func.count()).select_from(some)).one()
+
+
+def _ranked(
+    session: Session, collection_id: int, wanted: SearchCondition, first: int, most: int
+) -> Sequence[FoundText]:
     source, condition, order = _search(session, collection_id, wanted)
-    total = session.scalar(select(func.count()).select_from(source).where(condition)) or 0
     ids = select(Document.id).select_from(source).where(condition).order_by(order, Document.docno)
-    return total, _texts(session, session.scalars(ids.offset(first).limit(most)).all())
+    return _texts(session, session.scalars(ids.offset(first).limit(most)).all())
+
+
+def _rarest_parts(session: Session, collection_id: int, wanted: SearchCondition) -> SearchCondition | None:
+    """The rarest parts of a query joined by OR that together have at most `MOST_RANKED` matches; None without any.
+
+    What the frequent parts add to the rank of a document is little: by BM25 a word of half of the documents adds none.
+    """
+    counted = [(_count_up_to(session, collection_id, part, MOST_RANKED + 1), part) for part in wanted.any_of]
+    rarest: list[SearchCondition] = []
+    room = MOST_RANKED
+    for count, part in sorted(counted, key=lambda one: one[0]):
+        room -= count
+        if room < 0:
+            break
+        if count:
+            rarest.append(part)
+    if not rarest:
+        return None
+    return SearchCondition(
+        "(" + " OR ".join(part.fts5 for part in rarest) + ")",
+        "(" + " | ".join(part.tsquery for part in rarest) + ")",
+        has_any([part.exact for part in rarest]),
+    )
 
 
 def found_among(session: Session, collection_id: int, wanted: SearchCondition, ids: Iterable[int]) -> set[int]:
     """The ids among `ids` that match the query."""
     source, condition, _ = _search(session, collection_id, wanted)
     statement = select(Document.id).select_from(source).where(condition)
+    wanted_ids = sorted(set(ids))
+    if session.get_bind().dialect.name == "sqlite" and len(wanted_ids) <= FEW_IDS:
+        # The index goes to each document directly, however many others match.
+        each = (session.scalar(statement.where(FTS5.c.rowid == id_)) for id_ in wanted_ids)
+        return {id_ for id_ in each if id_ is not None}
     # `+ 0` keeps the primary key index from being used, for the reason given in `_search`.
     return {
-        id_ for chunk in chunks(list(ids)) for id_ in session.scalars(statement.where((Document.id + 0).in_(chunk)))
+        id_ for chunk in chunks(wanted_ids) for id_ in session.scalars(statement.where((Document.id + 0).in_(chunk)))
     }
 
 
@@ -170,8 +254,8 @@ def _matches(tsquery: str) -> ColumnElement[bool]:
     return VECTOR.op("@@", is_comparison=True)(_tsquery(tsquery))
 
 
-def _tsquery(text: str) -> ColumnElement[str]:
-    return literal(text).cast(TSQUERY)
+def _tsquery(query: str) -> ColumnElement[str]:
+    return literal(query).cast(TSQUERY)
 
 
 # A LIMIT keeps SQLite from joining the rows of documents before most of them are excluded.
@@ -197,14 +281,24 @@ class WordsToIndex:
     words: str
 
 
-def unindexed_texts(session: Session, *, after: int, most: int) -> list[UnindexedText]:
-    """Up to `most` unindexed documents of any collection with ids greater than `after`, ordered by id."""
+def unindexed_texts(session: Session, *, after: int, most: int, most_characters: int) -> list[UnindexedText]:
+    """Up to `most` unindexed documents of any collection with ids greater than `after`, ordered by id.
+
+    The last one is the first with which they have `most_characters` or more.
+    """
     # Ids first: PostgreSQL may sort or hash all candidates, which is expensive with their texts.
     wanted = select(Document.id).where(Document.id > after, Document.body.is_not(None), _lacks_words())
     ids = session.scalars(wanted.order_by(Document.id).limit(most)).all()
     columns = select(Document.id, Document.title, Document.body, Document.text_hash).order_by(Document.id)
-    texts = (row for chunk in chunks(list(ids)) for row in session.execute(columns.where(Document.id.in_(chunk))))
-    return [UnindexedText(id_, title, body or "", text_hash) for id_, title, body, text_hash in texts]
+    texts = []
+    for start in range(0, len(ids), TEXTS_AT_ONCE):
+        some = ids_as_rows(session, ids[start : start + TEXTS_AT_ONCE])
+        for id_, title, body, text_hash in fetch_rows(session, columns.where(Document.id.in_(some))):
+            texts.append(UnindexedText(id_, title, body or "", text_hash))
+            most_characters -= len(title) + len(body or "")
+            if most_characters <= 0:
+                return texts
+    return texts
 
 
 def texts_of(session: Session, collection_id: int, *, after: int, most: int) -> list[UnindexedText]:
@@ -236,6 +330,35 @@ def lock_unindexed(session: Session, hashes: Mapping[int, str | None]) -> set[in
     return ours
 
 
+# How FTS5 merges its segments: with the usual values each document is written anew about once for each fourfold growth
+# of the index, now for each sixteenfold growth. In memory words of `hashsize` bytes are collected before a segment is
+# written.
+FTS5_OPTIONS = {"automerge": 16, "crisismerge": 64, "hashsize": 1 << 25}
+# Pages of SQLite that a step of merging writes at most, in about a twentieth of a second.
+PAGES_AT_ONCE = 500
+
+
+def tune_index(session: Session) -> None:
+    """Let SQLite's index grow with fewer merges, from now on and in every process; nothing on PostgreSQL."""
+    if session.get_bind().dialect.name == "sqlite":
+        rows = session.execute(text("SELECT k, v FROM document_words_index_config"))
+        known: dict[str, object] = {option: value for option, value in rows}
+        for option, value in FTS5_OPTIONS.items():
+            if known.get(option) != value:
+                session.execute(insert(FTS5).values({COMMAND: option, RANK: value}))
+
+
+def merge_index(session: Session) -> bool:
+    """Merge some of the segments of SQLite's index, so that queries read fewer; False when nothing is left to do."""
+    if session.get_bind().dialect.name != "sqlite":
+        return False
+    driver: Any = session.connection().connection.dbapi_connection
+    before = driver.total_changes
+    session.execute(insert(FTS5).values({COMMAND: "merge", RANK: PAGES_AT_ONCE}))
+    # FTS5's documentation: a merge that changed fewer than two rows had nothing to do.
+    return bool(driver.total_changes - before > 1)
+
+
 def index_some(session: Session, several: Sequence[WordsToIndex]) -> int:
     """Add documents to the search index, and return how many were added.
 
@@ -250,6 +373,26 @@ def count_unindexed(session: Session, collection_id: int) -> int:
     lacking = select(Document.id).where(Document.collection_id == collection_id, _lacks_words()).limit(ALL).subquery()
     having_text = select(func.count()).select_from(lacking).join(Document, Document.id == lacking.c.id)
     return session.scalars(having_text.where(Document.body.is_not(None))).one()
+
+
+# Texts come into a collection by what has one of these entries in the audit log; by the first they may be unindexed.
+IMPORT = "documents.import"
+IMPORTS = (IMPORT, "collections.import", "collections.copy")
+
+
+def latest_import(session: Session, collection_id: int) -> tuple[int, int] | None:
+    """What changes with every import of texts of a collection: the entry of the last one, and the greatest document.
+
+    None when the audit log has none. It reads two indexes; to count the documents takes a second for a few million.
+    """
+    entries = select(func.max(AuditEvent.id)).where(AuditEvent.collection_id == collection_id)
+    entry = session.scalar(entries.where(AuditEvent.action.in_(IMPORTS)))
+    return None if entry is None else (entry, session.scalar(select(func.max(Document.id))) or 0)
+
+
+def import_after(session: Session, entry: int) -> int | None:
+    """The entry of the last import into any collection, if it is behind this one."""
+    return session.scalar(select(func.max(AuditEvent.id)).where(AuditEvent.id > entry, AuditEvent.action == IMPORT))
 
 
 def _lacks_words() -> ColumnElement[bool]:

@@ -35,7 +35,7 @@ def hits(judge: JudgeHere, slug: str, number: str) -> ResponseReturnValue:
         found = search.find_to_judge(
             session, slug, query, topic=number, judge_id=judge.id, first=number_or("first", 0, digits=DIGITS), most=HITS
         )
-    return as_json({"total": found.total, "hits": [_hit_json(hit) for hit in found.hits]})
+    return as_json({"total": found.total, "more": found.more, "hits": [_hit_json(hit) for hit in found.hits]})
 
 
 @blueprint.get("/collections/<slug>/judge/topics/<path:number>/search/document.json")

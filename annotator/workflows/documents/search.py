@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from weakref import WeakKeyDictionary
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import NotFoundError
-from annotator.evaluation.search.search_query import Query, asked_in, folded, fts5_of, parse_query, tsquery_of
+from annotator.evaluation.search.search_query import AnyOf, Query, asked_in, folded, fts5_of, parse_query, tsquery_of
 from annotator.evaluation.search.search_query import any_word_of as any_word_of
 from annotator.evaluation.search.search_snippets import SnippetPart, mark, snippet
 from annotator.evaluation.search.search_text import Phrase, indexed_words, plain_text
@@ -23,12 +24,17 @@ from annotator.storage.documents.search import (
     has_all,
     has_any,
     has_phrase,
+    latest_import,
     pooled_items,
     unindexed_texts,
 )
+from annotator.storage.documents.search import import_after as import_after
 from annotator.storage.documents.search import index_some as index_some
+from annotator.storage.documents.search import merge_index as merge_index
 from annotator.storage.documents.search import refuse_judges_unless as refuse_judges_unless
+from annotator.storage.documents.search import tune_index as tune_index
 from annotator.storage.judging.leases import Decision
+from annotator.storage.site.epoch import current_epoch
 
 
 @dataclass(frozen=True)
@@ -44,10 +50,11 @@ class FoundDocument:
 
 @dataclass(frozen=True)
 class SearchPage:
-    """One page of results, best first, and their total number."""
+    """One page of results, best first, and their total number; `more`: this many are ordered, and others match."""
 
     total: int
     hits: tuple[FoundDocument, ...]
+    more: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,10 +74,11 @@ class FoundToJudge:
 
 @dataclass(frozen=True)
 class JudgesSearchPage:
-    """One page of a judge's results, best first, and their total number."""
+    """One page of a judge's results, as `SearchPage`."""
 
     total: int
     hits: tuple[FoundToJudge, ...]
+    more: bool = False
 
 
 @dataclass(frozen=True)
@@ -88,6 +96,7 @@ class OpenedDocument:
 class _Found:
     total: int
     texts: Sequence[FoundText]
+    more: bool
     phrases: tuple[Phrase, ...]
 
     @property
@@ -112,7 +121,7 @@ def find_documents(
     found = _find(session, collection.id, query, first, most)
     pooled = pooled_items(session, topic_id, found.ids) if topic_id is not None else {}
     hits = (FoundDocument(text.docno, *found.parts(text), text.language, text.id in pooled) for text in found.texts)
-    return SearchPage(found.total, tuple(hits))
+    return SearchPage(found.total, tuple(hits), found.more)
 
 
 def find_to_judge(
@@ -125,7 +134,7 @@ def find_to_judge(
     found = _find(session, collection.id, query, first, most)
     own = _own_judgements(session, topic_id, judge_id, found.ids)
     hits = tuple(_to_judge(found, text, own.get(text.id)) for text in found.texts)
-    return JudgesSearchPage(found.total, hits)
+    return JudgesSearchPage(found.total, hits, found.more)
 
 
 def judges_may_search(session: Session, slug: str) -> bool:
@@ -149,13 +158,15 @@ def open_document(session: Session, slug: str, docno: str) -> OpenedDocument:
 
 def _find(session: Session, collection_id: int, text: str, first: int, most: int) -> _Found:
     query = parse_query(text)
-    total, texts = find_words(session, collection_id, _wanted(query), first=first, most=most)
-    return _Found(total, texts, tuple(asked.phrase for asked in asked_in(query, also_without=False)))
+    found = find_words(session, collection_id, condition_of(query), first=first, most=most)
+    phrases = tuple(asked.phrase for asked in asked_in(query, also_without=False))
+    return _Found(found.total, found.texts, found.more, phrases)
 
 
-def _wanted(query: Query) -> SearchCondition:
-    exact = folded(query, has_phrase, has_all, has_any)
-    return SearchCondition(fts5_of(query), tsquery_of(query), exact)
+def condition_of(query: Query) -> SearchCondition:
+    """The query in the syntax of the databases."""
+    any_of = tuple(map(condition_of, query.parts)) if isinstance(query, AnyOf) else ()
+    return SearchCondition(fts5_of(query), tsquery_of(query), folded(query, has_phrase, has_all, has_any), any_of)
 
 
 def _to_judge(found: _Found, text: FoundText, own: Judgement | None) -> FoundToJudge:
@@ -180,29 +191,53 @@ def _own_judgements(
     return {document_id: judgement for document_id, judgement in rows}
 
 
+# A request indexes so few documents itself.
 INDEXED_AT_ONCE = 300
+# A batch holds SQLite's lock for about a twentieth of a second: 1,250 passages, or 150 articles.
+BATCH, CHARACTERS_OF_A_BATCH = 2_000, 500_000
 
 
-def words_to_index(session: Session, *, after: int = 0, most: int = INDEXED_AT_ONCE) -> list[WordsToIndex]:
+def words_to_index(session: Session, *, after: int = 0, most: int = BATCH) -> list[WordsToIndex]:
     """The next `most` documents, of any collection, that have a text and are not indexed; empty when all are.
 
-    By id, after the id `after`. A read-only session suffices: tokenising blocks nobody.
+    By id, after the id `after`; fewer if they are long. A read-only session suffices: tokenising blocks nobody.
     """
-    texts = unindexed_texts(session, after=after, most=most)
+    texts = unindexed_texts(session, after=after, most=most, most_characters=CHARACTERS_OF_A_BATCH)
     return [WordsToIndex(text.id, text.text_hash, indexed_words(text.title, text.body)) for text in texts]
 
 
 def index_rest(database: Database) -> Iterator[int]:
     """Index all documents not indexed yet, each batch in its own transaction; yields the size of each batch."""
+    database.attempt(tune_index)
     after = 0
     while several := _words_after(database, after):
         yield database.attempt(partial(index_some, several=several))
         after = several[-1].document_id
+    while database.attempt(merge_index):
+        pass
+
+
+# Of each engine: epoch and collection → the latest import when all of its documents were indexed.
+_all_indexed: WeakKeyDictionary[object, dict[tuple[str, int], tuple[int, int]]] = WeakKeyDictionary()
+MOST_REMEMBERED = 1_000
 
 
 def count_not_indexed(session: Session, slug: str) -> int:
-    """The number of documents of a collection that have a text and are not searchable yet."""
-    return count_unindexed(session, find_collection(session, slug).id)
+    """The number of documents of a collection that have a text and are not searchable yet.
+
+    Counting reads every document: once all are indexed, they are counted again after the next import only.
+    """
+    collection_id = find_collection(session, slug).id
+    place, latest = (current_epoch(session), collection_id), latest_import(session, collection_id)
+    remembered = _all_indexed.setdefault(session.get_bind(), {})
+    if latest is not None and remembered.get(place) == latest:
+        return 0
+    count = count_unindexed(session, collection_id)
+    if not count and latest is not None:
+        if len(remembered) >= MOST_REMEMBERED:
+            remembered.clear()
+        remembered[place] = latest
+    return count
 
 
 def _words_after(database: Database, after: int) -> list[WordsToIndex]:

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.evaluation.pooling.ordering import judging_order
-from annotator.evaluation.search.search_query import Query, folded, fts5_of, parse_query, tsquery_of
+from annotator.evaluation.search.search_query import Query, parse_query
 from annotator.storage import (
     ACCEPTED,
     Assignment,
@@ -29,15 +29,7 @@ from annotator.storage.collections.collection import (
     refuse_closed_judging,
 )
 from annotator.storage.documents.documents import docnos_of, document_ids
-from annotator.storage.documents.search import (
-    SearchCondition,
-    found_among,
-    has_all,
-    has_any,
-    has_phrase,
-    pooled_items,
-    refuse_judges_unless,
-)
+from annotator.storage.documents.search import found_among, pooled_items, refuse_judges_unless
 from annotator.storage.judging.drawing import note_text_shown
 from annotator.storage.judging.duplicates import standing_item
 from annotator.storage.judging.leases import give_back, lend
@@ -48,6 +40,7 @@ from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.judging import DECIDES
 from annotator.storage.tables.pools import Besides
 from annotator.storage.topics.revisions import raise_topics
+from annotator.workflows.documents.search import condition_of
 
 # Searches take hours and add one document at a time. To keep the history short, everything found within a working
 # day of a pool version's creation is added to it while it is the newest. Each item has its searcher and query.
@@ -132,7 +125,7 @@ def _ids_with_text(session: Session, collection_id: int, docnos: Sequence[str]) 
 
 def _refuse_not_found(session: Session, collection_id: int, query: Query, ids: Mapping[int, str]) -> None:
     """Raise `InvalidValueError` for the first of these documents (id → docno) that the query does not find."""
-    found = found_among(session, collection_id, _wanted(query), ids)
+    found = found_among(session, collection_id, condition_of(query), ids)
     for id_, docno in ids.items():
         if id_ not in found:
             raise InvalidValueError(
@@ -140,11 +133,6 @@ def _refuse_not_found(session: Session, collection_id: int, query: Query, ids: M
                 query=query,
                 docno=docno,
             )
-
-
-def _wanted(query: Query) -> SearchCondition:
-    exact = folded(query, has_phrase, has_all, has_any)
-    return SearchCondition(fts5_of(query), tsquery_of(query), exact)
 
 
 def _pool(

@@ -258,11 +258,12 @@ def test_sqlite_asks_its_index_once_and_not_for_each_document(sqlite_database: D
         search.find_documents(session, SLUG, "cat")
         searches = [one for one in asked if " MATCH " in one[0]]
         plans = [
-            session.connection().exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters).all()[0].detail
+            [row.detail for row in session.connection().exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)]
             for statement, parameters in searches
         ]
     assert len(plans) == 2
-    assert all("VIRTUAL TABLE" in first_step for first_step in plans)
+    tables = [[step for step in plan if "document" in step] for plan in plans]
+    assert all("VIRTUAL TABLE" in first and "PRIMARY KEY" in then for first, then in tables)
 
 
 def test_each_collection_is_searched_alone(session: Session) -> None:
