@@ -262,9 +262,8 @@ class Indexing:
         self._is_tuned = False
 
     def look_again(self) -> None:
-        """Restart from the first document at the next step, as after an import."""
+        """Restart from the first document at the next step if there was an import, as by a job."""
         self._after, self._next_look = 0, time.monotonic()
-        self._next_complete_look = self._next_look
 
     def step(self) -> bool:
         """Index some documents; return False when none are left or polling is not due yet.
@@ -298,10 +297,11 @@ class Indexing:
             several = search.words_to_index(session, after=self._after)
         if not several:
             return self._merged()
-        with self._database.transaction() as session:
-            if not self._is_tuned:
+        if not self._is_tuned:
+            with self._database.transaction() as session:
                 search.tune_index(session)
-                self._is_tuned = True
+            self._is_tuned = True
+        with self._database.transaction() as session:
             search.index_some(session, several)
         self._after = several[-1].document_id
         return True
