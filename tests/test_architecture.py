@@ -422,11 +422,11 @@ FEATURES = (
 # `evaluation` is arranged as a library instead.
 LIBRARY = (
     "formats",
-    "outputs",
     "runs",
     "qrels",
     "matching",
     "metrics",
+    "outputs",
     "significance",
     "leaderboard",
     "inspection",

@@ -238,7 +238,19 @@ def test_the_leaderboard_is_written_in_every_format_of_the_command(program: Call
     assert ola.get(f"{NEWS}/leaderboard", format="parquet").data.startswith(b"PAR1")
     assert "| run" not in ola.get(f"{NEWS}/leaderboard", format="latex").text
     assert ola.get(f"{NEWS}/leaderboard", format="markdown", per_topic=True).status_code == 422
-    assert ola.get(f"{NEWS}/leaderboard", format="tsv").status_code == 422
+    for name in ("tsv", "jsonl"):
+        assert ola.get(f"{NEWS}/leaderboard", format=name).status_code == 200
+    printed = ola.get(f"{NEWS}/leaderboard", format="trec_eval")
+    assert printed.mimetype == "text/plain"
+    assert {line.split()[0] for line in printed.text.splitlines()} == {
+        "runid",
+        "map",
+        "recip_rank",
+        "P_10",
+        "ndcg_cut_10",
+    }
+    assert ola.get(f"{NEWS}/leaderboard", m="Judged@10", format="trec_eval").status_code == 422
+    assert ola.get(f"{NEWS}/leaderboard", format="xml").status_code == 422
 
 
 def test_the_leaderboard_is_sorted_only_by_what_it_shows(program: Caller) -> None:

@@ -12,7 +12,6 @@ from annotator.api.site.door import JSON, Call, Gives, Takes, as_json, operation
 from annotator.api.site.values import Text, counted, one_of
 from annotator.errors import NotAllowedError, NotFoundError
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard, View
-from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.evaluation.metrics.setting import Compat
 from annotator.evaluation.outputs.registry import WRITTEN_BY
 from annotator.evaluation.significance.means import IntervalMethod
@@ -31,7 +30,8 @@ JSON_NAME = "json"
 FORMATS = WRITTEN_BY["leaderboard show"]
 MEDIA = sorted({one.media for one in FORMATS.values()} - {JSON})
 FORMATS_DESCRIBED = (
-    "Exact values: those of JSON, the columns of CSV and Parquet, or each value by run, topic and measure."
+    "Exact values: those of JSON, the columns of CSV, TSV, JSON lines and Parquet, or each value by run, topic and "
+    "measure; or the output of trec_eval or ir_measures."
 )
 ORGANISERS_ALONE = ("baseline", "qrels", "policy", "judge")
 
@@ -118,7 +118,7 @@ def show_leaderboard(call: Call) -> Response:
     board = database().read(
         leaderboard.build_leaderboard,
         call.slug,
-        tuple(asked["m"]) or DEFAULT_MEASURES,
+        asked["m"] or leaderboard.default_measures(asked["format"]),
         grades=_grades(asked),
         view=view,
         cache=score_cache(),
@@ -143,7 +143,7 @@ def show_own_scores(call: Call) -> Response:
     `beside` compares the topics of one run with the median and the best of all runs.
     """
     run = call.query["run"]
-    measures = tuple(call.query["m"]) or DEFAULT_MEASURES
+    measures = call.query["m"] or leaderboard.default_measures(call.query["format"])
     grades = released_grades(call.query["round"], residual=call.query["residual"])
     found = own_scores(call.slug, measures, run=run, grades=grades)
     board = found.board

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
+from annotator.cli.leaderboard.score_formats import score_format_option
 from annotator.cli.site.files import FILE
 from annotator.cli.site.input_files import input_format_option, qrels_format_option, say_formats
 from annotator.cli.site.options import compat_option
 from annotator.cli.site.tables import (
-    FORMATS,
     TABLE,
     format_option,
     show_json,
@@ -20,7 +20,7 @@ from annotator.cli.site.tables import (
 )
 from annotator.evaluation.formats.input_formats import Holds
 from annotator.evaluation.metrics.inputs import FileFormats
-from annotator.evaluation.outputs.registry import WRITTEN_BY
+from annotator.evaluation.outputs.score_outputs import TREC_EVAL
 from annotator.workflows.leaderboard.score_files import scores_of_files, topic_rows
 from annotator.workflows.leaderboard.scoring import (
     File,
@@ -69,7 +69,7 @@ STANDARD_INPUT = "-"
 @click.option(
     "--workers", type=click.IntRange(1), help="The number of processes that read files. [the number of processors]"
 )
-@format_option(*(name for name in WRITTEN_BY["evaluate"] if name not in FORMATS))
+@score_format_option
 def command(
     qrels: str,
     runs: Sequence[str],
@@ -103,7 +103,7 @@ def command(
     if not lenient:
         say_formats(Holds.LABELS, [of_qrels], qrels_format)
         say_formats(Holds.RUNS, files, input_format)
-    if format_ == "trec_eval":
+    if format_ == TREC_EVAL:
         text, warnings = score_as_trec_eval(of_qrels, files, measures, options)
         click.echo(text.encode(), nl=False)
         _say(warnings)

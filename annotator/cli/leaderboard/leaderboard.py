@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import click
 
 from annotator.cli.leaderboard.inspecting import run, topic, topics_group
+from annotator.cli.leaderboard.score_formats import score_format_option
 from annotator.cli.site.files import read_file
 from annotator.cli.site.installation import Installation, on_installation
 from annotator.cli.site.options import (
@@ -17,15 +18,13 @@ from annotator.cli.site.options import (
     round_option,
     sort_option,
 )
-from annotator.cli.site.tables import FORMATS, format_option, show_json, show_table
+from annotator.cli.site.tables import show_json, show_table
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard, View
 from annotator.evaluation.leaderboard.leaderboard_table import BEST_OF_TEAM
-from annotator.evaluation.metrics.names import DEFAULT_MEASURES
-from annotator.evaluation.outputs.registry import WRITTEN_BY
 from annotator.evaluation.significance.means import IntervalMethod
 from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.leaderboard.grade_sources import GradesFrom
-from annotator.workflows.leaderboard.leaderboard import build_leaderboard, scores_of_board
+from annotator.workflows.leaderboard.leaderboard import build_leaderboard, default_measures, scores_of_board
 
 VERSION = re.compile(r"[0-9]{1,9}")
 
@@ -63,7 +62,7 @@ for each in (run, topic, topics_group):
     help="How the 95 % intervals are computed.",
 )
 @compat_option
-@format_option(*(name for name in WRITTEN_BY["leaderboard show"] if name not in FORMATS))
+@score_format_option
 @click.option("--by-topic", "per_topic", is_flag=True, help="Also show the value of each topic.")
 @click.option("--policy", metavar="POLICY", help="Settle by this consensus policy, not by the collection's.")
 @click.option("--judge", metavar="NAME", help="Score by the grades of this judge.")
@@ -109,7 +108,8 @@ def show(
         residual=is_residual(round_number, residual=residual),
     )
     view = View(IntervalMethod(interval), baseline, letters, sort)
-    board = installation.database.read(build_leaderboard, slug, measures or DEFAULT_MEASURES, grades=grades, view=view)
+    asked = measures or default_measures(format_)
+    board = installation.database.read(build_leaderboard, slug, asked, grades=grades, view=view)
     board.require_sort()
     _show(board, format_, per_topic=per_topic)
 

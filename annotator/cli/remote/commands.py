@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from annotator.cli.leaderboard.score_formats import score_format_option
 from annotator.cli.remote.site import on_site
 from annotator.cli.site.files import FILE, read_files, write_or_print
 from annotator.cli.site.options import (
@@ -254,7 +255,7 @@ def leaderboard() -> None:
 @click.option("--own", is_flag=True, help="Only your team's runs, by the default measures.")
 @round_option
 @residual_option
-@format_option()
+@score_format_option
 @on_site
 def show_leaderboard(
     site: Site,
@@ -322,11 +323,11 @@ def list_collections(site: Site, format_: str) -> None:
 
 
 def _show_answer(site: Site, path: str, format_: str, **query: object) -> None:
-    if format_ == "csv":
-        click.echo(site.content(path, format="csv", **query), nl=False)
+    if format_ not in {JSON, TABLE}:
+        click.echo(site.content(path, format=format_, **query), nl=False)
         return
     board = site.get(path, **query)
-    if format_ == "json":
+    if format_ == JSON:
         show_json(board)
         return
     show_table(

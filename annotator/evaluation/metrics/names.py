@@ -116,6 +116,7 @@ WELL_FORMED = re.compile(rf"\s*|{PART}(?:,{PART})*")
 
 # The default measures.
 DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10", "RR", "Judged@10")
+DEFAULTS_IN_TREC_EVAL = tuple(name for name in DEFAULT_MEASURES if not name.startswith("Judged"))
 USUAL_MEASURE = DEFAULT_MEASURES[0]  # the default measure of reports that rank runs by one
 # The measures that organisers' forms offer as choices; any other can be entered as text.
 OFFERED_MEASURES = (

@@ -1,6 +1,6 @@
 """Prints the scores of a run as trec_eval does, byte for byte."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -42,6 +42,31 @@ def trec_eval_report(scores: Scores, run: int, tag: str, asked: Sequence[str], c
     """
     lines = _lines(asked, compat)
     return "".join([*_topic_lines(scores, run, lines, compat), *_summary_lines(scores, run, tag, lines)])
+
+
+def trec_eval_lines(
+    tag: str,
+    measures: Sequence[str],
+    by_topic: Mapping[str, Sequence[float]],
+    values: Sequence[float],
+) -> str:
+    """Return what `trec_eval -c -q -m runid -m ...` prints for one run, of values that were scored before.
+
+    Measures have our names. Values over all topics are those given: after `trec_eval -l 2` num_rel would differ, which
+    counts every grade above 0 there. Topics that the run lacks are printed with their values, as under trec_eval 10.
+
+    Raises `InvalidValueError` for a measure that trec_eval does not have.
+    """
+    names = {name: _as_trec_eval_prints(parse_measure(name)) for name in measures}
+    places = {names[name]: place for place, name in enumerate(measures)}
+    lines = [name for name in _in_order(places) if name.family not in SUMMARY_ONLY]
+    of_topics = (
+        _line(name.label, topic, _number(name.family, by_topic[topic][places[name]]))
+        for topic in sorted(by_topic, key=str.encode)
+        for name in lines
+    )
+    summary = (_line(name.label, ALL, _number(name.family, values[places[name]])) for name in _in_order(places))
+    return "".join([*of_topics, _line("runid", ALL, tag), *summary])
 
 
 def _topic_lines(scores: Scores, run: int, lines: Sequence[TrecEvalName], compat: Compat) -> Iterator[str]:
@@ -107,6 +132,10 @@ def _relevance_strings(scores: Scores, run: int, line: TrecEvalName) -> list[str
 def _lines(asked: Sequence[str], compat: Compat) -> list[TrecEvalName]:
     """Return the lines to print, without duplicates, in trec_eval's order."""
     names = dict.fromkeys(name for text in asked for each in split_names(text) for name in _names(each, compat))
+    return _in_order(names)
+
+
+def _in_order(names: Iterable[TrecEvalName]) -> list[TrecEvalName]:
     return sorted(names, key=lambda name: (IN_PRINTING_ORDER[name.family], _cutoff(name), name.label))
 
 

@@ -1,14 +1,26 @@
-"""The formats in which scores of runs are written."""
+"""The formats in which scores of runs are written.
+
+The commands take their choices from here, so what needs NumPy is imported when such scores are written.
+"""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
 
+from annotator.errors import InvalidValueError
+from annotator.evaluation.formats.columnar import parquet_of
 from annotator.evaluation.outputs.output_formats import OutputFormat, Writes
+from annotator.spreadsheets import csv_text
 
 Number = int | float
+Cell = str | int | float | None
+# Headings and rows.
+Columns = tuple[Sequence[str], Sequence[Sequence[Cell]]]
 ALL_TOPICS = "all"  # trec_eval's label for the mean
-PARQUET = "parquet"
+TREC_EVAL = "trec_eval"
+TAB = "\t"
 
 
 @dataclass(frozen=True)
@@ -35,6 +47,9 @@ class ScoreTable:
                     yield one.run, topic, measure, value
 
 
+Writer = Callable[[ScoreTable, Columns], bytes]
+
+
 def tot(table: ScoreTable) -> str:
     """Run, measure, topic and value in four columns; a name with blanks, which would be several columns, has none."""
     return "".join(
@@ -48,19 +63,62 @@ def autojudge(table: ScoreTable) -> str:
     return "".join(json.dumps(dict(zip(keys, cell, strict=True)), ensure_ascii=False) + "\n" for cell in table.cells())
 
 
+def trec_eval(table: ScoreTable) -> str:
+    """A block in trec_eval's form for each run, which `runid` names, as several tools read one run from it.
+
+    Raises `InvalidValueError` for a measure that trec_eval does not have.
+    """
+    trec_eval_lines = import_module("annotator.evaluation.metrics.trec_eval_output").trec_eval_lines
+    return "".join(trec_eval_lines(one.run, table.measures, one.by_topic, one.values) for one in table.runs)
+
+
+def ir_measures(table: ScoreTable) -> str:
+    """The output of the command ir_measures for one run, that of its option -q where there are values by topic.
+
+    Raises `InvalidValueError` for several runs, whose lines could not be told apart.
+    """
+    if len(table.runs) > 1:
+        raise InvalidValueError("The format ir_measures is for one run; there are %(runs)d.", runs=len(table.runs))
+    parse_measure = import_module("annotator.evaluation.metrics.names").parse_measure
+    names = {name: parse_measure(name).in_ir_measures for name in table.measures}
+    by_topic = any(one.by_topic for one in table.runs)
+    return "".join(
+        f"{topic}\t{names[measure]}\t{value:.4f}\n" if by_topic else f"{names[measure]}\t{value:.4f}\n"
+        for _, topic, measure, value in table.cells()
+    )
+
+
 def _one_word(name: str) -> str:
     return "_".join(name.split())
 
 
+def _separated(_values: ScoreTable, columns: Columns, separator: str = ",") -> bytes:
+    headings, rows = columns
+    return csv_text([headings, *rows], separator=separator).encode()
+
+
+def _json_lines(_values: ScoreTable, columns: Columns) -> bytes:
+    headings, rows = columns
+    lines = (json.dumps(dict(zip(headings, row, strict=True)), ensure_ascii=False) + "\n" for row in rows)
+    return "".join(lines).encode()
+
+
+def _parquet(_values: ScoreTable, columns: Columns) -> bytes:
+    return parquet_of(*columns)
+
+
+def _of_values(write: Callable[[ScoreTable], str]) -> Writer:
+    return lambda values, _columns: write(values).encode()
+
+
 @dataclass(frozen=True, kw_only=True)
 class ScoresFormat(OutputFormat):
-    """How scores are written: `write` for those that have nothing but values."""
+    """How scores are written; None for JSON and the tables for papers, which each command has of its own."""
 
-    write: Callable[[ScoreTable], str] | None = None
+    write: Writer | None = None
 
 
-EVALUATE, LEADERBOARD = "evaluate", "leaderboard show"
-BOTH = (EVALUATE, LEADERBOARD)
+COMMANDS = ("evaluate", "leaderboard show")
 TEST = "tests/evaluation/outputs/test_score_outputs.py"
 OF_FILES = "tests/cli/leaderboard/test_evaluate.py"
 OF_BOARDS = "tests/cli/leaderboard/test_results.py"
@@ -73,8 +131,9 @@ SCORE_OUTPUTS = (
         "values.",
         media="text/csv",
         ending=".csv",
-        commands=BOTH,
+        commands=COMMANDS,
         test=OF_FILES,
+        write=_separated,
     ),
     ScoresFormat(
         name="json",
@@ -83,7 +142,7 @@ SCORE_OUTPUTS = (
         about="Programs: everything that is known of the scores, with exact values.",
         media="application/json",
         ending=".json",
-        commands=BOTH,
+        commands=COMMANDS,
         test=OF_FILES,
     ),
     ScoresFormat(
@@ -93,19 +152,22 @@ SCORE_OUTPUTS = (
         about="The columns of CSV.",
         media="text/tab-separated-values",
         ending=".tsv",
-        commands=(EVALUATE,),
+        commands=COMMANDS,
         test=OF_FILES,
+        write=partial(_separated, separator=TAB),
     ),
     ScoresFormat(
-        name="trec_eval",
+        name=TREC_EVAL,
         writes=Writes.SCORES,
         title="output of trec_eval",
-        about="What reads trec_eval's output: that of `trec_eval -c -q` for each run, one after the other.",
+        about="What reads trec_eval's output: that of `trec_eval -c -q` for each run, one after the other. A "
+        "leaderboard has `runid` for each run, and is as trec_eval 10 prints it.",
         media="text/plain",
         ending=".eval",
-        commands=(EVALUATE,),
+        commands=COMMANDS,
         test=OF_FILES,
         example="map                   \tall\t0.5000\n",
+        write=_of_values(trec_eval),
     ),
     ScoresFormat(
         name="ir_measures",
@@ -114,9 +176,10 @@ SCORE_OUTPUTS = (
         about="That of the command `ir_measures` for one run, with `--by-topic` of `ir_measures -q`.",
         media="text/plain",
         ending=".eval",
-        commands=(EVALUATE,),
+        commands=COMMANDS,
         test=OF_FILES,
         example="1\tnDCG@10\t0.5000\nall\tnDCG@10\t0.5000\n",
+        write=_of_values(ir_measures),
     ),
     ScoresFormat(
         name="tot",
@@ -126,10 +189,10 @@ SCORE_OUTPUTS = (
         "values, with `--by-topic` those of topics before those over `all`.",
         media="text/plain",
         ending=".tot",
-        commands=BOTH,
+        commands=COMMANDS,
         test=TEST,
         example="bm25\tnDCG@10\t1\t0.5\nbm25\tnDCG@10\tall\t0.5\n",
-        write=tot,
+        write=_of_values(tot),
     ),
     ScoresFormat(
         name="autojudge",
@@ -139,10 +202,10 @@ SCORE_OUTPUTS = (
         "each value.",
         media="application/x-ndjson",
         ending=".eval.jsonl",
-        commands=BOTH,
+        commands=COMMANDS,
         test=TEST,
         example='{"run_id": "bm25", "topic_id": "all", "measure": "nDCG@10", "value": 0.5}\n',
-        write=autojudge,
+        write=_of_values(autojudge),
     ),
     ScoresFormat(
         name="jsonl",
@@ -151,19 +214,21 @@ SCORE_OUTPUTS = (
         about="The rows of CSV as objects.",
         media="application/x-ndjson",
         ending=".jsonl",
-        commands=(EVALUATE,),
+        commands=COMMANDS,
         test=OF_FILES,
+        write=_json_lines,
     ),
     ScoresFormat(
-        name=PARQUET,
+        name="parquet",
         writes=Writes.SCORES,
         title="Parquet",
         about="pandas, polars, DuckDB and Hugging Face's `datasets`: the columns of CSV, with numbers as numbers. "
         "Needs the extra `parquet`.",
         media="application/vnd.apache.parquet",
         ending=".parquet",
-        commands=BOTH,
+        commands=COMMANDS,
         test=OF_FILES,
+        write=_parquet,
     ),
     ScoresFormat(
         name="latex",
@@ -172,7 +237,7 @@ SCORE_OUTPUTS = (
         about="Papers: a table for the package booktabs.",
         media="text/plain",
         ending=".tex",
-        commands=BOTH,
+        commands=COMMANDS,
         test=OF_BOARDS,
     ),
     ScoresFormat(
@@ -182,9 +247,16 @@ SCORE_OUTPUTS = (
         about="Papers and pages: a table.",
         media="text/plain",
         ending=".md",
-        commands=BOTH,
+        commands=COMMANDS,
         test=OF_BOARDS,
     ),
 )
-# What consists of values alone, from whatever they are scored.
-OF_VALUES = {one.name: one.write for one in SCORE_OUTPUTS if one.write is not None}
+WRITERS = {one.name: one.write for one in SCORE_OUTPUTS if one.write is not None}
+
+
+def scores_as(format_name: str, values: ScoreTable, columns: Columns) -> bytes:
+    """Scores in one of the formats of `WRITERS`, as their values or as all columns of a command.
+
+    Raises `InvalidValueError` for scores that the format cannot hold, and for Parquet without pyarrow.
+    """
+    return WRITERS[format_name](values, columns)

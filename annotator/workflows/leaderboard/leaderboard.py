@@ -7,7 +7,6 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError, NotFoundError
-from annotator.evaluation.formats.columnar import parquet_of
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard.leaderboard import (
     BoardRun,
@@ -34,10 +33,15 @@ from annotator.evaluation.leaderboard.leaderboard_table import scored_against as
 from annotator.evaluation.leaderboard.round_scope import RoundScope, no_run, nothing_judged
 from annotator.evaluation.leaderboard.topic_scores import Grading, score_topics
 from annotator.evaluation.metrics.measures import Measure
-from annotator.evaluation.metrics.names import DEFAULT_MEASURES, measures_on_scale, parse_measures
+from annotator.evaluation.metrics.names import (
+    DEFAULT_MEASURES,
+    DEFAULTS_IN_TREC_EVAL,
+    measures_on_scale,
+    parse_measures,
+)
 from annotator.evaluation.metrics.names import split_names as split_names
 from annotator.evaluation.metrics.setting import Compat
-from annotator.evaluation.outputs.score_outputs import ALL_TOPICS, OF_VALUES, PARQUET, RunScores, ScoreTable
+from annotator.evaluation.outputs.score_outputs import ALL_TOPICS, TREC_EVAL, RunScores, ScoreTable, scores_as
 from annotator.evaluation.qrels.graded_topic import GradedTopic
 from annotator.evaluation.runs.rankings import RankedDocuments, tied_documents, unpack_lists
 from annotator.garbage_collection import garbage_collection_off
@@ -268,22 +272,24 @@ def _parse(names: Sequence[str], best_grade: int) -> tuple[Measure, ...]:
 
 
 def scores_of_board(board: Leaderboard, format_name: str, *, per_topic: bool) -> bytes:
-    """A leaderboard in a format of `leaderboard show`, but that of JSON.
+    """A leaderboard in a format of `leaderboard show`, but that of JSON; trec_eval's always has values by topic.
 
-    Raises `InvalidValueError` for LaTeX and Markdown by topic, and for Parquet without pyarrow.
+    Raises `InvalidValueError` for LaTeX and Markdown by topic, for Parquet without pyarrow, and for scores that the
+    format cannot hold.
     """
     if format_name in FOR_PAPERS:
         if per_topic:
             raise InvalidValueError("The format %(format)s has no values by topic.", format=format_name)
         return FOR_PAPERS[format_name](board).encode()
-    if format_name in OF_VALUES:
-        topics = board.topics if per_topic else ()
-        runs = [RunScores(row.tag, {topic: row.by_topic[topic] for topic in topics}, row.values) for row in board.rows]
-        return OF_VALUES[format_name](ScoreTable(board.measures, runs)).encode()
-    if format_name == PARQUET:
-        headings, *rows = topic_columns(board) if per_topic else exact_rows(board)
-        return parquet_of([str(heading) for heading in headings], rows)
-    return (topics_csv(board) if per_topic else leaderboard_csv(board)).encode()
+    topics = board.topics if per_topic or format_name == TREC_EVAL else ()
+    runs = [RunScores(row.tag, {topic: row.by_topic[topic] for topic in topics}, row.values) for row in board.rows]
+    headings, *rows = topic_columns(board) if per_topic else exact_rows(board)
+    return scores_as(format_name, ScoreTable(board.measures, runs), (list(map(str, headings)), rows))
+
+
+def default_measures(format_name: str) -> Sequence[str]:
+    """The measures of a leaderboard for which none is named: without those that the format cannot hold."""
+    return DEFAULTS_IN_TREC_EVAL if format_name == TREC_EVAL else DEFAULT_MEASURES
 
 
 FOR_PAPERS: dict[str, Callable[[Leaderboard], str]] = {"latex": latex, "markdown": markdown}
@@ -292,11 +298,6 @@ FOR_PAPERS: dict[str, Callable[[Leaderboard], str]] = {"latex": latex, "markdown
 def leaderboard_csv(board: Leaderboard) -> str:
     """CSV with one line per run; every line names the grades, so that it can be read on its own."""
     return csv_text(exact_rows(board))
-
-
-def topics_csv(board: Leaderboard) -> str:
-    """CSV with one line per run and topic, each run followed by its values over all topics."""
-    return csv_text(topic_columns(board))
 
 
 def topic_columns(board: Leaderboard) -> list[list[Cell]]:

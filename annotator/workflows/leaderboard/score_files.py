@@ -1,20 +1,14 @@
 """Scores of run files in any format; without a database."""
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 
-from annotator.errors import InvalidValueError
-from annotator.evaluation.formats.columnar import parquet_of
 from annotator.evaluation.formats.printed_tables import latex_table, markdown_table
-from annotator.evaluation.metrics.names import parse_measure
-from annotator.evaluation.outputs.score_outputs import ALL_TOPICS, OF_VALUES, PARQUET, RunScores, ScoreTable
-from annotator.spreadsheets import csv_text
+from annotator.evaluation.outputs.score_outputs import ALL_TOPICS, Columns, RunScores, ScoreTable, scores_as
 from annotator.workflows.leaderboard.scoring import ScoredRuns, ScoringOptions
 
-TAB = "\t"
 Cell = str | int | float
-# Headings and rows.
-Columns = tuple[Sequence[str], Sequence[Sequence[Cell]]]
+PaperTable = Callable[[Sequence[str], Sequence[Sequence[str]], range], str]
+FOR_PAPERS: dict[str, PaperTable] = {"latex": latex_table, "markdown": markdown_table}
 
 
 def scores_of_files(scored: ScoredRuns, options: ScoringOptions, format_name: str, *, per_topic: bool) -> bytes:
@@ -22,11 +16,10 @@ def scores_of_files(scored: ScoredRuns, options: ScoringOptions, format_name: st
 
     Raises `InvalidValueError` for scores that the format cannot hold, and for Parquet without pyarrow.
     """
-    if format_name in OF_VALUES:
-        return OF_VALUES[format_name](_table(scored, per_topic=per_topic)).encode()
-    if format_name == PARQUET:
-        return parquet_of(*exact_columns(scored, options, per_topic=per_topic))
-    return _TEXTS[format_name](scored, options, per_topic).encode()
+    if format_name in FOR_PAPERS:
+        return _for_paper(FOR_PAPERS[format_name], scored, per_topic=per_topic).encode()
+    values, columns = _table(scored, per_topic=per_topic), exact_columns(scored, options, per_topic=per_topic)
+    return scores_as(format_name, values, columns)
 
 
 def exact_columns(scored: ScoredRuns, options: ScoringOptions, *, per_topic: bool) -> Columns:
@@ -51,50 +44,17 @@ def topic_rows(scored: ScoredRuns) -> Iterator[Sequence[Cell]]:
         yield [run.name, ALL_TOPICS, *run.values]
 
 
-def _separated(separator: str) -> Callable[[ScoredRuns, ScoringOptions, bool], str]:
-    def text(scored: ScoredRuns, options: ScoringOptions, per_topic: bool) -> str:  # noqa: FBT001 - the type of all writers
-        headings, rows = exact_columns(scored, options, per_topic=per_topic)
-        return csv_text([headings, *rows], separator=separator)
-
-    return text
-
-
-def _json_lines(scored: ScoredRuns, options: ScoringOptions, per_topic: bool) -> str:  # noqa: FBT001 - the type of all writers
-    headings, rows = exact_columns(scored, options, per_topic=per_topic)
-    return "".join(json.dumps(dict(zip(headings, row, strict=True)), ensure_ascii=False) + "\n" for row in rows)
-
-
-def _for_paper(
-    write: Callable[[Sequence[str], Sequence[Sequence[str]], range], str],
-) -> Callable[[ScoredRuns, ScoringOptions, bool], str]:
+def _for_paper(write: PaperTable, scored: ScoredRuns, *, per_topic: bool) -> str:
     """The scores as a table with four decimals."""
-
-    def text(scored: ScoredRuns, _options: ScoringOptions, per_topic: bool) -> str:  # noqa: FBT001 - the type of all writers
-        headings = ["run", *(["topic"] if per_topic else []), *scored.measures]
-        rows = [
-            [run.name, *topic, *(f"{value:.4f}" if isinstance(value, float) else str(value) for value in values)]
-            for run in scored.runs
-            for topic, values in (
-                [([topic], run.by_topic[topic]) for topic in scored.topics] if per_topic else [([], run.values)]
-            )
-        ]
-        return write(headings, rows, range(2 if per_topic else 1, len(headings)))
-
-    return text
-
-
-def _as_ir_measures(scored: ScoredRuns, _options: ScoringOptions, per_topic: bool) -> str:  # noqa: FBT001 - the type of all writers
-    """The output of the command ir_measures, with -q if `per_topic`, for one run.
-
-    Raises `InvalidValueError` for several runs, whose lines could not be told apart.
-    """
-    if len(scored.runs) > 1:
-        raise InvalidValueError("The format ir_measures is for one run; there are %(runs)d.", runs=len(scored.runs))
-    names = {name: parse_measure(name).in_ir_measures for name in scored.measures}
-    return "".join(
-        f"{topic}\t{names[measure]}\t{value:.4f}\n" if per_topic else f"{names[measure]}\t{value:.4f}\n"
-        for _, topic, measure, value in _table(scored, per_topic=per_topic).cells()
-    )
+    headings = ["run", *(["topic"] if per_topic else []), *scored.measures]
+    rows = [
+        [run.name, *topic, *(f"{value:.4f}" if isinstance(value, float) else str(value) for value in values)]
+        for run in scored.runs
+        for topic, values in (
+            [([topic], run.by_topic[topic]) for topic in scored.topics] if per_topic else [([], run.values)]
+        )
+    ]
+    return write(headings, rows, range(2 if per_topic else 1, len(headings)))
 
 
 def _table(scored: ScoredRuns, *, per_topic: bool) -> ScoreTable:
@@ -103,13 +63,3 @@ def _table(scored: ScoredRuns, *, per_topic: bool) -> ScoreTable:
         for run in scored.runs
     ]
     return ScoreTable(scored.measures, runs)
-
-
-_TEXTS: dict[str, Callable[[ScoredRuns, ScoringOptions, bool], str]] = {
-    "csv": _separated(","),
-    "tsv": _separated(TAB),
-    "jsonl": _json_lines,
-    "ir_measures": _as_ir_measures,
-    "latex": _for_paper(latex_table),
-    "markdown": _for_paper(markdown_table),
-}

@@ -282,6 +282,38 @@ def test_a_leaderboard_is_written_for_autojudge_and_as_parquet(judged: CommandLi
         assert ours["P@1"].tolist() == exact["P@1"].tolist()
 
 
+def test_a_leaderboard_is_written_as_trec_eval_prints_what_is_exported(judged: CommandLine) -> None:
+    judged.done("qrels", "export", "news", "-o", "news.qrels")
+    board = ("leaderboard", "show", "news", "--format", "trec_eval")
+    shown = json.loads(judged.done("leaderboard", "show", "news", "-m", "nDCG@10", "--format", "json"))
+    tags = [row["tag"] for row in shown["rows"]]
+    for tag in tags:
+        judged.done("runs", "export", "news", tag, "-o", f"{tag}.run")
+    evaluate = ("evaluate", "news.qrels", *(f"{tag}.run" for tag in tags), "--format", "trec_eval", "-m", "runid")
+    usual = ("-m", "ndcg_cut.10", "-m", "map", "-m", "P.10", "-m", "recip_rank")
+    assert judged.done(*board) == judged.done(*evaluate, *usual)
+    others = [
+        word
+        for name in ("P.1", "num_ret", "num_rel_ret", "gm_map", "map", "iprec_at_recall.0.1")
+        for word in ("-m", name)
+    ]
+    ours = judged.done(*board, *others, "--sort", "run")
+    assert sorted(ours.splitlines()) == sorted(judged.done(*evaluate, *others).splitlines())
+    assert "so its format cannot show it" in judged.refused(*board, "-m", "Judged@10")[0]
+
+
+def test_a_leaderboard_has_the_columns_of_csv_as_tsv_and_as_json_lines(judged: CommandLine) -> None:
+    words = ("leaderboard", "show", "news", "-m", "P@1", "--format")
+    for options in ([], ["--by-topic"]):
+        rows = list(csv.reader(judged.done(*words, "csv", *options).splitlines()))
+        tsv = list(csv.reader(judged.done(*words, "tsv", *options).splitlines(), delimiter="\t"))
+        assert tsv == rows
+        lines = [json.loads(line) for line in judged.done(*words, "jsonl", *options).splitlines()]
+        assert [list(one) for one in lines] == [rows[0]] * len(lines)
+        assert [one["P@1"] for one in lines] == [float(row[rows[0].index("P@1")]) for row in rows[1:]]
+    assert judged.refused(*words, "ir_measures") == ["The format ir_measures is for one run; there are 2."]
+
+
 def test_runs_are_scored_by_a_judge_and_by_a_file(judged: CommandLine) -> None:
     Path("strict.qrels").write_text(STRICT)
     words = ("leaderboard", "show", "news", "--format", "json")

@@ -154,6 +154,7 @@ def test_results_are_given_out(site: Remote) -> None:
     assert column(site.done("ola", "leaderboard", "show", "news", "-m", "P@1"))[:2] == ["alpha", "beta"]
     assert json.loads(site.done("ola", "leaderboard", "show", "news", "--format", "json"))["grades"] == 4
     assert unquoted(site.done("ola", "leaderboard", "show", "news", "--format", "csv")).startswith("run,")
+    assert site.done("ola", "leaderboard", "show", "news", "--format", "trec_eval").startswith("map  ")
     by_run = site.done("ola", "leaderboard", "show", "news", "-m", "P@1", "--sort", "run", "--format", "json")
     assert json.loads(by_run)["sorted_by"] == "run"
     assert "“AP”: it shows P@1." in site.refused("ola", "leaderboard", "show", "news", "-m", "P@1", "--sort", "AP")[0]

@@ -63,6 +63,10 @@ def test_a_format_that_is_written_names_its_command_and_its_test(one: OutputForm
         assert WRITTEN_BY[command][one.name] is one
 
 
+def test_scores_are_written_in_the_same_formats_by_every_command() -> None:
+    assert WRITTEN_BY["evaluate"] == WRITTEN_BY["leaderboard show"]
+
+
 @pytest.mark.parametrize("writes", OUTPUTS)
 def test_names_are_unique_among_files_that_are_written(writes: Writes) -> None:
     names = [one.name for one in OUTPUTS[writes]]
