@@ -147,7 +147,7 @@ class Site:
         job = self._ended(asked, slug)
         if job["state"] != DONE:
             raise SiteError("The archive of “%(slug)s” was cancelled on the site.", slug=slug)
-        return self.content(f"/collections/{slug}/jobs/{job['id']}/file")
+        return self.content(f"/collections/{slug}/jobs/{job['number']}/file")
 
     def get(self, path: str, **query: object) -> Any:  # noqa: ANN401 - JSON
         """GET a resource as JSON; for a long report, wait for its job."""

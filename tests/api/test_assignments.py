@@ -67,5 +67,5 @@ def test_a_change_of_owners_is_in_the_audit_log(program: Caller) -> None:
     ola = program("ola")
     change(ola, ("1", "jo"), ("2", "jo"), dry_run=True)
     change(ola, ("1", "jo"), ("2", "jo"))
-    [entry] = ola.get(f"{NEWS}/audit", action="topics.assign").json["entries"]
+    [entry] = ola.get(f"{NEWS}/audit", action="topics.assign").json
     assert (entry["subject"], entry["details"]) == ("jo", {"topics": ["1", "2"]})

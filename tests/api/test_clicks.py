@@ -87,7 +87,7 @@ def test_a_large_log_is_left_to_the_worker(
     assert accepted.status_code == 202
     assert ola.get(LOGS).json == []
     work(database)
-    job = ola.get(f"{NEWS}/jobs/{accepted.json['id']}").json
+    job = ola.get(f"{NEWS}/jobs/{accepted.json['number']}").json
     assert (job["state"], job["problem"]) == ("done", None)
     assert ola.get(LOGS).json == [job["result"]]
 
@@ -114,7 +114,7 @@ def test_clicks_stand_beside_judgements_and_go_into_the_pool(program: Caller, da
     csv = ola.get(f"{NEWS}/together", m="P@1", format="csv", table="documents")
     assert csv.mimetype == "text/csv"
     assert "March" not in csv.text.splitlines()[0]
-    [exported] = [one for one in ola.get(f"{NEWS}/audit").json["entries"] if one["action"] == "together.export"]
+    [exported] = [one for one in ola.get(f"{NEWS}/audit").json if one["action"] == "together.export"]
     assert exported["details"] == {"table": "documents"}
     pooled = ola.post(f"{NEWS}/together/pool", {"m": ["P@1"]})
     assert (pooled.status_code, pooled.json["added"]) == (200, 1)

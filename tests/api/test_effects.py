@@ -79,8 +79,8 @@ def test_a_long_report_is_left_to_the_worker_and_kept(
     begun = ola.get(EFFECT, m="AP")
     assert begun.status_code == 202
     # Asked again meanwhile, it is the same job; another question is another job.
-    assert ola.get(EFFECT, m="AP").json["id"] == begun.json["id"]
-    assert ola.get(EFFECT, m="P@1").json["id"] != begun.json["id"]
+    assert ola.get(EFFECT, m="AP").json["number"] == begun.json["number"]
+    assert ola.get(EFFECT, m="P@1").json["number"] != begun.json["number"]
     work(database)
     job = ola.get(begun.headers["Location"])
     assert (job.json["state"], job.json["kind"], job.json["result"]) == ("done", "Agreement.show_effect", at_once)
@@ -96,7 +96,7 @@ def test_the_page_of_a_job_leads_to_its_answer_and_not_into_the_api(
 ) -> None:
     monkeypatch.setattr(jobs_asked, "MOST_LISTS_AT_ONCE", 0)
     begun = program("ola").get(EFFECT, m="AP")
-    ola, page = Visitor(app, database, "ola"), f"/collections/{SLUG}/jobs/{begun.json['id']}"
+    ola, page = Visitor(app, database, "ola"), f"/collections/{SLUG}/jobs/{begun.json['number']}"
     assert "Effect of the judges on the ranking" in words(ola.get(page))
     work(database)
     onward = ola.get(page)
@@ -115,4 +115,4 @@ def test_a_long_report_that_is_refused_is_tried_again(
     work(database)
     job = ola.get(begun.headers["Location"]).json
     assert (job["state"], job["status"], job["problem"]["status"]) == ("failed", 404, 404)
-    assert ola.get(EFFECT, topic="9").json["id"] != begun.json["id"]
+    assert ola.get(EFFECT, topic="9").json["number"] != begun.json["number"]

@@ -1,12 +1,16 @@
 """Entity tags: what has not changed is not sent again, and a change is made only to what its sender has seen."""
 
+import json
 import threading
 
 import pytest
+from build import NOW, SLUG
 from calling import NEWS, Caller, Program, token_of
 from flask import Flask
+from sqlalchemy import select
 
-from annotator.storage import Database
+from annotator.storage import Database, User
+from annotator.workflows.site import jobs
 
 pytestmark = pytest.mark.usefixtures("news")
 
@@ -93,3 +97,27 @@ def test_a_list_links_to_the_pages_around_it(program: Caller) -> None:
 def test_a_response_leaves_its_date_to_the_server(program: Caller) -> None:
     """Servers add the header; with one of the application's, the response would have two."""
     assert "Date" not in program("ola").get(ALPHA).headers
+
+
+def test_the_audit_log_and_the_jobs_have_pages_as_all_lists(program: Caller, database: Database) -> None:
+    ola = program("ola")
+    for number in ("7", "8", "9"):
+        ola.send(f"{NEWS}/topics", f"{number}\ttopic\n")
+    log = ola.get(f"{NEWS}/audit", action="topics.import")
+    assert json.loads(log.headers["X-Pagination"])["total"] == len(log.json) == 3
+    numbers = [entry["number"] for entry in log.json]
+    assert numbers == sorted(numbers, reverse=True)
+    pages = [ola.get(f"{NEWS}/audit", action="topics.import", page=page, page_size=2) for page in (1, 2, 3)]
+    assert [[entry["number"] for entry in page.json] for page in pages] == [numbers[:2], numbers[2:], []]
+    assert f'<{NEWS}/audit?action=topics.import&page_size=2&page=2>; rel="next"' in pages[0].headers["Link"]
+    with database.transaction() as session:
+        person = session.scalars(select(User.id).where(User.name == "ola")).one()
+        asked = [
+            jobs.ask_job(session, SLUG, kind="runs.upload", parameters={"roles": []}, by_id=person, at=NOW)
+            for _ in range(3)
+        ]
+    pages = [ola.get(f"{NEWS}/jobs", page=page, page_size=2) for page in (1, 2)]
+    assert [[job["number"] for job in page.json] for page in pages] == [asked[:0:-1], asked[:1]]
+    assert json.loads(pages[0].headers["X-Pagination"])["total"] == 3
+    for name in ("audit", "jobs"):
+        assert "before" in ola.get(f"{NEWS}/{name}", before=7).json["errors"]["query"]

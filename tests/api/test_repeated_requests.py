@@ -76,7 +76,7 @@ def test_a_large_file_becomes_one_job(program: Caller, monkeypatch: pytest.Monke
     first, again = sent(pat, "k1"), sent(pat, "k1")
     assert first.status_code == again.status_code == 202
     assert first.headers["Location"] == again.headers["Location"]
-    assert first.json["id"] == again.json["id"]
+    assert first.json["number"] == again.json["number"]
 
 
 def test_no_copy_of_a_link_is_kept(program: Caller, database: Database) -> None:

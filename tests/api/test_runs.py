@@ -179,10 +179,10 @@ def test_jobs_are_listed_and_cancelled_by_their_sender_or_an_organiser(
     pat, ola = program("pat"), program("ola")
     asked = pat.send(RUNS, run_text("gamma", {"1": ["a"]}), name="gamma.run")
     assert asked.status_code == 202
-    [job] = pat.get(f"{NEWS}/jobs").json["jobs"]
-    assert (job["id"], job["state"], job["asked_by"]) == (asked.json["id"], "waiting", "pat")
-    assert program("jo").get(f"{NEWS}/jobs").json["jobs"] == []
-    assert program("jo").call("DELETE", f"{NEWS}/jobs/{job['id']}").status_code == 404
-    assert ola.get(f"{NEWS}/jobs").json == {"jobs": [job], "total": 1, "older": None}
-    assert ola.call("DELETE", f"{NEWS}/jobs/{job['id']}").json["state"] == "cancelled"
-    assert pat.call("DELETE", f"{NEWS}/jobs/{job['id']}").status_code == 409
+    [job] = pat.get(f"{NEWS}/jobs").json
+    assert (job["number"], job["state"], job["asked_by"]) == (asked.json["number"], "waiting", "pat")
+    assert program("jo").get(f"{NEWS}/jobs").json == []
+    assert program("jo").call("DELETE", f"{NEWS}/jobs/{job['number']}").status_code == 404
+    assert ola.get(f"{NEWS}/jobs").json == [job]
+    assert ola.call("DELETE", f"{NEWS}/jobs/{job['number']}").json["state"] == "cancelled"
+    assert pat.call("DELETE", f"{NEWS}/jobs/{job['number']}").status_code == 409

@@ -34,7 +34,7 @@ def asked(program: Program, path: str, content: str | bytes, **query: object) ->
     """Send a file that is left to the worker; the address of the job."""
     answer = program.send(f"{NEWS}/{path}", content, **query)
     assert (answer.status_code, answer.json["state"], answer.json["result"]) == (202, "waiting", None)
-    assert answer.headers["Location"] == f"{NEWS}/jobs/{answer.json['id']}"
+    assert answer.headers["Location"] == f"{NEWS}/jobs/{answer.json['number']}"
     return answer.headers["Location"]
 
 
@@ -172,7 +172,7 @@ def test_a_collection_is_archived_and_the_archive_imported_under_another_name(
     assert (found["status"], found["result"]["slug"], found["result"]["made"]) == (201, "again", [])
     assert found["result"]["lines"]["runs.jsonl"] == 2
     assert [run["tag"] for run in ada.get("/api/v1/collections/again/runs").json] == ["alpha", "beta"]
-    entries = {entry["action"] for entry in ada.get("/api/v1/collections/again/audit").json["entries"]}
+    entries = {entry["action"] for entry in ada.get("/api/v1/collections/again/audit").json}
     assert "collections.import" in entries
 
 

@@ -7,33 +7,30 @@ from marshmallow import Schema, fields
 
 from annotator.api.site.access import READ, caller
 from annotator.api.site.door import Call, Gives, Takes, operation, resource_of
-from annotator.api.site.values import GREATEST, Moment, Text, counted
+from annotator.api.site.pagination import LongList
+from annotator.api.site.values import Moment, Text
 from annotator.storage.collections.audit import Actor, Transaction, record_in
 from annotator.storage.tables.collections import Door
 from annotator.web.site.context import database, now
 from annotator.workflows.collections import audit
-from annotator.workflows.collections.audit import ENTRIES_PER_PAGE, AuditFilter
+from annotator.workflows.collections.audit import AuditFilter
 
 resource = resource_of("audit", "The audit log: who did what, when, and by which way; for organisers.")
 
-MOST_A_PAGE = 1_000
-
 
 class AuditQuery(Schema):
-    """Filters of the log, and the page: entries older than `before`, newest first."""
+    """Filters of the log."""
 
     actor = Text(load_default=None, metadata={"description": "Only actions of this account."})
     action = Text(load_default=None, metadata={"description": "Such as “pool.build”, or “pool” for all of them."})
     since = Moment(load_default=None, metadata={"description": "ISO 8601 with a time zone."})
     until = Moment(load_default=None)
-    before = counted(0, GREATEST, load_default=None)
-    page_size = counted(1, MOST_A_PAGE, load_default=ENTRIES_PER_PAGE)
 
 
 class AuditEntryView(Schema):
     """An entry of the log."""
 
-    id = fields.Integer(required=True)
+    number = fields.Integer(required=True, attribute="id")
     at = Moment(required=True)
     name = fields.String(required=True)
     door = fields.String(required=True, metadata={"description": "page, command or api."})
@@ -42,19 +39,22 @@ class AuditEntryView(Schema):
     details = fields.Dict(required=True)
 
 
-class AuditEntries(Schema):
-    """Entries of the log; `older` is the value of `before` for the next page, null on the last."""
-
-    entries = fields.List(fields.Nested(AuditEntryView), required=True)
-    older = fields.Integer(required=True, allow_none=True)
-
-
-@operation(resource, "GET", "/collections/<slug>/audit", READ, Gives(AuditEntries), Takes(query=AuditQuery))
+@operation(
+    resource,
+    "GET",
+    "/collections/<slug>/audit",
+    READ,
+    Gives(AuditEntryView, many=True),
+    Takes(query=AuditQuery, pages=True),
+)
 def list_audit_entries(call: Call) -> object:
-    """List the audit log of the collection, newest first."""
+    """List the audit log of the collection, newest first; with `until`, its pages stay as they are."""
     asked = call.query
     wanted = AuditFilter(asked["actor"], asked["action"], asked["since"], asked["until"])
-    return database().read(audit.audit_page, call.slug, wanted, before=asked["before"], most=asked["page_size"])
+    return LongList(
+        lambda: database().read(audit.count_audit_entries, call.slug, wanted),
+        lambda first, most: database().read(audit.entries_from, call.slug, wanted, first, most),
+    )
 
 
 def actor() -> Actor:

@@ -6,21 +6,16 @@ from annotator.api.collections.audit import note
 from annotator.api.site.access import ADMINISTER, caller
 from annotator.api.site.door import Call, Gives, Takes, operation
 from annotator.api.site.jobs import ANYBODY, closed_to_token, resource
-from annotator.api.site.values import Moment, counted
+from annotator.api.site.pagination import LongList
+from annotator.api.site.values import Moment
 from annotator.web.site.context import database, now, the_place
 from annotator.workflows.site import jobs
-
-
-class JobsQuery(Schema):
-    """The page: jobs older than `before`, newest first."""
-
-    before = counted(0, load_default=None, metadata={"description": "Only jobs with smaller numbers."})
 
 
 class JobRow(Schema):
     """A job as lists show it."""
 
-    id = fields.Integer(required=True, metadata={"description": "The number of the job."})
+    number = fields.Integer(required=True, attribute="id", metadata={"description": "The number of the job."})
     kind = fields.String(required=True, metadata={"description": "The operation that was called, or the page."})
     state = fields.String(required=True, metadata={"description": "waiting, running, done, failed or cancelled."})
     asked_by = fields.String(required=True, allow_none=True, metadata={"description": "The account that requested it."})
@@ -32,41 +27,37 @@ class JobRow(Schema):
     )
 
 
-class JobRows(Schema):
-    """Jobs, newest first."""
-
-    jobs = fields.List(fields.Nested(JobRow), required=True, metadata={"description": "The jobs, newest first."})
-    total = fields.Integer(required=True, metadata={"description": "The number of jobs on all pages."})
-    older = fields.Integer(required=True, allow_none=True)
-
-
-@operation(resource, "GET", "/collections/<slug>/jobs", ANYBODY, Gives(JobRows), Takes(query=JobsQuery))
+@operation(resource, "GET", "/collections/<slug>/jobs", ANYBODY, Gives(JobRow, many=True), Takes(pages=True))
 def list_jobs(call: Call) -> object:
     """List the jobs of the collection, newest first; for others than organisers their own."""
-    return database().read(jobs.page_of_jobs, call.slug, by_id=_seen_by(), before=call.query["before"])
+    by_id = _seen_by()
+    return LongList(
+        lambda: database().read(jobs.number_of_jobs, call.slug, by_id=by_id),
+        lambda first, most: database().read(jobs.list_jobs, call.slug, by_id=by_id, first=first, most=most),
+    )
 
 
-@operation(resource, "DELETE", "/collections/<slug>/jobs/<row:id_>", ANYBODY, Gives(JobRow))
+@operation(resource, "DELETE", "/collections/<slug>/jobs/<row:number>", ANYBODY, Gives(JobRow))
 def cancel_job(call: Call) -> object:
     """Cancel a job that has not finished: nothing is stored for it. Organisers cancel any."""
-    id_ = int(call.path["id_"])
-    job = database().read(jobs.show_job, call.slug, id_, by_id=_seen_by())
+    number = int(call.path["number"])
+    job = database().read(jobs.show_job, call.slug, number, by_id=_seen_by())
     if (closed := closed_to_token(job)) is not None:
         return closed
     with database().transaction() as session:
-        jobs.cancel_job(session, call.slug, id_, at=now(), by_id=_seen_by())
-        note(session, "jobs.cancel", call.slug, subject=id_)
-    return database().read(jobs.show_job, call.slug, id_, by_id=_seen_by())
+        jobs.cancel_job(session, call.slug, number, at=now(), by_id=_seen_by())
+        note(session, "jobs.cancel", call.slug, subject=number)
+    return database().read(jobs.show_job, call.slug, number, by_id=_seen_by())
 
 
-@operation(resource, "DELETE", "/jobs/<row:id_>", ADMINISTER, Gives(JobRow))
+@operation(resource, "DELETE", "/jobs/<row:number>", ADMINISTER, Gives(JobRow))
 def cancel_site_job(call: Call) -> object:
     """Cancel a job of no collection that has not finished, such as an import of an archive; for administrators."""
-    id_ = int(call.path["id_"])
+    number = int(call.path["number"])
     with database().transaction() as session:
-        jobs.cancel_job(session, None, id_, at=now())
-        note(session, "jobs.cancel", None, subject=id_)
-    return database().read(jobs.show_job, None, id_)
+        jobs.cancel_job(session, None, number, at=now())
+        note(session, "jobs.cancel", None, subject=number)
+    return database().read(jobs.show_job, None, number)
 
 
 def _seen_by() -> int | None:

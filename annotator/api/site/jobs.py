@@ -24,7 +24,7 @@ OF_SITE = gate_of(SCOPES)
 @operation(
     resource,
     "GET",
-    "/collections/<slug>/jobs/<row:id_>",
+    "/collections/<slug>/jobs/<row:number>",
     ANYBODY,
     Gives(JobStatus),
 )
@@ -34,14 +34,14 @@ def show_job(call: Call) -> object:
     return closed_to_token(job) or status_of_job(job, content)
 
 
-@operation(resource, "GET", "/jobs/<row:id_>", OF_SITE, Gives(JobStatus))
+@operation(resource, "GET", "/jobs/<row:number>", OF_SITE, Gives(JobStatus))
 def show_site_job(call: Call) -> object:
     """Show the progress and the result of a job of yours that is of no collection, such as an import of an archive."""
     job, content = _job_with_answer(None, call)
     return closed_to_token(job) or status_of_job(job, content)
 
 
-@operation(resource, "GET", "/collections/<slug>/jobs/<row:id_>/file", ANYBODY, Gives(media=[BYTES]))
+@operation(resource, "GET", "/collections/<slug>/jobs/<row:number>/file", ANYBODY, Gives(media=[BYTES]))
 def job_file(call: Call) -> Response:
     """The file that a job of yours made, such as an archive. Files are kept for a week."""
     job, content = _job_with_answer(call.slug, call)
@@ -71,9 +71,9 @@ def _job_with_answer(slug: str | None, call: Call) -> tuple[JobView, bytes | Non
     """
     if slug is None and token_in_use().collection_id is not None:
         raise NotFoundError("There is no such job.")
-    id_, by_id = int(call.path["id_"]), caller().id
+    number, by_id = int(call.path["number"]), caller().id
     with database().reading() as session:
-        job = jobs.show_job(session, slug, id_, by_id=by_id)
+        job = jobs.show_job(session, slug, number, by_id=by_id)
         if not roles_here().issuperset(job.parameters["roles"]):
             raise NotFoundError("There is no such job.")
-        return job, jobs.job_answer(session, slug, id_, by_id=by_id) if job.result.get("status") else None
+        return job, jobs.job_answer(session, slug, number, by_id=by_id) if job.result.get("status") else None

@@ -41,7 +41,7 @@ FAULT = 500
 class JobStatus(Schema):
     """What was left to the worker: how far it is and, when it has finished, what the call would have been answered."""
 
-    id = fields.Integer(required=True)
+    number = fields.Integer(required=True, attribute="id")
     kind = fields.String(required=True, metadata={"description": "The operation that was called, or the page."})
     state = fields.String(required=True, metadata={"description": "waiting, running, done, failed or cancelled."})
     steps_done = fields.Integer(required=True)

@@ -1,7 +1,8 @@
-"""The header Link (RFC 8288) of a page of a list: the addresses of the pages around it."""
+"""Pages of lists: long lists that are read page by page, and the header Link (RFC 8288) with the pages around one."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from flask import Response, make_response, request
@@ -10,6 +11,25 @@ from werkzeug.urls import iri_to_uri
 
 PAGINATION = "X-Pagination"
 RELATIONS = {"first": "first_page", "prev": "previous_page", "next": "next_page", "last": "last_page"}
+
+
+@dataclass(frozen=True)
+class LongList:
+    """A list of which only the requested page is read, for `Takes(pages=True)`.
+
+    `count` returns its length, and `read` the rows from an index on, at most a number of them.
+    """
+
+    count: Callable[[], int]
+    read: Callable[[int, int], Sequence[object]]
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return self.count()
+
+    def __getitem__(self, wanted: slice) -> Sequence[object]:
+        """Read the rows of a page."""
+        return self.read(wanted.start, wanted.stop - wanted.start)
 
 
 def linked(answer: ResponseReturnValue) -> Response:

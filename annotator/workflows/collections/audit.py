@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, or_, select
+from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.orm import Session
 
 from annotator.spreadsheets import csv_text
@@ -17,7 +17,7 @@ from annotator.storage.tables.collections import Door
 ENTRIES_PER_PAGE = 100
 # Lets other requests be served between two chunks of a download.
 ENTRIES_AT_ONCE = 200
-HEADINGS = ("id", "at", "name", "door", "collection", "action", "subject", "details")
+HEADINGS = ("number", "at", "name", "door", "collection", "action", "subject", "details")
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,17 @@ def audit_page(
     actions = session.scalars(select(AuditEvent.action).where(*place).distinct().order_by(AuditEvent.action))
     older = entries[most - 1].id if len(entries) > most else None
     return AuditPage(entries[:most], older, tuple(actions))
+
+
+def count_audit_entries(session: Session, slug: str | None, wanted: AuditFilter) -> int:
+    """Count the matching entries; raises as `audit_page`."""
+    asked = [*_place(session, slug), *_conditions(wanted)]
+    return session.scalar(select(func.count(AuditEvent.id)).where(*asked)) or 0
+
+
+def entries_from(session: Session, slug: str | None, wanted: AuditFilter, first: int, most: int) -> list[AuditEntry]:
+    """The matching entries, newest first, without the `first` ones; raises as `audit_page`."""
+    return list(_entries(session, [*_place(session, slug), *_conditions(wanted)], first=first, limit=most))
 
 
 def list_audit_entries(session: Session, slug: str | None, wanted: AuditFilter) -> list[AuditEntry]:
@@ -130,12 +141,15 @@ def _conditions(wanted: AuditFilter) -> Iterator[ColumnElement[bool]]:
         yield AuditEvent.at < wanted.until
 
 
-def _entries(session: Session, asked: Sequence[ColumnElement[bool]], limit: int | None = None) -> Iterator[AuditEntry]:
+def _entries(
+    session: Session, asked: Sequence[ColumnElement[bool]], *, first: int = 0, limit: int | None = None
+) -> Iterator[AuditEntry]:
     rows = session.execute(
         select(AuditEvent, Collection.slug)
         .outerjoin(Collection, Collection.id == AuditEvent.collection_id)
         .where(*asked)
         .order_by(AuditEvent.id.desc())
+        .offset(first)
         .limit(limit)
     )
     for line, slug in rows:

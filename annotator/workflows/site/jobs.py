@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CursorResult, and_, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, CursorResult, and_, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotFoundError
@@ -116,18 +116,36 @@ def page_of_jobs(
     session: Session, slug: str | None, *, by_id: int | None = None, before: int | None = None, most: int = JOBS_A_PAGE
 ) -> JobsPage:
     """The newest jobs of a collection or of the site, older than the id `before`; with `by_id` only that person's."""
-    asked = [Job.collection_id.is_not_distinct_from(_collection_id(session, slug)), *_seen_by(by_id)]
-    total = session.scalar(select(func.count()).where(*asked)) or 0
+    views = list_jobs(session, slug, by_id=by_id, before=before, most=most + 1)
+    older = views[most - 1].id if len(views) > most else None
+    return JobsPage(tuple(views[:most]), number_of_jobs(session, slug, by_id=by_id), older)
+
+
+def list_jobs(
+    session: Session,
+    slug: str | None,
+    *,
+    by_id: int | None = None,
+    before: int | None = None,
+    first: int = 0,
+    most: int = JOBS_A_PAGE,
+) -> list[JobView]:
+    """The jobs of `page_of_jobs`, newest first, without the `first` ones."""
     older_than = [] if before is None else [Job.id < before]
     rows = session.execute(
         select(Job, User.name)
         .outerjoin(User, User.id == Job.asked_by_id)
-        .where(*asked, *older_than)
+        .where(*_listed(session, slug, by_id), *older_than)
         .order_by(Job.id.desc())
-        .limit(most + 1)
+        .offset(first)
+        .limit(most)
     )
-    views = tuple(_view(job, name) for job, name in rows)
-    return JobsPage(views[:most], total, views[most - 1].id if len(views) > most else None)
+    return [_view(job, name) for job, name in rows]
+
+
+def number_of_jobs(session: Session, slug: str | None, *, by_id: int | None = None) -> int:
+    """Count the jobs of a collection or of the site; with `by_id` only that person's."""
+    return session.scalar(select(func.count()).where(*_listed(session, slug, by_id))) or 0
 
 
 def show_job(session: Session, slug: str | None, id_: int, *, by_id: int | None = None) -> JobView:
@@ -282,6 +300,10 @@ def _announce(session: Session, job: Job, state: JobState, *, at: datetime) -> N
 
 def _collection_id(session: Session, slug: str | None) -> int | None:
     return None if slug is None else find_collection(session, slug).id
+
+
+def _listed(session: Session, slug: str | None, by_id: int | None) -> list[ColumnElement[bool]]:
+    return [Job.collection_id.is_not_distinct_from(_collection_id(session, slug)), *_seen_by(by_id)]
 
 
 def _found(session: Session, slug: str | None, id_: int, by_id: int | None) -> Job:

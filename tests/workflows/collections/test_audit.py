@@ -163,7 +163,7 @@ def test_the_csv_has_a_line_a_deed_and_no_formula(logged: Database) -> None:
     with logged.reading() as session:
         lines = unquoted(entries_csv(list_audit_entries(session, SLUG, AuditFilter(by="=cmd")))).splitlines()
     assert lines == [
-        "id,at,name,door,collection,action,subject,details",
+        "number,at,name,door,collection,action,subject,details",
         '5,2026-03-01T09:00:00+00:00,\'=cmd,api,news,runs.import,,"{""sha256"": ""ab""}"',
     ]
 
