@@ -2,6 +2,7 @@
 
 import json
 import threading
+from dataclasses import replace
 
 import pytest
 from build import NOW, SLUG
@@ -10,6 +11,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from annotator.storage import Database, User
+from annotator.web.site.context import SETTINGS
 from annotator.workflows.site import jobs
 
 pytestmark = pytest.mark.usefixtures("news")
@@ -83,6 +85,33 @@ def test_of_changes_at_once_to_the_same_state_one_is_made(app: Flask, database: 
     assert sorted(statuses) == [200, 412, 412, 412]
 
 
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("invitations", {"role": "judge", "note": "Lee"}),
+        ("clarifications", {"topic": "1", "text": "Plans do not count."}),
+        ("webhooks", {"address": "https://hooks.example.org/annotator", "events": ["run.received"]}),
+    ],
+)
+def test_one_entry_of_a_list_is_shown_and_removed_as_its_sender_has_seen_it(
+    app: Flask, program: Caller, monkeypatch: pytest.MonkeyPatch, name: str, body: dict[str, object]
+) -> None:
+    settings = replace(app.extensions[SETTINGS], outgoing_hosts=("hooks.example.org",))
+    monkeypatch.setitem(app.extensions, SETTINGS, settings)
+    ola = program("ola")
+    made = ola.post(f"{NEWS}/{name}", body)
+    one = f"{NEWS}/{name}/{made.json['number']}"
+    shown = ola.get(one)
+    assert shown.json == {key: value for key, value in made.json.items() if key not in {"link", "secret"}}
+    # What else is in the list changes nothing of this one.
+    other = ola.post(f"{NEWS}/{name}", body).json["number"]
+    assert ola.get(one).headers["ETag"] == shown.headers["ETag"]
+    assert ola.call("DELETE", one, headers={"If-Match": WRONG}).status_code == 412
+    assert ola.call("DELETE", one, headers={"If-Match": shown.headers["ETag"]}).status_code == 200
+    assert ola.get(f"{NEWS}/{name}/{other}").status_code == 200
+    assert ola.get(f"{NEWS}/{name}/999").status_code == 404
+
+
 def test_a_list_links_to_the_pages_around_it(program: Caller) -> None:
     answer = program("ola").get(f"{NEWS}/runs", page=2, page_size=1, every="true")
     assert answer.headers["Link"] == ", ".join(
@@ -109,7 +138,7 @@ def test_the_audit_log_and_the_jobs_have_pages_as_all_lists(program: Caller, dat
     assert numbers == sorted(numbers, reverse=True)
     pages = [ola.get(f"{NEWS}/audit", action="topics.import", page=page, page_size=2) for page in (1, 2, 3)]
     assert [[entry["number"] for entry in page.json] for page in pages] == [numbers[:2], numbers[2:], []]
-    assert f'<{NEWS}/audit?action=topics.import&page_size=2&page=2>; rel="next"' in pages[0].headers["Link"]
+    assert f'<{NEWS}/audit?action=topics.import&page=2&page_size=2>; rel="next"' in pages[0].headers["Link"]
     with database.transaction() as session:
         person = session.scalars(select(User.id).where(User.name == "ola")).one()
         asked = [

@@ -41,8 +41,10 @@ MATRIX = {
     "Members.list_invitations": Row("GET", f"{NEWS}/invitations", ORGANISERS, ORGANISE),
     "Members.invite": Row("POST", f"{NEWS}/invitations", ORGANISERS_FORM, ORGANISE, {}),
     "Members.invite_many": Row("POST", f"{NEWS}/invitations/many", ORGANISERS_FORM, ORGANISE),
+    "Members.show_invitation": Row("GET", f"{NEWS}/invitations/1", dict.fromkeys(ORGANISERS, 404), ORGANISE),
     "Members.withdraw_invitation": Row("DELETE", f"{NEWS}/invitations/1", dict.fromkeys(ORGANISERS, 404), ORGANISE),
     "Collections.list_webhooks": Row("GET", f"{NEWS}/webhooks", ORGANISERS, ORGANISE),
+    "Collections.show_webhook": Row("GET", f"{NEWS}/webhooks/1", dict.fromkeys(ORGANISERS, 404), ORGANISE),
     "Collections.add_webhook": Row("POST", f"{NEWS}/webhooks", ORGANISERS_FORM, ORGANISE, {}),
     "Collections.test_webhook": Row("POST", f"{NEWS}/webhooks/1/test", dict.fromkeys(ORGANISERS, 404), ORGANISE),
     "Collections.remove_webhook": Row("DELETE", f"{NEWS}/webhooks/1", dict.fromkeys(ORGANISERS, 404), ORGANISE),
@@ -145,6 +147,7 @@ MATRIX = {
         "GET", f"{NEWS}/judging/clarifications?topic=1", {"judge": 200, "adjudicator": 200}, JUDGE
     ),
     "Judging.list_clarifications": Row("GET", f"{NEWS}/clarifications", ORGANISERS, READ),
+    "Judging.show_clarification": Row("GET", f"{NEWS}/clarifications/1", dict.fromkeys(ORGANISERS, 404), READ),
     "Judging.add_clarification": Row("POST", f"{NEWS}/clarifications", ORGANISERS_FORM, ORGANISE, {}),
     "Judging.remove_clarification": Row("DELETE", f"{NEWS}/clarifications/1", dict.fromkeys(ORGANISERS, 404), ORGANISE),
     "Judging.list_questions": Row("GET", f"{NEWS}/questions", ORGANISERS, READ),

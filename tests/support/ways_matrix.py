@@ -118,8 +118,8 @@ WAYS = {
     "webhooks": Ways(
         "webhooks.deliveries webhooks.show webhooks.add webhooks.test webhooks.remove",
         "webhooks add, webhooks list, webhooks remove, webhooks test, webhooks deliveries list",
-        "Collections.list_webhooks Collections.add_webhook Collections.test_webhook Collections.remove_webhook "
-        "Collections.list_webhook_deliveries",
+        "Collections.list_webhooks Collections.show_webhook Collections.add_webhook Collections.test_webhook "
+        "Collections.remove_webhook Collections.list_webhook_deliveries",
     ),
     # Members
     "add members": Ways(
@@ -129,7 +129,7 @@ WAYS = {
     "invitations": Ways(
         "invitations.show invitations.invite invitations.withdraw",
         "invitations add, invitations list, invitations remove",
-        "Members.invite Members.list_invitations Members.withdraw_invitation",
+        "Members.invite Members.list_invitations Members.show_invitation Members.withdraw_invitation",
     ),
     "invite many people": Ways("invitations.invite_many", "members import", "Members.invite_many"),
     "invite to an account": Ways(
@@ -273,7 +273,7 @@ WAYS = {
     "clarifications": Ways(
         "clarifications.add clarifications.remove",
         "clarifications add, clarifications list, clarifications remove",
-        "Judging.list_clarifications Judging.add_clarification Judging.remove_clarification",
+        "Judging.list_clarifications Judging.show_clarification Judging.add_clarification Judging.remove_clarification",
     ),
     "see clarifications": Ways("clarifications.seen", operations="Judging.show_clarifications", no_command=SCREEN),
     "read the notes of judges": Ways("judge_desk.notes", "judgements notes list", "Judging.list_notes"),

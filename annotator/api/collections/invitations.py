@@ -104,6 +104,12 @@ def list_invitations(call: Call) -> object:
     return _listed(call.slug)
 
 
+@operation(resource, "GET", "/collections/<slug>/invitations/<row:number>", ORGANISE, Gives(InvitationView))
+def show_invitation(call: Call) -> object:
+    """Show an invitation, without its link."""
+    return _numbered(call.slug, int(call.path["number"]))
+
+
 @operation(
     resource,
     "POST",

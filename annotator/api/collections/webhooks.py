@@ -65,6 +65,12 @@ def list_webhooks(call: Call) -> object:
     return database().read(webhooks.list_webhooks, call.slug)
 
 
+@operation(resource, "GET", "/collections/<slug>/webhooks/<row:number>", ORGANISE, Gives(WebhookRow))
+def show_webhook(call: Call) -> object:
+    """Show a webhook, without its secret."""
+    return database().read(webhooks.show_webhook, call.slug, int(call.path["number"]))
+
+
 @operation(
     resource,
     "POST",

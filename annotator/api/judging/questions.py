@@ -267,6 +267,13 @@ def list_clarifications(call: Call) -> object:
     return list(map(_clarification, database().read(clarifications.list_clarifications, call.slug)))
 
 
+@operation(resource, "GET", "/collections/<slug>/clarifications/<row:number>", READ, Gives(ClarificationView))
+def show_clarification(call: Call) -> object:
+    """Show a clarification or a public answer."""
+    number = int(call.path["number"])
+    return _clarification(database().read(clarifications.show_clarification, call.slug, number))
+
+
 @operation(
     resource,
     "POST",
@@ -283,8 +290,7 @@ def add_clarification(call: Call) -> object:
             session, call.slug, topic, call.body["text"], published_by_id=caller().id, published_at=now()
         )
         note(session, "clarifications.add", call.slug, subject=topic)
-    rows = database().read(clarifications.list_clarifications, call.slug)
-    return next(_clarification(one) for one in rows if one.id == number)
+    return _clarification(database().read(clarifications.show_clarification, call.slug, number))
 
 
 @operation(resource, "DELETE", "/collections/<slug>/clarifications/<row:number>", ORGANISE, Gives(RemovedClarification))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import ColumnElement, delete, func, insert, select
 from sqlalchemy.orm import Session, aliased
 
 from annotator.errors import InvalidValueError, NotFoundError
@@ -77,7 +77,7 @@ def remove(session: Session, slug: str, number: int) -> None:
         .with_for_update()
     )
     if found is None:
-        raise NotFoundError("There is no clarification %(number)d in this collection.", number=number)
+        raise _missing(number)
     _take_back(session, found)
 
 
@@ -119,6 +119,22 @@ def withdraw_answer(session: Session, question: Question) -> None:
 
 def list_clarifications(session: Session, slug: str) -> list[ClarificationRow]:
     """All clarifications of a collection, the newest first; for organisers."""
+    return _rows(session, slug)
+
+
+def show_clarification(session: Session, slug: str, number: int) -> ClarificationRow:
+    """One clarification of a collection; raises `NotFoundError`."""
+    found = _rows(session, slug, Clarification.id == number)
+    if not found:
+        raise _missing(number)
+    return found[0]
+
+
+def _missing(number: int) -> NotFoundError:
+    return NotFoundError("There is no clarification %(number)d in this collection.", number=number)
+
+
+def _rows(session: Session, slug: str, *conditions: ColumnElement[bool]) -> list[ClarificationRow]:
     publisher = aliased(User)
     seen = (
         select(func.count())
@@ -131,7 +147,7 @@ def list_clarifications(session: Session, slug: str) -> list[ClarificationRow]:
         .join(Topic, Topic.id == Clarification.topic_id)
         .outerjoin(Question, Question.id == Clarification.question_id)
         .outerjoin(publisher, publisher.id == Clarification.published_by_id)
-        .where(Clarification.collection_id == find_collection(session, slug).id)
+        .where(Clarification.collection_id == find_collection(session, slug).id, *conditions)
         .order_by(Clarification.id.desc())
     )
     return [

@@ -45,6 +45,15 @@ def judges(session: Session) -> tuple[int, int]:
     return member(session, "jo"), member(session, "kim")
 
 
+@pytest.mark.usefixtures("judges")
+def test_one_clarification_is_shown_as_in_the_list(session: Session) -> None:
+    numbers = [clarify(session, text) for text in ("Kittens count.", "Lions do not.")]
+    found = [clarifications.show_clarification(session, SLUG, number) for number in reversed(numbers)]
+    assert found == clarifications.list_clarifications(session, SLUG)
+    with pytest.raises(NotFoundError, match="There is no clarification 99 in this collection"):
+        clarifications.show_clarification(session, SLUG, 99)
+
+
 def test_a_public_answer_is_shown_once_to_the_other_judges_of_the_topic(
     session: Session, judges: tuple[int, int]
 ) -> None:
