@@ -35,5 +35,7 @@ def test_a_run_with_other_docnos_is_taken_with_a_warning(program: Caller) -> Non
     told = "Docnos that are not in the list of valid docnos: 1 (x); lines with them: 1; first lines: 2;"
     [warning] = pat.send(f"{NEWS}/runs/check", RUN).json["warnings"]
     assert warning.startswith(told)
-    [warning] = pat.send(f"{NEWS}/runs", RUN).json["warning_sentences"]
+    receipt = pat.send(f"{NEWS}/runs", RUN).json
+    [warning] = receipt["warnings"]
+    assert (receipt["warning_count"], pat.get(f"{NEWS}/runs").json[0]["warning_count"]) == (1, 1)
     assert warning.startswith(told)

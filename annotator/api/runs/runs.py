@@ -43,7 +43,7 @@ class SentRun(Schema):
     description = fields.String(required=True)
     topics = fields.Integer(required=True)
     retrieved = fields.Integer(required=True, metadata={"description": "The number of documents, over all topics."})
-    warnings = fields.Integer(required=True, metadata={"description": "How many."})
+    warning_count = fields.Integer(required=True, attribute="warnings")
     file_name = fields.String(required=True)
     checksum = fields.String(required=True, metadata={"description": "SHA-256 of the bytes as they were sent."})
     uploaded_by = fields.String(required=True, allow_none=True)
@@ -61,7 +61,7 @@ class RunReceipt(SentRun):
     """A stored run with its warnings as text."""
 
     bytes = fields.Integer(required=True)
-    sentences = fields.List(fields.String, required=True, data_key="warning_sentences")
+    warnings = fields.List(fields.String, required=True, attribute="sentences")
 
 
 class CheckedFile(Schema):

@@ -40,6 +40,12 @@ from annotator.errors import FileRefusedError, Problems
 from annotator.evaluation.outputs.qrels_outputs import TREC
 from annotator.evaluation.outputs.registry import WRITTEN_BY
 
+# Headings of the list of runs, and what the API calls the columns.
+LISTED = {
+    **{name.upper(): name for name in ("tag", "team", "topics", "retrieved", "version", "state", "type", "priority")},
+    "WARNINGS": "warning_count",
+    "SENT": "uploaded_at",
+}
 CHECKED = ("TAG", "TOPICS", "RETRIEVED", "WARNINGS", "FILE")
 run_files = click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
 tag_option = click.option("--tag-from-file", is_flag=True, help="Use the file name as the tag.")
@@ -141,12 +147,10 @@ def import_runs(
 def list_runs(site: Site, slug: str, format_: str, *, every: bool) -> None:
     """List the active runs that you may see."""
     rows = site.every(f"/collections/{slug}/runs", every=every)
-    names = ("tag", "team", "topics", "retrieved", "version", "state", "type", "priority", "warnings", "uploaded_at")
-    headings = [name.upper().replace("UPLOADED_AT", "SENT") for name in names]
     show_rows(
         format_,
-        [*headings, "DESCRIPTION"],
-        [[*(row[name] or None for name in names), row["description"]] for row in rows],
+        [*LISTED, "DESCRIPTION"],
+        [[*(row[name] or None for name in LISTED.values()), row["description"]] for row in rows],
     )
 
 
