@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from annotator.cli.leaderboard.score_formats import score_format_option
+from annotator.cli.remote.docnos import ids_group
 from annotator.cli.remote.site import on_site
 from annotator.cli.site.files import FILE, read_files, write_or_print
 from annotator.cli.site.options import (
@@ -220,7 +221,10 @@ COUNTS = ("added", "filled", "changed", "unchanged")
 
 @click.group
 def documents() -> None:
-    """Documents on a site: import texts."""
+    """Documents on a site: import texts, and the list of valid docnos."""
+
+
+documents.add_command(ids_group)
 
 
 @documents.command("import")

@@ -11,7 +11,7 @@ GIVEN = "annotator.cli.site"
 NOUNS: Mapping[str, tuple[str, str, str]] = {
     "collections": ("annotator.cli.remote.commands", "collections", "Your collections, with your roles."),
     "guidelines": ("annotator.cli.remote.judge", "guidelines", "Guidelines for judges: show them, accept them."),
-    "documents": ("annotator.cli.remote.commands", "documents", "Documents: import texts."),
+    "documents": ("annotator.cli.remote.commands", "documents", "Documents: import texts; the list of valid docnos."),
     "runs": ("annotator.cli.remote.commands", "runs", "Runs: check, import, list, export, withdraw."),
     "judge": ("annotator.cli.remote.judge", "command", "Judge on a site, as a program: draw documents, grade them."),
     "qrels": ("annotator.cli.remote.commands", "qrels", "Qrels: export the settled grades."),

@@ -267,6 +267,12 @@ def test_a_site_and_a_database_do_not_go_together() -> None:
     assert result.exit_code == 2
 
 
+def test_commands_on_a_site_need_neither_a_database_nor_numpy() -> None:
+    program = "import sys, annotator.cli.remote.commands; print({'sqlalchemy', 'flask', 'numpy'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)  # noqa: S603 - our own words
+    assert done.stdout == "set()\n"
+
+
 @pytest.mark.parametrize("noun", sorted(NOUNS))
 def test_each_noun_explains_itself(noun: str) -> None:
     assert run_on("https://example.org", "t", noun, "--help").exit_code == 0
