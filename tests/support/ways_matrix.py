@@ -165,7 +165,8 @@ WAYS = {
     ),
     "list of valid docnos": Ways(
         "docno_lists.show docno_lists.add docno_lists.remove",
-        "documents ids export, documents ids import, documents ids remove, documents ids show",
+        "documents ids export, documents ids import, documents ids remove, documents ids show, "
+        "site documents ids export, site documents ids import, site documents ids remove, site documents ids show",
         "Documents.import_docnos Documents.remove_docnos Documents.show_docno_list Documents.write_docnos",
     ),
     "missing documents": Ways("documents.missing", "documents missing list", "Documents.missing_documents"),
