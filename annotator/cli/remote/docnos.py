@@ -4,9 +4,11 @@ import click
 
 from annotator.cli.remote.site import on_site
 from annotator.cli.site.files import FILE, read_file, write_or_print
+from annotator.cli.site.input_files import input_format_option
 from annotator.cli.site.options import confirm, dry_run_option, is_asked, show_outcome, yes_at_terminal
 from annotator.cli.site.tables import format_option, show_values
 from annotator.client import Site
+from annotator.evaluation.formats.input_formats import Holds
 from annotator.moments import read_moment
 
 
@@ -18,7 +20,7 @@ def ids_group() -> None:
 @ids_group.command("import")
 @click.argument("slug")
 @click.argument("file", type=FILE)
-@click.option("--input-format", metavar="FORMAT", help="The format of the file, if it is not to be detected.")
+@input_format_option(Holds.DOCNOS)
 @dry_run_option
 @on_site
 def import_file(site: Site, slug: str, file: str, input_format: str | None, *, dry_run: bool) -> None:
