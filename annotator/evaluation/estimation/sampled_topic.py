@@ -1,0 +1,181 @@
+"""A topic of which only a random sample of the documents was judged: its frame, strata, ranks and grades."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+Labels = NDArray[np.intp]
+Values = NDArray[np.float64]
+
+UNKNOWN = np.int16(np.iinfo(np.int16).min)  # in place of a grade: the document has none
+
+
+@dataclass(frozen=True, eq=False)
+class SampledTopic:
+    """The frame of a topic: all documents from which the sample was drawn, at random within each stratum.
+
+    `strata` and the two arrays of grades have one element a document, and `ranks` has the shape (runs, documents).
+    """
+
+    strata: Labels  # a label of each document's stratum, 0 or more; the same label means alike strata in all topics
+    ranks: NDArray[np.int32]  # of each document in each run, from 1; 0 where the run did not retrieve it
+    grades: NDArray[np.int16]  # people's grades of the documents that were drawn and judged; UNKNOWN for all others
+    machine: NDArray[np.int16] | None = None  # a machine's grades of all documents; None without a machine
+
+    @cached_property
+    def sample(self) -> Labels:
+        """Indices of the documents in the sample, by label of their stratum."""
+        drawn = np.flatnonzero(self.grades != UNKNOWN)
+        return drawn[np.argsort(self.strata[drawn], kind="stable")]
+
+    @cached_property
+    def labels(self) -> Labels:
+        """The labels of the topic's strata, ascending."""
+        return np.unique(self.strata)
+
+    @cached_property
+    def sizes(self) -> NDArray[np.intp]:
+        """By label from 0: the number of documents N."""
+        return np.bincount(self.strata)
+
+    @cached_property
+    def sampled(self) -> NDArray[np.intp]:
+        """By label from 0: the number of documents n in the sample."""
+        return np.bincount(self.strata[self.sample], minlength=self.sizes.size)
+
+    @property
+    def unsampled(self) -> Labels:
+        """Labels of strata of which no document was judged: they forbid an estimate of the topic."""
+        return np.flatnonzero((self.sizes > 0) & (self.sampled == 0))
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all documents were judged."""
+        return self.sample.size == self.grades.size
+
+    @cached_property
+    def expansions(self) -> Values:
+        """Of each document in `sample`: N / n of its stratum."""
+        return (self.sizes / np.maximum(self.sampled, 1))[self.strata[self.sample]]
+
+    @cached_property
+    def variance_groups(self) -> tuple["VarianceGroup", ...]:
+        """The strata with a sampling error; those with one judged document are joined with a neighbour.
+
+        The variance of a single document cannot be estimated. The joined strata get the variance about their common
+        mean, which is too large rather than too small (collapsed strata: Cochran 1977, 5A.12).
+        """
+        uncertain = np.flatnonzero((self.sampled > 0) & (self.sampled < self.sizes))
+        joined: list[list[int]] = []
+        for label in uncertain.tolist():
+            if joined and (self._judged(joined[-1]) == 1 or self.sampled[label] == 1):
+                joined[-1].append(label)
+            else:
+                joined.append([label])
+        if len(joined) > 1 and self._judged(joined[-1]) == 1:
+            joined[-2:] = [joined[-2] + joined[-1]]
+        return tuple(self._group(labels) for labels in joined)
+
+    def _judged(self, labels: list[int]) -> int:
+        return int(self.sampled[labels].sum())
+
+    def _group(self, labels: list[int]) -> "VarianceGroup":
+        members = np.flatnonzero(np.isin(self.strata[self.sample], labels))
+        sizes, sampled = self.sizes[labels], self.sampled[labels]
+        return VarianceGroup(members, float((sizes * (sizes - sampled) / sampled).sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class VarianceGroup:
+    """A stratum with an estimated variance, or several: `factor` is N² (1 - n / N) / n, added over them.
+
+    `members` index the topic's `sample`.
+    """
+
+    members: Labels
+    factor: float
+
+    @property
+    def has_variance(self) -> bool:
+        """Whether there are two documents or more, from which a variance can be estimated."""
+        return self.members.size > 1
+
+    def covariance(self, values: Values) -> Values:
+        """Estimate the covariance of the totals of several variables, (variables, sample), as (variables, variables).
+
+        Cochran 1977, 5.3, with the finite-population correction.
+        """
+        of_group = values[:, self.members]
+        deviations = of_group - of_group.mean(axis=1, keepdims=True)
+        product: Values = deviations @ deviations.T
+        return product * (self.factor / (self.members.size - 1))
+
+
+@dataclass(frozen=True, eq=False)
+class CompletedTopic:
+    """A topic with a value for every document of the frame: the machine's, corrected by those of the sample.
+
+    A function of grades has at each document the machine's value times the weight of its stratum; at a document of the
+    sample also N / n times the difference of people's value from that. Its sum is the difference estimator of the total
+    (Cochran 1977, 7.5; PPI++: Angelopoulos, Duchi and Zrnic 2023), and with weights of 0 that of people alone
+    (Horvitz and Thompson 1952).
+    """
+
+    frame: SampledTopic
+    weights: Values  # by label of a stratum: how much the machine's values count, from 0 to 1
+
+    @property
+    def people(self) -> NDArray[np.int16]:
+        """People's grades of the documents in the sample."""
+        return self.frame.grades[self.frame.sample]
+
+    def machine_values(self, of: "GradeFunction") -> Values:
+        """The machine's values of the documents in the sample, times the weights of their strata."""
+        if self.frame.machine is None:
+            return np.zeros(self.frame.sample.size)
+        sample = self.frame.sample
+        weighted: Values = of(self.frame.machine[sample]) * self.weights[self.frame.strata[sample]]
+        return weighted
+
+    def residuals(self, of: "GradeFunction") -> Values:
+        """By how much people's values of the documents in the sample exceed the weighted ones of the machine."""
+        residuals: Values = of(self.people) - self.machine_values(of)
+        return residuals
+
+    def values(self, of: "GradeFunction") -> Values:
+        """The values of all documents."""
+        frame = self.frame
+        values = np.zeros(frame.grades.size)
+        if frame.machine is not None:
+            values += of(frame.machine) * self.weights[frame.strata]
+        values[frame.sample] += frame.expansions * self.residuals(of)
+        return values
+
+    def covariance_of_pairs(self, of: "GradeFunction", ranks: NDArray[np.int32]) -> Values:
+        """Estimate, for each run, the sum over pairs of documents of the covariance of their values by lower rank.
+
+        Two documents of a stratum are drawn together with probability n (n - 1) / (N (N - 1)); those of different
+        strata independently. Ranks are (runs, documents), 0 for documents that do not count.
+        """
+        frame, residuals = self.frame, self.residuals(of)
+        labels = frame.strata[frame.sample]
+        totals = np.zeros(len(ranks))
+        for label in frame.labels.tolist():
+            size, sampled = int(frame.sizes[label]), int(frame.sampled[label])
+            if not 1 < sampled < size:
+                continue
+            excess = (size / sampled) ** 2 - size * (size - 1) / (sampled * (sampled - 1))
+            members = labels == label
+            place = ranks[:, frame.sample[members]]
+            order = np.argsort(place, axis=1)
+            place = np.take_along_axis(place, order, axis=1)
+            values = np.where(place > 0, residuals[members][order], 0.0)
+            above = np.cumsum(values, axis=1) - values
+            totals += excess * (values * above / np.maximum(place, 1)).sum(axis=1)
+        return totals
+
+
+GradeFunction = Callable[[NDArray[np.int16]], Values]
