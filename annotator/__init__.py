@@ -1,7 +1,8 @@
 """annotator: builds pools from runs, has people judge them, and exports qrels and scores.
 
 For programs and notebooks: `evaluate` scores runs, `compare` tests them against a baseline, `agreement` compares
-judges, `pool` selects documents to judge, and `simulate` tries pooling strategies. Each takes files, dicts and frames.
+judges, `estimate` scores runs from a sample of judgements, `pool` selects documents to judge, and `simulate` tries
+pooling strategies. Each takes files, dicts and frames.
 """
 
 from importlib import import_module
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from annotator.library.agreement import agreement as agreement
     from annotator.library.comparison import compare as compare
+    from annotator.library.estimates import estimate as estimate
     from annotator.library.pools import pool as pool
     from annotator.library.pools import simulate as simulate
     from annotator.library.scores import evaluate as evaluate
@@ -20,12 +22,13 @@ __version__: str
 _OFFERED = {
     "agreement": "annotator.library.agreement",
     "compare": "annotator.library.comparison",
+    "estimate": "annotator.library.estimates",
     "evaluate": "annotator.library.scores",
     "pool": "annotator.library.pools",
     "simulate": "annotator.library.pools",
 }
 
-__all__ = ["__version__", "agreement", "compare", "evaluate", "pool", "simulate"]
+__all__ = ["__version__", "agreement", "compare", "estimate", "evaluate", "pool", "simulate"]
 
 if not TYPE_CHECKING:
 

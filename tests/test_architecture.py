@@ -431,6 +431,7 @@ LIBRARY = (
     "leaderboard",
     "inspection",
     "reusability",
+    "estimation",
     "costs",
     "pooling",
     "agreement",

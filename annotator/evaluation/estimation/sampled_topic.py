@@ -1,8 +1,9 @@
 """A topic of which only a random sample of the documents was judged: its frame, strata, ranks and grades."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -179,3 +180,25 @@ class CompletedTopic:
 
 
 GradeFunction = Callable[[NDArray[np.int16]], Values]
+
+
+@dataclass(frozen=True, eq=False)
+class FrameRanks:
+    """The ranks of a frame's documents in the runs, and how much of each run's top lies outside the frame."""
+
+    ranks: NDArray[np.int32]  # (runs, documents), from 1; 0 where the run did not retrieve the document
+    outside: Values  # (runs,): the share of the retrieved documents, to the depth asked for, outside the frame
+
+    @classmethod
+    def of(cls, frame: NDArray[Any], rankings: Sequence[NDArray[Any]], depth: int | None = None) -> "FrameRanks":
+        """Look the documents up, by docno or number, in one ranking of each run, best first."""
+        order = np.argsort(frame, kind="stable")
+        in_order = frame[order]
+        ranks = np.zeros((len(rankings), frame.size), np.int32)
+        outside = np.zeros(len(rankings))
+        for run, ranking in enumerate(rankings):
+            place = np.minimum(np.searchsorted(in_order, ranking), max(frame.size - 1, 0))
+            is_inside = in_order[place] == ranking if frame.size else np.zeros(ranking.size, np.bool_)
+            ranks[run, order[place[is_inside]]] = np.flatnonzero(is_inside) + 1
+            outside[run] = 1 - is_inside[:depth].mean() if ranking.size else 0.0
+        return cls(ranks, outside)

@@ -1,0 +1,163 @@
+"""Scores estimated from a sample of judgements."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.errors import InvalidValueError, Problems
+from annotator.evaluation.estimation.estimated_measures import estimated_measure
+from annotator.evaluation.estimation.estimates import Differences, Estimates, differences
+from annotator.evaluation.estimation.estimates import estimate as estimate_means
+from annotator.evaluation.estimation.sampled_topic import UNKNOWN, FrameRanks, SampledTopic, Values
+from annotator.evaluation.formats.unpacking import read_text
+from annotator.evaluation.metrics.inputs import named
+from annotator.evaluation.metrics.measures import Measure
+from annotator.evaluation.metrics.names import parse_measure
+from annotator.evaluation.qrels.qrels_format import QrelsRow
+from annotator.evaluation.qrels.qrels_table import QrelsTable, columns_of, read_qrels, table_of_columns
+from annotator.evaluation.runs.parsed_runs import ParsedList
+from annotator.library import inputs
+from annotator.library.inputs import DOCNO, GRADE, TOPIC, Given, grades_of, is_file, lists_by_run
+from annotator.library.tables import Cell, Table
+
+STRATUM = ("stratum",)
+Graded = Mapping[str, Mapping[str, int]]
+COLUMNS = ("run", "estimate", "low", "high", "low_in_all", "high_in_all", "by_draw", "outside")
+
+
+@dataclass(frozen=True, repr=False)
+class EstimatedScores(Table):
+    """A row for each run: its estimate, and 95 % intervals for these topics and, `_in_all`, for all topics like them.
+
+    `by_draw` is the share of the latter's variance that comes from the draw of documents, `outside` the share of the
+    run's documents, as deep as the measure looks, from which nothing could be drawn. With a machine `people` is the
+    estimate without it, with its interval, and `machine` the score by its grades alone, which is as biased as they are.
+    """
+
+    estimates: Estimates | None = None
+
+    @property
+    def differences(self) -> Table:
+        """A row for each two runs: the difference of their estimates with a 95 % interval, p, and p by Holm."""
+        if self.estimates is None:
+            return Table(("first", "second", "difference", "low", "high", "p", "p_holm"), ())
+        compared = differences(self.estimates.together)
+        rows = _rows_of_pairs([str(run) for run in self.column("run")], compared)
+        return Table(("first", "second", "difference", "low", "high", "p", "p_holm"), tuple(rows))
+
+
+def estimate(
+    sample: Given, runs: Given, measure: Given = "nDCG@10", *, machine: Given = None, relevant_from: int = 1
+) -> EstimatedScores:
+    """Estimate the mean of a measure over topics from a random sample of judgements.
+
+    `sample` has all documents from which was drawn, with their strata: a file of five columns (prels), or a frame with
+    the columns topic, docno, stratum and grade; -1 is for documents that were not drawn. Without strata there is one a
+    topic. `machine` are a machine's grades of all these documents, as qrels; runs are as of `evaluate`. Measures are
+    P, R, AP, CG, DCG, nDCG and RBP. Raises `InvalidValueError` for another one, for documents without a grade of the
+    machine, and when nothing can be estimated; `FileRefusedError` for files with problems.
+    """
+    wanted = parse_measure(str(measure))
+    how = estimated_measure(wanted, relevant_from)
+    table, lists = _sample_of(sample), lists_by_run(runs)
+    labels = None if machine is None else grades_of(machine, "machine")
+    built = [_topic(table, place, list(lists.values()), labels, wanted) for place in range(len(table.topics))]
+    found = estimate_means([topic for topic, _ in built], how)
+    if found is None:
+        raise InvalidValueError(
+            "Nothing can be estimated: every topic has a stratum of which no document is judged, or no relevant "
+            "document in its sample."
+        )
+    outside: Values = np.array([ranks.outside for _, ranks in built]).mean(axis=0)
+    columns = (*COLUMNS, *(() if machine is None else ("people", "people_low", "people_high", "machine")))
+    rows = _rows(list(lists), found, outside)
+    return EstimatedScores(columns, tuple(rows), tuple(_notes(table.topics, found)), found)
+
+
+def _sample_of(given: Given) -> QrelsTable:
+    if is_file(given):
+        problems = Problems()
+        shown, source = named(given)
+        text = read_text(problems, shown, source)
+        table = None if text is None else read_qrels(shown, text, problems)
+        problems.report_if_any()
+        if table is None:
+            raise InvalidValueError("%(name)s could not be read.", name="sample")
+        return table
+    if isinstance(given, QrelsTable):
+        return given
+    topics, docnos, strata, grades = inputs.columns_of(given, "sample", TOPIC, DOCNO, STRATUM, GRADE)
+    inputs.grouped(topics, docnos, grades)  # refuses a document that is in a topic twice
+    rows = enumerate(zip(topics, docnos, grades, strata, strict=True), 1)
+    return table_of_columns(
+        columns_of(
+            QrelsRow(topic, docno, int(grade), row, str(stratum)) for row, (topic, docno, grade, stratum) in rows
+        )
+    )
+
+
+def _topic(
+    table: QrelsTable, place: int, runs: Sequence[Mapping[str, ParsedList]], machine: Graded | None, measure: Measure
+) -> tuple[SampledTopic, FrameRanks]:
+    entries = slice(int(table.first[place]), int(table.first[place + 1]))
+    topic, docnos, grades = table.topics[place], table.docnos[entries], table.grades[entries]
+    strata = np.zeros(grades.size, np.intp) if table.strata is None else table.strata[entries].astype(np.intp)
+    empty = np.zeros(0, "S1")
+    rankings = [lists[topic].docnos if topic in lists else empty for lists in runs]
+    ranks = FrameRanks.of(docnos, rankings, None if measure.cutoff is None else int(measure.cutoff))
+    labels = None if machine is None else _labels(topic, docnos, machine.get(topic, {}))
+    return SampledTopic(strata, ranks.ranks, np.where(grades < 0, UNKNOWN, grades), labels), ranks
+
+
+def _labels(topic: str, docnos: NDArray[np.bytes_], graded: Mapping[str, int]) -> NDArray[np.int16]:
+    named_docnos = [bytes(docno).decode() for docno in docnos]
+    missing = [docno for docno in named_docnos if docno not in graded]
+    if missing:
+        raise InvalidValueError(
+            "The machine has no grade for %(count)d documents of topic %(topic)s from which the sample was drawn, "
+            "such as %(docno)s.",
+            count=len(missing),
+            topic=topic,
+            docno=missing[0],
+        )
+    return np.array([graded[docno] for docno in named_docnos], np.int16)
+
+
+def _rows(runs: Sequence[str], found: Estimates, outside: Values) -> Iterator[tuple[Cell, ...]]:
+    together, people, machine = found.together, found.people, found.machine
+    for place, run in enumerate(runs):
+        value, half = float(together.values[place]), float(together.half_widths[place])
+        in_all = together.half_widths_in_all
+        shares = together.shares_of_draw
+        row: tuple[Cell, ...] = (
+            *(run, value, value - half, value + half),
+            *((None, None) if in_all is None else (value - float(in_all[place]), value + float(in_all[place]))),
+            *(None if shares is None else float(shares[place]), float(outside[place])),
+        )
+        if people is not None and machine is not None:
+            alone, width = float(people.values[place]), float(people.half_widths[place])
+            row = (*row, alone, alone - width, alone + width, float(machine[place]))
+        yield row
+
+
+def _rows_of_pairs(runs: Sequence[str], compared: Differences) -> Iterator[tuple[Cell, ...]]:
+    above = zip(*(side.tolist() for side in np.triu_indices(len(runs), 1)), strict=True)
+    for first, second in above:
+        value, half = float(compared.values[first, second]), float(compared.half_widths[first, second])
+        p_values = (one.of(first, second).value for one in (compared.p, compared.corrected))
+        yield (runs[first], runs[second], value, value - half, value + half, *p_values)
+
+
+def _notes(topics: Sequence[str], found: Estimates) -> Iterator[str]:
+    of = partial(_listed, topics)
+    if found.unsampled:
+        yield f"Left out, since nothing of a stratum is judged: {of(found.unsampled)}"
+    if found.undefined:
+        yield f"Left out, since the sample has no relevant document: {of(found.undefined)}"
+
+
+def _listed(topics: Sequence[str], places: Sequence[int]) -> str:
+    return ", ".join(topics[place] for place in places)
