@@ -14,7 +14,7 @@ from annotator.errors import InvalidValueError, NotFoundError, Problems
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.formats.unpacking import unpack_into
 from annotator.evaluation.pooling.ordering import judging_order
-from annotator.evaluation.qrels.qrels_format import KnownGrade, readable_known_grades
+from annotator.evaluation.qrels.gold_question_files import KnownGrade, readable_known_grades
 from annotator.evaluation.qrels.scale import note_outside_scale
 from annotator.files import InputFile
 from annotator.storage import (

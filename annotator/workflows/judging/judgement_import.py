@@ -11,17 +11,15 @@ from sqlalchemy.orm import Session
 from annotator.errors import Problem, Problems
 from annotator.evaluation.formats.unpacking import unpack_into
 from annotator.evaluation.pooling.ordering import judging_order
-from annotator.evaluation.qrels.qrels_format import (
-    UNJUDGED,
-    QrelsRow,
+from annotator.evaluation.qrels.label_refusals import (
     note_decided,
     note_drafts,
     note_kept_apart,
     note_lost_grades,
     note_outside_pool,
     note_outside_pool_of_dropped,
-    readable_rows,
 )
+from annotator.evaluation.qrels.qrels_format import UNJUDGED, QrelsRow, readable_rows
 from annotator.files import InputFile
 from annotator.storage import (
     ACCEPTED,

@@ -17,7 +17,8 @@ from annotator.evaluation.formats.document_formats import parse_documents
 from annotator.evaluation.formats.qualifying_format import parse_qualifying
 from annotator.evaluation.formats.topic_formats import parse_topics
 from annotator.evaluation.formats.unpacking import unpack_into
-from annotator.evaluation.qrels.qrels_format import parse_qrels, readable_known_grades, readable_rows
+from annotator.evaluation.qrels.gold_question_files import readable_known_grades
+from annotator.evaluation.qrels.qrels_format import parse_qrels, readable_rows
 from annotator.evaluation.runs.run_format import first_tag_of, parse_run
 
 RUN = "1 Q0 a 1 2.5 t\n"
