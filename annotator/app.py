@@ -36,6 +36,7 @@ from annotator.web.site import (
     formatting,
     language,
     navigation,
+    replica,
     sessions,
 )
 from annotator.web.site.sessions import cookie_name
@@ -70,6 +71,7 @@ def create_app(settings: Settings, database: Database) -> Flask:
         compression,
         navigation,
         background,
+        replica,
     ):
         part.install(app)
     csrf = CSRFProtect(app)
@@ -84,7 +86,7 @@ def wsgi() -> Flask:
     settings = Settings.from_environment()
     refuse_weak_key(settings)
     write_log(settings.log_format)
-    return create_app(settings, Database(settings.database_url))
+    return create_app(settings, Database(settings.database_url, settings.replica_url))
 
 
 def _configuration(settings: Settings) -> dict[str, object]:

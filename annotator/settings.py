@@ -39,6 +39,8 @@ class Settings:
     secret_key: str = field(default="", repr=False)
     #: The database; also `postgresql+psycopg://…`, with the extra `postgres`.
     database_url: str = DEFAULT_DATABASE_URL
+    #: A streaming replica of a PostgreSQL database: pages of results are read from it while it keeps up. Empty: none.
+    replica_url: str = ""
     #: The largest upload by page, in MiB.
     upload_limit: int = 256 * MEBIBYTE
     #: The largest file after unpacking, in MiB.
@@ -303,6 +305,7 @@ def _as_switch(on: bool) -> str:  # noqa: FBT001 - the value of a setting is its
 KINDS: Mapping[str, Kind] = {
     "secret_key": Kind("secret_key", _text),
     "database_url": Kind("database_url", _filled),
+    "replica_url": Kind("replica_url", _text),
     "upload_limit_mb": Kind("upload_limit", _mebibytes, _in_mebibytes, (int,)),
     "unpacked_limit_mb": Kind("unpacked_limit", _mebibytes, _in_mebibytes, (int,)),
     "secure_cookies": Kind("secure_cookies", _switch, _as_switch, (bool, int)),

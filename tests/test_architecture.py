@@ -143,6 +143,7 @@ ENTRY_POINTS = {"api", "cli", "web", "worker"}
 NOTES = "note"
 REPEATS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 DATABASE = "storage/site/database.py"
+REPLICA = "storage/site/replica.py"  # asks both servers how far they are
 OPENS = {"Session", "sessionmaker", "scoped_session", "create_engine"}
 MODULES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
 
@@ -215,7 +216,7 @@ def test_nothing_is_imported_inside_a_function() -> None:
 
 def test_nobody_else_opens_a_session_or_a_connection() -> None:
     # Theirs would begin no transaction on SQLite: each statement would be stored by itself.
-    assert breaking([module for module in MODULES if module != DATABASE], opened) == {}
+    assert breaking([module for module in MODULES if module not in {DATABASE, REPLICA}], opened) == {}
 
 
 def opened(module: str) -> list[str]:

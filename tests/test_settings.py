@@ -20,6 +20,7 @@ def test_another_process_reads_the_same_settings() -> None:
     settings = Settings(
         secret_key="key",
         database_url="sqlite:///x",
+        replica_url="postgresql+psycopg://replica/x",
         upload_limit=5 * MEBIBYTE,
         unpacked_limit=7 * MEBIBYTE,
         secure_cookies=True,

@@ -23,6 +23,7 @@ from sqlalchemy.orm import Session, SessionTransaction
 from annotator.errors import BusyError, ConflictError, InvalidValueError
 from annotator.files import OWNER_ONLY
 from annotator.installed import how_to_install
+from annotator.storage.site.replica import Replica, reads_much
 from annotator.storage.site.transient_errors import PRIMARY_CODE, came_second, gave_way, refuse_for_now
 from annotator.storage.site.write_guard import write_guard
 
@@ -95,8 +96,11 @@ class HeldUpError(BaseException):
 class Database:
     """Creates sessions with one transaction each: committed when the block ends, rolled back when it raises."""
 
-    def __init__(self, url: str) -> None:
-        """Create an engine for `url`; no connection is opened yet."""
+    def __init__(self, url: str, replica_url: str = "") -> None:
+        """Create an engine for `url`, and for a replica of it; no connection is opened yet.
+
+        Raises `InvalidValueError` for an unusable URL, and for a replica of another database than PostgreSQL.
+        """
         try:
             backend = make_url(url).get_backend_name()
             # Errors are logged with the statement, whose values may be secrets.
@@ -110,6 +114,7 @@ class Database:
         except (ArgumentError, ValueError) as error:
             raise refused_url(url, error) from error
         self.is_sqlite = backend == "sqlite"
+        self._replica = _replica_of(self.engine, replica_url) if replica_url else None
         self._is_guarded = True
         self._watcher = _Watcher(self.engine)
         if self.is_sqlite:
@@ -170,9 +175,25 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """A read session with one consistent snapshot that never waits for a writer."""
-        with _ReadingSession(self._reading, expire_on_commit=False) as session:
-            yield session
+        """A read session with one consistent snapshot that never waits for a writer.
+
+        Raises `BusyError` when a replica, from which a page that reads much is read, fails meanwhile.
+        """
+        replica = self._ready_replica()
+        if replica is None:
+            with _ReadingSession(self._reading, expire_on_commit=False) as session:
+                yield session
+            return
+        engine = replica.engine.execution_options(isolation_level="REPEATABLE READ")
+        try:
+            with _ReadingSession(engine, expire_on_commit=False) as session:
+                yield session
+        except OperationalError as error:
+            replica.rest(str(error.orig))
+            raise BusyError("The page could not be read: the database was interrupted. Try again.") from error
+
+    def _ready_replica(self) -> Replica | None:
+        return self._replica if self._replica is not None and reads_much.get() and self._replica.is_ready() else None
 
     def read(
         self,
@@ -228,6 +249,8 @@ class Database:
     def close(self) -> None:
         """Close all connections."""
         self._watcher.close()
+        if self._replica is not None:
+            self._replica.close()
         self.engine.dispose()
 
 
@@ -259,6 +282,18 @@ class _Watcher:
             if self._connection is not None and self._process == os.getpid():
                 self._connection.close()
             self._connection = None
+
+
+def _replica_of(engine: Engine, url: str) -> Replica:
+    if engine.dialect.name != "postgresql":
+        raise InvalidValueError("Only PostgreSQL has replicas; the database is %(kind)s.", kind=engine.dialect.name)
+    try:
+        replica = Replica(url, engine)
+    except (ArgumentError, ValueError) as error:
+        raise refused_url(url, error) from error
+    if replica.engine.dialect.name != engine.dialect.name:
+        raise refused_url(url, ValueError("a replica is PostgreSQL, too."))
+    return replica
 
 
 class _OurSession(Session):
