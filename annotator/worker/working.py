@@ -273,6 +273,7 @@ class Indexing:
         if time.monotonic() < self._next_look:
             return False
         try:
+            self._mend()
             if self._after or self._is_due():
                 return self._indexed()
         except (BusyError, DBAPIError) as trouble:
@@ -284,6 +285,16 @@ class Indexing:
             self._next_complete_look = time.monotonic()
         self._wait()
         return False
+
+    def _mend(self) -> None:
+        """Make an index that cannot be read anew, and read all documents."""
+        with self._database.reading() as session:
+            if search.has_usable_index(session):
+                return
+        LOG.warning("The search index is missing or damaged: the worker builds a new one.")
+        with self._database.transaction() as session:
+            search.mend_index(session)
+        self._after, self._next_complete_look, self._is_tuned = 0, time.monotonic(), False
 
     def _is_due(self) -> bool:
         with self._database.reading() as session:

@@ -31,6 +31,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import NotAllowedError
 from annotator.storage.documents.documents import ROWS_AT_ONCE, TEXTS_AT_ONCE
+from annotator.storage.documents.index_repair import index_needed
 from annotator.storage.site.bulk_insert import chunks, fetch_rows, ids_as_rows, insert_rows
 from annotator.storage.tables.collections import AuditEvent
 from annotator.storage.tables.documents import WORDS, Document, DocumentWords, _make_index
@@ -118,6 +119,7 @@ def has_any(parts: Sequence[ColumnElement[bool]]) -> ColumnElement[bool]:
 MOST_RANKED = 10_000
 
 
+@index_needed()
 def find_words(session: Session, collection_id: int, wanted: SearchCondition, *, first: int, most: int) -> FoundTexts:
     """Up to `most` of the matching documents from offset `first` on, ordered by rank and docno.
 
@@ -176,6 +178,7 @@ def _rarest_parts(session: Session, collection_id: int, wanted: SearchCondition)
     )
 
 
+@index_needed()
 def found_among(session: Session, collection_id: int, wanted: SearchCondition, ids: Iterable[int]) -> set[int]:
     """The ids among `ids` that match the query."""
     source, condition, _ = _search(session, collection_id, wanted)
@@ -214,6 +217,7 @@ def _texts(session: Session, ids: Sequence[int]) -> list[FoundText]:
     return [texts[id_] for id_ in ids]
 
 
+@index_needed()
 def index_documents(session: Session, words: Iterable[tuple[int, str]]) -> int:
     """Add documents that are not indexed to the index, each with its words; return their number."""
     tables = [(WORDS, ("document_id", "words"))]
@@ -228,6 +232,7 @@ def index_documents(session: Session, words: Iterable[tuple[int, str]]) -> int:
     return count
 
 
+@index_needed()
 def forget_documents(session: Session, document_ids: Sequence[int]) -> None:
     """Remove documents from the index; those that are not indexed are ignored."""
     for chunk in chunks(list(document_ids)):
@@ -380,14 +385,18 @@ IMPORT = "documents.import"
 IMPORTS = (IMPORT, "collections.import", "collections.copy")
 
 
-def latest_import(session: Session, collection_id: int) -> tuple[int, int] | None:
-    """What changes with every import of texts of a collection: the entry of the last one, and the greatest document.
+def latest_import(session: Session, collection_id: int) -> tuple[int, int, int] | None:
+    """What changes with every import of texts of a collection, and when the index is built again.
 
-    None when the audit log has none. It reads two indexes; to count the documents takes a second for a few million.
+    The entry of the last import, the greatest document and the greatest one that is indexed; None when the audit log
+    has no import. It reads three indexes; to count the documents takes a second for a few million.
     """
     entries = select(func.max(AuditEvent.id)).where(AuditEvent.collection_id == collection_id)
     entry = session.scalar(entries.where(AuditEvent.action.in_(IMPORTS)))
-    return None if entry is None else (entry, session.scalar(select(func.max(Document.id))) or 0)
+    if entry is None:
+        return None
+    greatest = session.scalar(select(func.max(Document.id))), session.scalar(select(func.max(WORDS.c.document_id)))
+    return entry, greatest[0] or 0, greatest[1] or 0
 
 
 def import_after(session: Session, entry: int) -> int | None:

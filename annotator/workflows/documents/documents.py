@@ -20,6 +20,7 @@ from annotator.spreadsheets import csv_text
 from annotator.storage import ACCEPTED, Document, PoolItem, Topic
 from annotator.storage.collections.collection import find_collection, lock_collection, lock_open_collection
 from annotator.storage.documents.documents import ROWS_AT_ONCE, document_ids
+from annotator.storage.documents.index_repair import mend_index
 from annotator.storage.documents.search import forget_documents, index_documents
 from annotator.storage.judging.changed_texts import (
     OldJudgement,
@@ -164,9 +165,11 @@ def _sort_out(
 def index_collection(session: Session, slug: str) -> int:
     """Rebuild the search index of every document with a text, and return their number.
 
-    Imports keep the index up to date; a newer Python may classify more characters as letters.
+    Imports keep the index up to date; a newer Python may classify more characters as letters. An index that cannot be
+    read is built anew; the worker then indexes the documents of other collections.
     """
     collection = lock_collection(session, slug)
+    mend_index(session)
     has_text = (Document.collection_id == collection.id) & Document.body.is_not(None)
     # Indexing of new documents takes the same lock.
     locked = select(Document.id).where(has_text).with_for_update(key_share=True)

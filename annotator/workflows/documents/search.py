@@ -15,6 +15,8 @@ from annotator.evaluation.search.search_snippets import SnippetPart, mark, snipp
 from annotator.evaluation.search.search_text import Phrase, indexed_words, plain_text
 from annotator.storage import ACCEPTED, Database, Document, Judgement, PoolItem
 from annotator.storage.collections.collection import find_collection, find_topic
+from annotator.storage.documents.index_repair import has_usable_index as has_usable_index
+from annotator.storage.documents.index_repair import mend_index as mend_index
 from annotator.storage.documents.search import (
     FoundText,
     SearchCondition,
@@ -208,6 +210,7 @@ def words_to_index(session: Session, *, after: int = 0, most: int = BATCH) -> li
 
 def index_rest(database: Database) -> Iterator[int]:
     """Index all documents not indexed yet, each batch in its own transaction; yields the size of each batch."""
+    database.attempt(mend_index)
     database.attempt(tune_index)
     after = 0
     while several := _words_after(database, after):
@@ -218,7 +221,7 @@ def index_rest(database: Database) -> Iterator[int]:
 
 
 # Of each engine: epoch and collection → the latest import when all of its documents were indexed.
-_all_indexed: WeakKeyDictionary[object, dict[tuple[str, int], tuple[int, int]]] = WeakKeyDictionary()
+_all_indexed: WeakKeyDictionary[object, dict[tuple[str, int], tuple[int, int, int]]] = WeakKeyDictionary()
 MOST_REMEMBERED = 1_000
 
 
