@@ -23,6 +23,14 @@ def test_a_search_marks_the_words_and_what_is_pooled_for_the_topic(program: Call
     assert all("Title" in hit["marked"] for hit in found["hits"])
 
 
+def test_a_search_tells_whether_more_match(program: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    ola = program("ola")
+    assert ola.get(f"{NEWS}/search", q="text").json["more"] is False
+    monkeypatch.setattr("annotator.storage.documents.search.MOST_RANKED", 3)
+    found = ola.get(f"{NEWS}/search", q="text").json
+    assert (found["total"], found["more"], len(found["hits"])) == (3, True, 3)
+
+
 def test_a_search_has_pages(program: Caller) -> None:
     ola = program("ola")
     pages = [ola.get(f"{NEWS}/search", q="text", page=page, page_size=2).json for page in (1, 2, 3, 4)]

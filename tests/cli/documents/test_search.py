@@ -36,6 +36,13 @@ def test_what_is_found_is_listed_with_whether_it_is_pooled_for_the_topic(texts: 
     assert len(texts.table("documents", "search", "news", "cats", "--most", "1")) == 1
 
 
+def test_a_command_says_that_more_match_than_it_lists(texts: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("annotator.storage.documents.search.MOST_RANKED", 1)
+    result = texts("documents", "search", "news", "cats")
+    assert [line.split()[0] for line in result.stdout.splitlines()[1:]] == ["e"]
+    assert result.stderr.splitlines()[-1] == "More documents match: add words to narrow the search."
+
+
 def test_what_is_found_is_added_for_the_person_who_searched(texts: CommandLine) -> None:
     texts.done("users", "add", "ola", given="a long password\n")
     add = ("documents", "search", "news", "cat*", "--for-topic", "2", "--add-to-pool")

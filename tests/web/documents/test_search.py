@@ -4,7 +4,7 @@ import re
 
 import pytest
 from build import SLUG, document_file, labels, member
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 from visiting import Visit, words
 from werkzeug.test import TestResponse
 
@@ -61,6 +61,27 @@ def test_many_documents_are_paged(visit: Visit, news: str, database: Database) -
     assert 'rel="prev"' in second.text
     assert "There are no more of them on this page." in words(ola.get(f"{news}/search?q=text&page=9"))
     assert len(hits(ola.get(f"{news}/search?q=text&page=x"))) == 20
+
+
+def test_a_page_says_that_more_match_than_it_lists(visit: Visit, news: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("annotator.storage.documents.search.MOST_RANKED", 3)
+    page = words(visit("ola").get(f"{news}/search?q=text"))
+    assert "Documents listed: 3; shown: 1 to 3" in page
+    assert "More documents match." in page
+    assert "More documents match." not in words(visit("ola").get(f"{news}/search?q=text+b"))
+
+
+def test_a_damaged_index_is_told_and_the_documents_stay_in_reach(visit: Visit, news: str, database: Database) -> None:
+    if not database.is_sqlite:
+        return
+    with database.engine.connect() as connection:
+        connection.execute(text("DROP TABLE document_words_index"))
+        connection.commit()
+    ola = visit("ola")
+    page = ola.get(f"{news}/search?q=text")
+    assert page.status_code == 503
+    assert "The search index is missing or damaged." in words(page)
+    assert ola.get(f"{news}/search/document?docno=a").status_code == 200
 
 
 def test_an_organiser_adds_what_is_ticked(visit: Visit, news: str, database: Database) -> None:
