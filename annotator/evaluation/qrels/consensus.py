@@ -4,43 +4,88 @@ A policy may depend on the judge of a grade (the owner of the topic, an adjudica
 relevant grade. `parse_policy` parses any policy, and `settle_opinions` applies it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annotator.errors import InvalidValueError, Sentence
+from annotator.evaluation.qrels.topic_judgements import Flags, Ids, begins_of
 
 ONE_JUDGE = "judge:"
 ADJUDICATED_ELSE = "adjudicated-else-"
 FIRST, THIRD = 1, 3
+NOBODY = -1
 
 
-class Opinion(NamedTuple):
-    """A judge's current grade of a pool item, with the attributes that policies use.
+@dataclass(frozen=True, eq=False)
+class Opinions:
+    """Judges' current grades as columns, at most one a judge and item; the opinions on an item stand together.
 
-    Of several adjudications of an item, the last one in a list decides.
-    `place` is 1 for the judge who was the first to grade the item, 2 for the second, and 0 when that is unknown.
+    `place` is 1 for the judge who was the first to grade the item, 2 for the second, and 0 when that is unknown. Of
+    several adjudications of an item, the last one decides. `judges` maps names to the numbers in `judge`.
     """
 
-    item: int
-    grade: int
-    judge: str
-    place: int = 0
-    by_owner: bool = False
-    adjudicates: bool = False
+    item: Ids
+    grade: Ids
+    judge: Ids
+    place: Ids
+    by_owner: Flags
+    adjudicates: Flags
+    is_machine: Flags
+    judges: Mapping[str, int]
+
+    @classmethod
+    def of(
+        cls,
+        items: Sequence[int],
+        grades: Sequence[int],
+        judges: Sequence[str],
+        places: Sequence[int],
+        by_owner: Sequence[bool],
+        adjudicates: Sequence[bool],
+        is_machine: Sequence[bool],
+    ) -> "Opinions":
+        """Take columns in any order of the items."""
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(judges))}
+        item = np.array(items, np.int64)
+        order = np.argsort(item, kind="stable")
+        judge = np.array([numbers[name] for name in judges], np.int64)
+        grade, place = (np.array(column, np.int64)[order] for column in (grades, places))
+        owns, decides, machine = (np.array(column, np.bool_)[order] for column in (by_owner, adjudicates, is_machine))
+        return cls(item[order], grade, judge[order], place, owns, decides, machine, numbers)
+
+    @cached_property
+    def first(self) -> NDArray[np.intp]:
+        """The index of the first opinion on each item."""
+        return np.flatnonzero(begins_of(self.item))
+
+    @cached_property
+    def group(self) -> NDArray[np.intp]:
+        """The number of each opinion's item, from 0."""
+        return np.cumsum(begins_of(self.item)) - 1
+
+    def any(self, flags: Flags) -> Flags:
+        """For each item whether any of its opinions has the flag."""
+        return np.logical_or.reduceat(flags, self.first) if flags.size else flags
+
+    def lowest(self, values: Ids) -> Ids:
+        """For each item the lowest of its opinions' values."""
+        return np.asarray(np.minimum.reduceat(values, self.first)) if values.size else values
+
+    def highest(self, values: Ids) -> Ids:
+        """For each item the highest of its opinions' values."""
+        return np.asarray(np.maximum.reduceat(values, self.first)) if values.size else values
 
 
 @dataclass(frozen=True, eq=False)
 class GradesByItem:
     """Grades by item, and within an item from the lowest to the highest."""
 
-    grade: NDArray[np.int64]
-    place: NDArray[
-        np.intp
-    ]  # of each grade: position of its judge in the order of first judgement, from 1; 0 if unknown
+    grade: Ids
+    place: Ids  # of each grade: position of its judge in the order of first judgement, from 1; 0 if unknown
     first: NDArray[np.intp]  # of each item: index of its first grade
     count: NDArray[np.intp]  # of each item: number of grades, 1 or more
 
@@ -56,7 +101,7 @@ class Policy:
 
     choose: Callable[[GradesByItem], NDArray[np.int64]]
     sentence: Sentence
-    counted: Callable[[Sequence[Opinion], int], Sequence[Opinion]] | None = None  # None: all opinions count
+    counted: Callable[[Opinions, int], Flags] | None = None  # None: all opinions count
     needs_its_judge: bool = False
 
 
@@ -102,34 +147,36 @@ def highest(grades: GradesByItem) -> NDArray[np.int64]:
     return grades.grade.take(grades.first + grades.count - 1)
 
 
-def owners(opinions: Sequence[Opinion], _relevant_from: int) -> list[Opinion]:
+def owners(opinions: Opinions, _relevant_from: int) -> Flags:
     """Count only the grade of the topic's owner; none when the owner has not judged."""
-    return [opinion for opinion in opinions if opinion.by_owner]
+    return opinions.by_owner
 
 
-def owners_else_everybody(opinions: Sequence[Opinion], _relevant_from: int) -> list[Opinion]:
+def owners_else_everybody(opinions: Opinions, _relevant_from: int) -> Flags:
     """Count only the owner's grade for items that the owner graded, all grades for the others."""
-    owned = {opinion.item for opinion in opinions if opinion.by_owner}
-    return [opinion for opinion in opinions if opinion.by_owner or opinion.item not in owned]
+    return _else_all(opinions, opinions.by_owner)
 
 
-def any_relevant(opinions: Sequence[Opinion], relevant_from: int) -> list[Opinion]:
+def any_relevant(opinions: Opinions, relevant_from: int) -> Flags:
     """For an item that any judge finds relevant, count only the relevant grades: the union of the relevant sets."""
-    found = {opinion.item for opinion in opinions if opinion.grade >= relevant_from}
-    return [opinion for opinion in opinions if opinion.grade >= relevant_from or opinion.item not in found]
+    return _else_all(opinions, opinions.grade >= relevant_from)
 
 
-def all_relevant(opinions: Sequence[Opinion], relevant_from: int) -> list[Opinion]:
+def all_relevant(opinions: Opinions, relevant_from: int) -> Flags:
     """For an item that any judge finds not relevant, count only those grades: the intersection of the relevant sets."""
-    refused = {opinion.item for opinion in opinions if opinion.grade < relevant_from}
-    return [opinion for opinion in opinions if opinion.grade < relevant_from or opinion.item not in refused]
+    return _else_all(opinions, opinions.grade < relevant_from)
+
+
+def _else_all(opinions: Opinions, preferred: Flags) -> Flags:
+    """Count the preferred opinions of items that have any, all of the others."""
+    return preferred | ~opinions.any(preferred)[opinions.group]
 
 
 def named_judge(name: str) -> Policy:
     """Count only the grades of one judge."""
 
-    def counted(opinions: Sequence[Opinion], _relevant_from: int) -> list[Opinion]:
-        return [opinion for opinion in opinions if opinion.judge == name]
+    def counted(opinions: Opinions, _relevant_from: int) -> Flags:
+        return np.asarray(opinions.judge == opinions.judges.get(name, NOBODY), np.bool_)
 
     return Policy(
         lowest, Sentence("Only the grades of the judge %(judge)s.", {"judge": name}), counted, needs_its_judge=True
@@ -139,12 +186,14 @@ def named_judge(name: str) -> Policy:
 def adjudicated_else(policy: Policy, sentence: Sentence) -> Policy:
     """For an adjudicated item count only its last adjudication, for others what the policy counts."""
 
-    def counted(opinions: Sequence[Opinion], relevant_from: int) -> list[Opinion]:
-        decided = {opinion.item: opinion for opinion in opinions if opinion.adjudicates}
-        others = [opinion for opinion in opinions if opinion.item not in decided]
+    def counted(opinions: Opinions, relevant_from: int) -> Flags:
+        last = opinions.highest(np.where(opinions.adjudicates, np.arange(opinions.item.size), NOBODY))
+        is_decided = last > NOBODY
+        counts = ~is_decided[opinions.group]
         if policy.counted is not None:
-            others = list(policy.counted(others, relevant_from))
-        return [*decided.values(), *others]
+            counts &= policy.counted(opinions, relevant_from)
+        counts[last[is_decided]] = True
+        return counts
 
     return Policy(policy.choose, sentence, counted, policy.needs_its_judge)
 
@@ -177,40 +226,40 @@ def parse_policy(name: str) -> Policy:
     )
 
 
-def settle_opinions(policy: Policy, opinions: Sequence[Opinion], relevant_from: int) -> dict[int, int]:
-    """Combine opinions, at most one a judge and item, into {item: grade}, items ascending.
+def settle_opinions(policy: Policy, opinions: Opinions, relevant_from: int) -> tuple[Flags, Ids]:
+    """Combine opinions; returns for each item, in their order, whether it has a grade, and the grade, else 0.
 
-    Items without a counted opinion are missing. A document that a judge could not judge has no opinion.
+    Items without a counted opinion have none. A document that a judge could not judge has no opinion.
     """
-    counted = opinions if policy.counted is None else policy.counted(opinions, relevant_from)
-    columns = ([opinion.item for opinion in counted], [opinion.grade for opinion in counted])
-    return settle_grades(policy, *columns, [opinion.place for opinion in counted])
+    low, high = opinions.lowest(opinions.grade), opinions.highest(opinions.grade)
+    # Most items have one grade, which every policy chooses, unless it lacks its judge.
+    concerned = np.ones(low.size, np.bool_) if policy.needs_its_judge else low != high
+    counts = concerned[opinions.group]
+    if policy.counted is not None and counts.any():
+        counts = counts & policy.counted(opinions, relevant_from)
+    item, grade, place = (column[counts] for column in (opinions.group, opinions.grade, opinions.place))
+    has_grade, grades = ~concerned, np.where(concerned, 0, low)
+    if item.size:
+        order = np.lexsort((grade, item))
+        item = item[order]
+        first = np.flatnonzero(begins_of(item))
+        by_item = GradesByItem(grade[order], place[order], first, np.diff(first, append=item.size))
+        grades[item[first]] = policy.choose(by_item)
+        has_grade[item[first]] = True
+    return has_grade, grades
 
 
-def settle_grades(policy: Policy, items: Sequence[int], grades: Sequence[int], places: Sequence[int]) -> dict[int, int]:
-    """Combine grades that all count, given as columns, into {item: grade}, items ascending."""
-    if not items:
-        return {}
-    item, grade = np.array(items, np.int64), np.array(grades, np.int64)
-    order = np.lexsort((grade, item))
-    settled, first, count = np.unique(item[order], return_index=True, return_counts=True)
-    chosen = policy.choose(GradesByItem(grade[order], np.array(places, np.intp)[order], first, count))
-    return dict(zip(settled.tolist(), chosen.tolist(), strict=True))
+def disputed_items(opinions: Opinions) -> Flags:
+    """For each item whether its human judges disagree, and no person has adjudicated it."""
+    bounds = np.iinfo(np.int64)
+    low = opinions.lowest(np.where(opinions.is_machine, bounds.max, opinions.grade))
+    high = opinions.highest(np.where(opinions.is_machine, bounds.min, opinions.grade))
+    return (low < high) & ~decided_items(opinions)
 
 
-def disputed_items(opinions: Iterable[Opinion], relevant_from: int | None = None) -> set[int]:
-    """Return the items whose judges disagree and that are not adjudicated.
-
-    With `relevant_from`, only those whose judges disagree on whether the document is relevant.
-    """
-    given: dict[int, set[int]] = {}
-    decided = set()
-    for opinion in opinions:
-        grade = opinion.grade if relevant_from is None else int(opinion.grade >= relevant_from)
-        given.setdefault(opinion.item, set()).add(grade)
-        if opinion.adjudicates:
-            decided.add(opinion.item)
-    return {item for item, grades in given.items() if len(grades) > 1} - decided
+def decided_items(opinions: Opinions) -> Flags:
+    """For each item whether a person has adjudicated it."""
+    return opinions.any(opinions.adjudicates & ~opinions.is_machine)
 
 
 _NOT_ADJUDICATED = {

@@ -156,9 +156,14 @@ def arrays_of(grades: Mapping[int, int]) -> tuple[NDArray[np.int32], NDArray[np.
     if isinstance(grades, GradesInArrays):
         return grades.documents, grades.grades
     values = np.fromiter(grades.values(), np.int64, len(grades))
+    return np.fromiter(grades.keys(), np.int32, len(grades)), grades_of_16_bits(values)
+
+
+def grades_of_16_bits(values: NDArray[np.int64]) -> NDArray[np.int16]:
+    """Grades in fewer bits; raises `InvalidValueError` for one that does not fit."""
     if values.size and not ABSENT < values.min() <= values.max() <= GRADES.max:
         raise InvalidValueError("Grades must lie between %(low)d and %(high)d.", low=ABSENT + 1, high=GRADES.max)
-    return np.fromiter(grades.keys(), np.int32, len(grades)), values.astype(np.int16)
+    return values.astype(np.int16)
 
 
 def topic_lines(number: str, grades: Iterable[tuple[str, int]]) -> bytes:

@@ -3,17 +3,21 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 from typing import Protocol
 
+import numpy as np
+
 from annotator.evaluation.qrels.consensus import (
-    Opinion,
+    Opinions,
+    decided_items,
     disputed_items,
     judge_of,
     parse_policy,
-    settle_grades,
     settle_opinions,
 )
 from annotator.evaluation.qrels.graded_topic import GradedTopic, NewGrade
+from annotator.evaluation.qrels.topic_judgements import Flags, Ids
 
 
 class GivenGrade(Protocol):
@@ -138,107 +142,88 @@ class Settlement:
     uncounted: frozenset[int]
 
 
+@dataclass(frozen=True, eq=False)
+class SettledItems:
+    """A settlement as columns, one element an item in the order of the opinions; `grade` is 0 where there is none."""
+
+    opinions: Opinions
+    is_counted: Flags
+    grade: Ids
+    is_left_out: Flags
+
+    @cached_property
+    def item(self) -> Ids:
+        """The items."""
+        return self.opinions.item[self.opinions.first]
+
+    @property
+    def has_grade(self) -> Flags:
+        """Whether the item has a grade that is not left out."""
+        return self.is_counted & ~self.is_left_out
+
+    @property
+    def grades(self) -> dict[int, int]:
+        """The grades by item."""
+        return dict(zip(self.item[self.has_grade].tolist(), self.grade[self.has_grade].tolist(), strict=True))
+
+    @cached_property
+    def settlement(self) -> Settlement:
+        """The settlement by item."""
+
+        def chosen(flags: Flags) -> frozenset[int]:
+            return frozenset(self.item[flags].tolist())
+
+        return Settlement(
+            self.grades,
+            chosen(disputed_items(self.opinions)),
+            chosen(self.is_left_out),
+            chosen(decided_items(self.opinions)),
+            chosen(~self.is_counted),
+        )
+
+
+def settle_columns(opinions: Opinions, rules: Rules) -> SettledItems:
+    """Compute the consensus of opinions; raises `InvalidValueError` for an unknown policy."""
+    is_counted, grade = settle_opinions(parse_policy(rules.policy), opinions, rules.relevant_from)
+    leaves_out = is_counted & disputed_items(opinions) if rules.leaves_out_disputed else np.zeros_like(is_counted)
+    return SettledItems(opinions, is_counted, grade, leaves_out)
+
+
+def opinions_of(judgements: Sequence[ItemGrade]) -> Opinions:
+    """Return the judgements as columns, at most one a judge and item."""
+    return Opinions.of(
+        [one.pool_item_id for one in judgements],
+        [one.grade for one in judgements],
+        [one.judge for one in judgements],
+        [one.place for one in judgements],
+        [one.by_owner for one in judgements],
+        [one.adjudicates for one in judgements],
+        [one.is_machine for one in judgements],
+    )
+
+
 def settle_items(judgements: Sequence[ItemGrade], rules: Rules) -> Settlement:
     """Compute the consensus of judgements, at most one a judge and item; `InvalidValueError` for an unknown policy."""
-    return Settling(judgements, rules.relevant_from).settlement(rules)
-
-
-class Settling:
-    """Judgements, at most one a judge and item, prepared for one or several policies."""
-
-    def __init__(self, judgements: Sequence[ItemGrade], relevant_from: int) -> None:
-        """Separate the items on which all judges agree, which most are, from the others."""
-        self._judgements, self._relevant_from = judgements, relevant_from
-        self._agreed, self._contested = _agreed_and_contested(judgements)
-
-    def settlement(self, rules: Rules) -> Settlement:
-        """Return the consensus by these rules; raises `InvalidValueError` for an unknown policy."""
-        grades = self.grades(rules.policy)
-        people = [judgement for judgement in self._judgements if not judgement.is_machine]
-        decided = {judgement.pool_item_id for judgement in people if judgement.adjudicates}
-        contested = self._contested if len(people) == len(self._judgements) else _agreed_and_contested(people)[1]
-        disputed = contested - decided
-        left_out = disputed & grades.keys() if rules.leaves_out_disputed else set()
-        return Settlement(
-            {item: grade for item, grade in grades.items() if item not in left_out} if left_out else grades,
-            frozenset(disputed),
-            frozenset(left_out),
-            frozenset(decided),
-            frozenset(self._agreed.keys() - grades.keys()),
-        )
-
-    def grades(self, policy_name: str) -> dict[int, int]:
-        """Return the grades by item, none left out; raises `InvalidValueError` for an unknown policy."""
-        policy = parse_policy(policy_name)
-        if policy.needs_its_judge:
-            return settle_opinions(policy, self._all_opinions, self._relevant_from)
-        if policy.counted is not None:
-            return self._agreed | settle_opinions(policy, self._contested_opinions, self._relevant_from)
-        # Avoids one object for each of possibly hundreds of thousands of items.
-        return self._agreed | settle_grades(policy, *self._contested_columns)
-
-    @cached_property
-    def _contested_judgements(self) -> list[ItemGrade]:
-        return [judgement for judgement in self._judgements if judgement.pool_item_id in self._contested]
-
-    @cached_property
-    def _all_opinions(self) -> list[Opinion]:
-        return _opinions(self._judgements)
-
-    @cached_property
-    def _contested_opinions(self) -> list[Opinion]:
-        return _opinions(self._contested_judgements)
-
-    @cached_property
-    def _contested_columns(self) -> tuple[list[int], list[int], list[int]]:
-        """Return items, grades, and the position of the judge of each grade."""
-        judgements = self._contested_judgements
-        places = [judgement.place for judgement in judgements]
-        return (
-            [judgement.pool_item_id for judgement in judgements],
-            [judgement.grade for judgement in judgements],
-            places,
-        )
+    return settle_columns(opinions_of(judgements), rules).settlement
 
 
 def settle_by_name(judgements: Sequence[NamedGrade], rules: Rules) -> dict[tuple[str, str], int]:
-    """Compute the consensus of grades by topic number and docno lazily, on first access."""
+    """Compute the consensus of grades by topic number and docno."""
+    in_order = sorted(judgements, key=lambda one: one.first)
     numbers: dict[tuple[str, str], int] = {}
     places: dict[int, int] = {}
-    opinions, by_people, deciding = [], [], []
-    for judgement in sorted(judgements, key=lambda judgement: judgement.first):
-        item = numbers.setdefault((judgement.topic, judgement.docno), len(numbers))
+    columns = []
+    for one in in_order:
+        item = numbers.setdefault((one.topic, one.docno), len(numbers))
         places[item] = places.get(item, 0) + 1
-        opinion = Opinion(
-            item, judgement.grade, judgement.judge, places[item], judgement.by_owner, judgement.adjudicates
+        latest = one.latest if one.adjudicates else 0
+        columns.append(
+            (latest, item, one.grade, one.judge, places[item], one.by_owner, one.adjudicates, one.is_machine)
         )
-        if judgement.adjudicates:
-            deciding.append((judgement.latest, opinion))
-        else:
-            opinions.append(opinion)
-        if not judgement.is_machine:
-            by_people.append(opinion)
-    opinions += [opinion for _, opinion in sorted(deciding)]
-    settled = settle_opinions(parse_policy(rules.policy), opinions, rules.relevant_from)
-    left_out = disputed_items(by_people) if rules.leaves_out_disputed else set()
-    return {pair: settled[item] for pair, item in numbers.items() if item in settled and item not in left_out}
-
-
-def _agreed_and_contested(judgements: Sequence[ItemGrade]) -> tuple[dict[int, int], set[int]]:
-    """Return the first grade of each item, and the items that also have a different one."""
-    agreed: dict[int, int] = {}
-    contested = {
-        judgement.pool_item_id
-        for judgement in judgements
-        if agreed.setdefault(judgement.pool_item_id, judgement.grade) != judgement.grade
-    }
-    return agreed, contested
-
-
-def _opinions(judgements: Sequence[ItemGrade]) -> list[Opinion]:
-    return [
-        Opinion(one.pool_item_id, one.grade, one.judge, one.place, one.by_owner, one.adjudicates) for one in judgements
-    ]
+    columns.sort(key=itemgetter(0))
+    _, *rest = zip(*columns, strict=True) if columns else ((),) * 8
+    settled = settle_columns(Opinions.of(*rest), rules).grades
+    return {pair: settled[item] for pair, item in numbers.items() if item in settled}
 
 
 class PlacedGrade(ItemGrade, Protocol):

@@ -125,9 +125,11 @@ class JudgementColumns:
 
     def where(self, which: Flags) -> "JudgementColumns":
         """Some of the judgements."""
-        if which.all():
-            return self
-        columns = {one.name: getattr(self, one.name)[which] for one in fields(self) if one.name != "docnos"}
+        return self if which.all() else self.take(np.flatnonzero(which))
+
+    def take(self, order: NDArray[np.intp]) -> "JudgementColumns":
+        """The judgements with these indexes, in this order."""
+        columns = {one.name: getattr(self, one.name)[order] for one in fields(self) if one.name != "docnos"}
         return replace(self, **columns)
 
     def have(self, flag: int) -> Flags:
@@ -137,6 +139,14 @@ class JudgementColumns:
     def by(self, judges: Sequence[int]) -> Flags:
         """Which judgements are by one of these judges."""
         return np.isin(self.judge, judges)
+
+    def are_of(self, documents: Mapping[int, Collection[int]]) -> Flags:
+        """Which judgements are of these documents, {topic: documents}."""
+        found = np.zeros(self.id.size, np.bool_)
+        for topic, of_topic in documents.items():
+            start, end = np.searchsorted(self.topic, [topic, topic + 1])
+            found[start:end] = np.isin(self.document[start:end], list(of_topic))
+        return found
 
     @cached_property
     def is_graded(self) -> Flags:

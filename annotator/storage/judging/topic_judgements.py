@@ -20,6 +20,7 @@ from annotator.storage.tables.judging import (
     Purpose,
     TopicJudgements,
 )
+from annotator.storage.tables.people import User, UserKind
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import ACCEPTED, Topic, TopicRevision
 from annotator.storage.topics.revisions import ChangedTopic, record_derived
@@ -52,6 +53,13 @@ class StoredJudgements(NamedTuple):
     carried_from: Sequence[int]
     adjudications: frozenset[int]
     second_showings: frozenset[int]
+
+
+class Judge(NamedTuple):
+    """An account that may have judged."""
+
+    name: str
+    is_machine: bool
 
 
 class PackedRow(NamedTuple):
@@ -113,3 +121,9 @@ def record_packed(session: Session, changed: Sequence[ChangedTopic], packed: Map
     """Record what was packed at these revisions, in place of what was recorded before."""
     rows = [{"topic_id": topic.id, "revision": topic.revision, **packed[topic.id]._asdict()} for topic in changed]
     record_derived(session, TopicJudgements, rows)
+
+
+def judges_by_id(session: Session) -> dict[int, Judge]:
+    """Id → account, for all accounts."""
+    rows = session.execute(select(User.id, User.name, User.kind))
+    return {id_: Judge(name, kind == UserKind.MACHINE) for id_, name, kind in rows}

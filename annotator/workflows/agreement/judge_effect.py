@@ -31,7 +31,7 @@ from annotator.evaluation.qrels.consensus import (
     parse_policy,
 )
 from annotator.evaluation.qrels.samples import samples_of
-from annotator.evaluation.qrels.settling import Settling, rules_of
+from annotator.evaluation.qrels.settling import Rules, opinions_of, rules_of, settle_columns
 from annotator.evaluation.runs.rankings import decode_documents
 from annotator.storage import Collection
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
@@ -167,15 +167,16 @@ class _Joined:
     def policies(
         self, collection: Collection, others: Sequence[str], rows: Sequence[OpinionRow], advance: Callable[[], None]
     ) -> Iterator[PolicyEffect]:
-        settling = Settling(rows, collection.relevant_from)
-        of_own = grades_of_items(settling.settlement(rules_of(collection)).grades, self.place)
+        given = opinions_of(rows)
+        of_own = grades_of_items(settle_columns(given, rules_of(collection)).grades, self.place)
         # A machine named by the collection's own policy counts under that policy only.
         counted = rows if collection.counts_machines else of_people(rows)
         if counted is not rows:
-            settling = Settling(counted, collection.relevant_from)
+            given = opinions_of(counted)
         own_values = self.runs.means(of_own, self.scoring) if (of_own > NOT_GRADED).any() else None
         for name in others:
-            settled = grades_of_items(settling.grades(name), self.place)
+            rules = Rules(name, collection.relevant_from)
+            settled = grades_of_items(settle_columns(given, rules).grades, self.place)
             comparison = compare(
                 *(self.tags, self.runs, of_own, settled, self.scoring), same_documents=False, first_values=own_values
             )

@@ -9,7 +9,8 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import Problems, Sentence
 from annotator.evaluation.formats.unpacking import unpack_into
-from annotator.evaluation.leaderboard.graded_runs import graded_topics, notices_of_file
+from annotator.evaluation.leaderboard.graded_runs import graded_topics as graded_topics_of_file
+from annotator.evaluation.leaderboard.graded_runs import notices_of_file
 from annotator.evaluation.leaderboard.leaderboard_notices import ignored_beside_version
 from annotator.evaluation.leaderboard.round_scope import JudgedBefore, RoundScope
 from annotator.evaluation.metrics.measures import Measure
@@ -18,6 +19,7 @@ from annotator.evaluation.qrels.consensus import ONE_JUDGE, judge_of
 from annotator.evaluation.qrels.graded_topic import GradedTopic
 from annotator.evaluation.qrels.qrels_format import parse_sampled_qrels
 from annotator.evaluation.qrels.samples import samples_of
+from annotator.evaluation.qrels.settled_topics import current_opinions, graded_topics
 from annotator.evaluation.qrels.settling import Rules, rules_of, settled_topics, with_new_grades
 from annotator.files import InputFile
 from annotator.storage import Collection as CollectionRow
@@ -25,6 +27,7 @@ from annotator.storage import Document
 from annotator.storage.collections.collection import topic_ids
 from annotator.storage.documents.documents import docnos_of, document_ids
 from annotator.storage.judging.topic_counts import in_groups
+from annotator.storage.judging.topic_judgements import judges_by_id
 from annotator.storage.leaderboard.scored_state import ScoredState, docnos_in_topics, items_judged_since
 from annotator.storage.people.accounts import find_user
 from annotator.storage.pools.pools import DrawnSample, drawn_sample, strata_of
@@ -35,9 +38,10 @@ from annotator.storage.qrels.qrels_versions import (
     judged_before_round,
     kept_version,
 )
+from annotator.workflows.judging.topic_judgements import read_judgements
 from annotator.workflows.leaderboard.score_cache import Marked
 
-ITEMS_AT_ONCE = 50_000  # whose judgements are in memory at once; then only the settled grades remain
+ITEMS_AT_ONCE = 2_000_000  # whose judgements are in memory at once; then only the settled grades remain
 
 
 @dataclass(frozen=True)
@@ -124,14 +128,18 @@ class JudgesGrades(GradeSource):
         """Settle the stale topics; of topics with only new judgements, just the documents of these."""
         state = self.state
         graded = self._add_new_judgements(session, earlier)
-        for some in in_groups(session, [topic for topic in stale if topic not in graded], ITEMS_AT_ONCE):
-            judged = self._left(
-                opinions(session, state.collection_id, machines=self.rules.counts_machines, topics=some)
-            )
-            whole = settled_topics(judged, self.rules, some)
-            named = _by_name(session, {id_: one.grades for id_, one in whole.items()}, state, state.sample, earlier)
-            for id_, one in named.items():
-                graded[id_] = replace(one, judges=whole[id_].judges, disputed=whole[id_].disputed)
+        whole = [topic for topic in stale if topic not in graded]
+        judges = judges_by_id(session) if whole else {}
+        owners = {topic: one.owner_id for topic, one in state.topics.items()}
+        for some in in_groups(session, sorted(whole), ITEMS_AT_ONCE):
+            topics = None if len(some) == len(state.topics) else some
+            judgements = read_judgements(session, state.collection_id, topics, seconds=False)
+            if self.taken_out:
+                judgements = judgements.where(~judgements.are_of(self.taken_out))
+            current = current_opinions(judgements, judges, owners, machines=self.rules.counts_machines)
+            samples = samples_of(strata_of(session, state.sample, some))
+            of_some = graded_topics(current, self.rules, {topic: state.topics[topic].number for topic in some})
+            graded |= {topic: replace(one, sample=samples.get(topic)) for topic, one in of_some.items()}
         return graded
 
     def _left(self, judged: Sequence[OpinionRow]) -> Sequence[OpinionRow]:
@@ -233,7 +241,7 @@ def _grades_of_file(
     rows = [row for row in (parsed.rows if parsed is not None else ()) if row.topic in accepted]
     documents = document_ids(session, state.collection_id, {row.docno for row in rows})
     unknown = (session.scalar(select(func.max(Document.id))) or 0) + 1
-    graded = graded_topics(rows, accepted, documents, unknown)
+    graded = graded_topics_of_file(rows, accepted, documents, unknown)
     return FileGrades(
         name=file.name,
         policy=None,

@@ -1,20 +1,20 @@
 """Several judges' grades of one document become one."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from opinions import Opinion, disputed, settle
 from thorough import examples
 
 from annotator.errors import InvalidValueError
 from annotator.evaluation.qrels.consensus import (
     ADJUDICATED_ELSE,
     NAMED_POLICIES,
-    Opinion,
-    disputed_items,
     judge_of,
     parse_policy,
-    settle_opinions,
 )
 
 # These need nothing but grades, where nobody was third.
@@ -39,33 +39,33 @@ at_leisure = settings(max_examples=examples(60))
 def test_each_policy_settles_by_its_rule(
     grades: list[int], majority: int, median: int, lowest: int, highest: int
 ) -> None:
-    settled = {policy: settle(policy, grades) for policy in POLICIES}
+    settled = {policy: settled_grade(policy, grades) for policy in POLICIES}
     assert settled == {"majority": majority, "median": median, "lowest": lowest, "highest": highest}
 
 
-def settle(policy: str, grades: list[int]) -> int:
+def settled_grade(policy: str, grades: list[int]) -> int:
     """The grades of one document, each by another judge of whom nobody knows when they came."""
     opinions = [Opinion(0, grade, str(number)) for number, grade in enumerate(grades)]
-    return settle_opinions(parse_policy(policy), opinions, 1)[0]
+    return settle(policy, opinions, 1)[0]
 
 
 def test_many_items_are_settled_each_by_its_own_grades() -> None:
     given_grades = [(9, 1), (4, 2), (9, 0), (4, 2), (9, 1)]
     opinions = [Opinion(item, grade, str(number)) for number, (item, grade) in enumerate(given_grades)]
-    assert list(settle_opinions(parse_policy("majority"), opinions, 1).items()) == [(4, 2), (9, 1)]
-    assert settle_opinions(parse_policy("majority"), [], 1) == {}
+    assert list(settle("majority", opinions, 1).items()) == [(4, 2), (9, 1)]
+    assert settle("majority", [], 1) == {}
 
 
 @at_leisure
 @given(st.sampled_from(POLICIES), st.lists(st.integers(-2, 4), min_size=1))
 def test_the_settled_grade_is_one_that_a_judge_gave(policy: str, grades: list[int]) -> None:
-    assert settle(policy, grades) in grades
+    assert settled_grade(policy, grades) in grades
 
 
 @at_leisure
 @given(st.sampled_from(POLICIES), st.integers(-2, 4), st.integers(1, 5))
 def test_judges_who_agree_are_followed(policy: str, grade: int, judges: int) -> None:
-    assert settle(policy, [grade] * judges) == grade
+    assert settled_grade(policy, [grade] * judges) == grade
 
 
 # Jo owns the topic, Kim came second, Lou third, and Ada decides.
@@ -99,7 +99,7 @@ ADA = Opinion(1, 3, "Ada", 4, adjudicates=True)
 )
 def test_a_policy_hears_whom_it_says(policy: str, of_two: int | None, of_three: int, adjudicated: int) -> None:
     stages = [[JO, KIM], [JO, KIM, LOU], [JO, KIM, LOU, ADA]]
-    found = [settle_opinions(parse_policy(policy), opinions, 2).get(1) for opinions in stages]
+    found = [settle(policy, opinions, 2).get(1) for opinions in stages]
     assert found == [of_two, of_three, adjudicated]
 
 
@@ -116,15 +116,15 @@ def test_a_policy_hears_whom_it_says(policy: str, of_two: int | None, of_three: 
 )
 def test_of_a_tie_the_third_judge_decides_if_what_they_gave_is_tied(grades: list[int], settled: int) -> None:
     opinions = [Opinion(7, grade, f"judge {place}", place) for place, grade in enumerate(grades, 1)]
-    assert settle_opinions(parse_policy("majority"), opinions, 1) == {7: settled}
-    assert settle_opinions(parse_policy("majority"), opinions[::-1], 1) == {7: settled}
+    assert settle("majority", opinions, 1) == {7: settled}
+    assert settle("majority", opinions[::-1], 1) == {7: settled}
 
 
 def test_items_on_which_nobody_is_heard_are_left_out() -> None:
     opinions = [JO, KIM, Opinion(2, 1, "Kim", 1)]
-    assert settle_opinions(parse_policy("owner"), opinions, 1) == {1: 0}
-    assert settle_opinions(parse_policy("judge:Nobody"), opinions, 1) == {}
-    assert settle_opinions(parse_policy("adjudicated-else-owner"), [ADA, Opinion(2, 1, "Kim")], 1) == {1: 3}
+    assert settle("owner", opinions, 1) == {1: 0}
+    assert settle("judge:Nobody", opinions, 1) == {}
+    assert settle("adjudicated-else-owner", [ADA, Opinion(2, 1, "Kim")], 1) == {1: 3}
 
 
 # Jo owns the topic and graded only item 1; Kim came before Lou and Lou before Max.
@@ -149,13 +149,13 @@ OWNED_IN_PART = [
     ],
 )
 def test_what_the_owner_did_not_grade_has_the_majoritys_grade_or_none(policy: str, settled: dict[int, int]) -> None:
-    assert settle_opinions(parse_policy(policy), OWNED_IN_PART, 1) == settled
+    assert settle(policy, OWNED_IN_PART, 1) == settled
 
 
 def test_of_what_the_owner_did_not_grade_ties_are_broken_as_by_the_majority() -> None:
     without_owner = [opinion for opinion in OWNED_IN_PART if opinion.item != 1]
-    by_majority = settle_opinions(parse_policy("majority"), without_owner, 1)
-    assert settle_opinions(parse_policy("owner-else-majority"), without_owner, 1) == by_majority
+    by_majority = settle("majority", without_owner, 1)
+    assert settle("owner-else-majority", without_owner, 1) == by_majority
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_of_what_the_owner_did_not_grade_ties_are_broken_as_by_the_majority() ->
 )
 def test_union_and_intersection_of_the_relevant_sets(grades: list[int], union: int, intersection: int) -> None:
     opinions = [Opinion(7, grade, f"judge {place}") for place, grade in enumerate(grades)]
-    found = [settle_opinions(parse_policy(f"{which}-relevant"), opinions, 1)[7] for which in ("any", "all")]
+    found = [settle(f"{which}-relevant", opinions, 1)[7] for which in ("any", "all")]
     assert found == [union, intersection]
 
 
@@ -185,10 +185,9 @@ def test_items_in_dispute_are_those_that_differ_and_that_nobody_has_decided() ->
         Opinion(3, 1, "Kim"),
         Opinion(4, 0, "Jo"),
     ]
-    assert disputed_items(opinions) == {1, 2}
-    assert disputed_items(opinions, relevant_from=2) == {1}
-    assert disputed_items([*opinions, ADA]) == {2}
-    assert disputed_items([]) == set()
+    assert disputed(opinions) == {1, 2}
+    assert disputed([*opinions, ADA]) == {2}
+    assert disputed([]) == set()
 
 
 @pytest.mark.parametrize("name", ["vote", "judge:", "adjudicated-else-", "adjudicated-else-judge:Kim", ""])
@@ -200,25 +199,72 @@ def test_an_unknown_name_of_a_policy_is_refused(name: str) -> None:
         parse_policy(name)
 
 
-OPINIONS = st.lists(
-    st.builds(
-        Opinion,
-        st.integers(0, 4),
-        st.integers(0, 3),
-        st.sampled_from(["Jo", "Kim", "Lou"]),
-        st.integers(0, 3),
-        st.booleans(),
-        st.booleans(),
-    ),
-    max_size=12,
+OPINION = st.builds(
+    Opinion,
+    st.integers(0, 4),
+    st.integers(0, 3),
+    st.sampled_from(["Jo", "Kim", "Lou"]),
+    st.integers(0, 3),
+    st.booleans(),
+    st.booleans(),
 )
+OPINIONS = st.lists(OPINION, max_size=12)
 EVERY_POLICY = st.sampled_from([*NAMED_POLICIES, "judge:Kim"])
+
+
+def by_the_rules(name: str, opinions: list[Opinion], relevant_from: int) -> int | None:
+    """The grade of one item, read off the sentences of the policies."""
+    if name.startswith(ADJUDICATED_ELSE):
+        decisions = [one.grade for one in opinions if one.adjudicates]
+        return (
+            decisions[-1] if decisions else by_the_rules(name.removeprefix(ADJUDICATED_ELSE), opinions, relevant_from)
+        )
+    grades = sorted(one.grade for one in opinions)
+    by_owner = [one.grade for one in opinions if one.by_owner]
+    relevant = [grade for grade in grades if grade >= relevant_from]
+    not_relevant = [grade for grade in grades if grade < relevant_from]
+    if name in {"owner-else-majority", "majority", "majority-first"}:
+        counted = [one for one in opinions if one.by_owner] if by_owner and name.startswith("owner") else opinions
+        return by_majority(counted, THIRD if name != "majority-first" else THIRD_OR_FIRST)
+    rules: dict[str, Callable[[], int | None]] = {
+        "owner": lambda: min(by_owner, default=None),
+        "median": lambda: grades[(len(grades) - 1) // 2],
+        "lowest": lambda: grades[0],
+        "highest": lambda: grades[-1],
+        "any-relevant": lambda: middle(relevant or grades),
+        "all-relevant": lambda: middle(not_relevant or grades),
+        "judge:Kim": lambda: min((one.grade for one in opinions if one.judge == "Kim"), default=None),
+    }
+    return rules[name]()
+
+
+THIRD, THIRD_OR_FIRST = (3,), (3, 1)
+
+
+def middle(grades: list[int]) -> int:
+    return grades[(len(grades) - 1) // 2]
+
+
+def by_majority(opinions: list[Opinion], of_a_tie: tuple[int, ...]) -> int:
+    given = [one.grade for one in opinions]
+    tied = {grade for grade in given if given.count(grade) == max(map(given.count, given))}
+    for place in of_a_tie:
+        if preferred := [one.grade for one in opinions if one.place == place and one.grade in tied]:
+            tied = set(preferred)
+    return min(tied)
+
+
+@at_leisure
+@given(EVERY_POLICY, st.lists(OPINION, min_size=1, max_size=7).map(lambda few: [one._replace(item=1) for one in few]))
+def test_every_policy_follows_its_rules(name: str, opinions: list[Opinion]) -> None:
+    settled = by_the_rules(name, opinions, 2)
+    assert settle(name, opinions, 2) == ({} if settled is None else {1: settled})
 
 
 @at_leisure
 @given(EVERY_POLICY, OPINIONS)
 def test_every_policy_chooses_a_grade_that_was_given_to_the_item(name: str, opinions: list[Opinion]) -> None:
-    settled = settle_opinions(parse_policy(name), opinions, 2)
+    settled = settle(name, opinions, 2)
     given_grades = {(opinion.item, opinion.grade) for opinion in opinions}
     assert settled.items() <= given_grades
 
@@ -226,19 +272,18 @@ def test_every_policy_chooses_a_grade_that_was_given_to_the_item(name: str, opin
 @at_leisure
 @given(EVERY_POLICY, OPINIONS)
 def test_every_policy_settles_an_item_by_its_own_opinions(name: str, opinions: list[Opinion]) -> None:
-    policy = parse_policy(name)
     alone = {
         item: grade
         for wanted in {opinion.item for opinion in opinions}
-        for item, grade in settle_opinions(policy, [each for each in opinions if each.item == wanted], 2).items()
+        for item, grade in settle(name, [each for each in opinions if each.item == wanted], 2).items()
     }
-    assert settle_opinions(policy, opinions, 2) == alone
+    assert settle(name, opinions, 2) == alone
 
 
 @at_leisure
 @given(OPINIONS)
 def test_relevance_follows_any_and_all(opinions: list[Opinion]) -> None:
-    union, intersection = (settle_opinions(parse_policy(f"{which}-relevant"), opinions, 2) for which in ("any", "all"))
+    union, intersection = (settle(f"{which}-relevant", opinions, 2) for which in ("any", "all"))
     for item in {opinion.item for opinion in opinions}:
         relevant = [opinion.grade >= 2 for opinion in opinions if opinion.item == item]
         assert (union[item] >= 2, intersection[item] >= 2) == (any(relevant), all(relevant))
@@ -259,22 +304,22 @@ def test_every_policy_says_in_a_sentence_what_it_does() -> None:
 def test_of_several_adjudicators_the_last_decides_whatever_the_rule_for_judges(name: str) -> None:
     judges = [Opinion(1, 0, "ann", 1, by_owner=True), Opinion(1, 2, "bob", 2)]
     deciding = [Opinion(1, grade, f"ada{grade}", 3, adjudicates=True) for grade in (2, 0, 1)]
-    assert settle_opinions(parse_policy(name), [*judges, *deciding], 1) == {1: 1}
-    assert settle_opinions(parse_policy(name), [*deciding[::-1], *judges], 1) == {1: 2}
+    assert settle(name, [*judges, *deciding], 1) == {1: 1}
+    assert settle(name, [*deciding[::-1], *judges], 1) == {1: 2}
 
 
 def test_of_two_judges_who_differ_the_first_counts_by_majority_first() -> None:
     opinions = [Opinion(1, 2, "ana", 1), Opinion(1, 0, "ben", 2), Opinion(2, 0, "ben", 1), Opinion(2, 2, "ana", 2)]
-    assert settle_opinions(parse_policy("majority-first"), opinions, 1) == {1: 2, 2: 0}
-    assert settle_opinions(parse_policy("majority"), opinions, 1) == {1: 0, 2: 0}
+    assert settle("majority-first", opinions, 1) == {1: 2, 2: 0}
+    assert settle("majority", opinions, 1) == {1: 0, 2: 0}
     three = [Opinion(1, 0, "ana", 1), Opinion(1, 1, "ben", 2), Opinion(1, 2, "cem", 3)]
-    assert settle_opinions(parse_policy("majority-first"), three, 1) == {1: 2}
+    assert settle("majority-first", three, 1) == {1: 2}
     agreed = [Opinion(1, 2, "ana", 1), Opinion(1, 1, "ben", 2), Opinion(1, 1, "cem", 3), Opinion(1, 2, "dan", 4)]
-    assert settle_opinions(parse_policy("majority-first"), agreed, 1) == {1: 1}
+    assert settle("majority-first", agreed, 1) == {1: 1}
     unknown = [Opinion(1, 2, "ana"), Opinion(1, 1, "ben")]
-    assert settle_opinions(parse_policy("majority-first"), unknown, 1) == {1: 1}
+    assert settle("majority-first", unknown, 1) == {1: 1}
     decided = [*opinions, Opinion(1, 1, "eve", 3, adjudicates=True)]
-    assert settle_opinions(parse_policy("adjudicated-else-majority-first"), decided, 1) == {1: 1, 2: 0}
+    assert settle("adjudicated-else-majority-first", decided, 1) == {1: 1, 2: 0}
 
 
 def test_an_overlap_sample_is_graded_as_high_as_the_documents_judged_once() -> None:
@@ -286,7 +331,7 @@ def test_an_overlap_sample_is_graded_as_high_as_the_documents_judged_once() -> N
         for place, (judge, grade) in enumerate(zip(("ana", "ben"), grades, strict=True), start=1)
     ]
     means = {
-        policy: float(np.mean(list(settle_opinions(parse_policy(policy), opinions, 1).values())))
+        policy: float(np.mean(list(settle(policy, opinions, 1).values())))
         for policy in ("majority-first", "majority", "highest")
     }
     assert means["majority-first"] == float(first.mean())

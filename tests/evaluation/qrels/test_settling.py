@@ -5,16 +5,11 @@ from typing import NamedTuple
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from opinions import Opinion, disputed, settle
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.qrels.consensus import (
-    NAMED_POLICIES,
-    Opinion,
-    disputed_items,
-    parse_policy,
-    settle_opinions,
-)
-from annotator.evaluation.qrels.settling import Rules, Settling, rules_of, settle_by_name, settle_items
+from annotator.evaluation.qrels.consensus import NAMED_POLICIES
+from annotator.evaluation.qrels.settling import Rules, rules_of, settle_by_name, settle_items
 
 
 class Judged(NamedTuple):
@@ -153,9 +148,8 @@ def test_the_short_way_by_names_and_the_policy_alone_come_to_the_same(rules: Rul
     settled = settle_items(placed, rules)
     opinions = [Opinion(*judgement[:6]) for judgement in placed]
     people = [Opinion(*judgement[:6]) for judgement in placed if not judgement.is_machine]
-    left_out = disputed_items(people) if rules.leaves_out_disputed else set()
-    by_policy = settle_opinions(parse_policy(rules.policy), opinions, 1)
+    left_out = disputed(people) if rules.leaves_out_disputed else set()
+    by_policy = settle(rules.policy, opinions)
     assert settled.grades == {item: grade for item, grade in by_policy.items() if item not in left_out}
-    assert Settling(placed, 1).grades(rules.policy) == by_policy
     by_name = settle_by_name(judgements, rules)
     assert by_name == {(str(item % 2), f"d{item}"): grade for item, grade in settled.grades.items()}

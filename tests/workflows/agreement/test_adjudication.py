@@ -5,19 +5,15 @@ from datetime import datetime, timedelta
 
 import pytest
 from build import NOW, SLUG, labels, member, news
+from opinions import Opinion, settle
+from opinions import disputed as items_disputed
 from queues import grades, grow, queue, retext
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, FileRefusedError, NotFoundError
 from annotator.evaluation.agreement.columns import Upheld
-from annotator.evaluation.qrels.consensus import (
-    NAMED_POLICIES,
-    Opinion,
-    disputed_items,
-    parse_policy,
-    settle_opinions,
-)
+from annotator.evaluation.qrels.consensus import NAMED_POLICIES
 from annotator.files import InputFile
 from annotator.storage import (
     Assignment,
@@ -214,12 +210,12 @@ def as_opinions(session: Session) -> list[Opinion]:
 
 
 def settled(session: Session, policy: str) -> dict[str, int]:
-    grades = settle_opinions(parse_policy(policy), as_opinions(session), 1)
+    grades = settle(policy, as_opinions(session))
     return {docno_of(session, item): grade for item, grade in grades.items()}
 
 
 def disputes_left(session: Session) -> set[str]:
-    return {docno_of(session, item) for item in disputed_items(as_opinions(session))}
+    return {docno_of(session, item) for item in items_disputed(as_opinions(session))}
 
 
 def test_who_cannot_judge_decides_nothing_and_another_is_asked(session: Session) -> None:
