@@ -24,7 +24,6 @@ from sqlalchemy.orm import Session
 
 from annotator.evaluation.qrels.scale import parse_scale
 from annotator.storage import Assignment, Collection, Database, Document, Judgement, Pool, PoolItem, Topic
-from annotator.storage.agreement.grade_columns import GradesMemory
 from annotator.storage.people.accounts import new_user
 from annotator.storage.site.schema import prepare_schema
 from annotator.workflows.agreement import agreement
@@ -65,22 +64,22 @@ def measure_command(environment: Mapping[str, str]) -> None:
 
 def measure_looks(database: Database) -> None:
     """Time reports in one process, as in a server."""
-    memory, random = GradesMemory(), Random(2)  # noqa: S311 - simulated judges
+    random = Random(2)  # noqa: S311 - simulated judges
     with database.reading() as session, timed("first report"):
-        agreement.agreement_report(session, SLUG, memory=memory)
+        agreement.agreement_report(session, SLUG)
     seconds, processor = [], []
     for number in range(LOOKS):
         with database.transaction() as session:
             change_a_grade(session, random, number)
         began, worked = time.perf_counter(), time.process_time()
         with database.reading() as session:
-            agreement.agreement_report(session, SLUG, memory=memory)
+            agreement.agreement_report(session, SLUG)
         seconds.append(time.perf_counter() - began)
         processor.append(time.process_time() - worked)
     show("report after a new judgement", statistics.median(seconds), statistics.median(processor))
     print(f"{'  the slowest':<34}{max(seconds):8.2f} s")
     with database.reading() as session, timed("two judges in full"):
-        agreement.pair_report(session, SLUG, judge_name(0), judge_name(1), memory=memory)
+        agreement.pair_report(session, SLUG, judge_name(0), judge_name(1))
 
 
 @contextmanager

@@ -9,7 +9,6 @@ from annotator.api.site.values import Text, counted, one_of
 from annotator.errors import NotAllowedError
 from annotator.evaluation.agreement.kappa import Weighting
 from annotator.web.site.context import database, the_place
-from annotator.web.site.memories import grades_memory
 from annotator.workflows.agreement import agreement
 from annotator.workflows.agreement.agreement import By, Choice, PairPart
 
@@ -100,7 +99,7 @@ def show_agreement(call: Call) -> object:
     if by in NAMES_JUDGES and not the_place().organises:
         raise NotAllowedError("Only organisers see the names of judges.")
     choice = Choice(Weighting(call.query["weights"]), tuple(call.query["topic"]))
-    report = database().read(agreement.agreement_report, call.slug, choice, memory=grades_memory())
+    report = database().read(agreement.agreement_report, call.slug, choice)
     headings, rows = report.table(by)
     named = [dict(zip(headings, row, strict=True)) for row in rows]
     return as_json({"by": by, "rows": named, "grades_without_time": report.over_time.left_out})
@@ -111,9 +110,7 @@ def show_pair(call: Call) -> object:
     """Compare two judges on the documents that both graded: kappa, grade by grade, and as judging went on."""
     asked = call.query
     choice, part = Choice(Weighting(asked["weights"]), tuple(asked["topic"])), PairPart(asked["by"])
-    found = database().read(
-        agreement.pair_report, call.slug, asked["first"], asked["second"], choice=choice, memory=grades_memory()
-    )
+    found = database().read(agreement.pair_report, call.slug, asked["first"], asked["second"], choice=choice)
     about = {"first": found.pair.first, "second": found.pair.second, "weights": choice.weighting}
     return report_table(part, found.table(part), about=about)
 

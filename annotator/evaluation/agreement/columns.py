@@ -1,9 +1,7 @@
-"""Labels from integer columns of judgements; and how often adjudication upheld each judge."""
+"""Labels from columns of judgements; and how often adjudication upheld each judge."""
 
-from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -14,46 +12,58 @@ from annotator.evaluation.agreement.kappa import same_grade
 from annotator.evaluation.agreement.labels import Labels, places_in_scale
 from annotator.evaluation.agreement.results import Undefined
 from annotator.evaluation.metrics.figures import Figure
-
-# One entry a judgement, at most one a judge and item: ids of judgements, judges, items and topics, grades, and 1
-# if the judgement has a time of its own, 0 if it has only the order of a file.
-# Arrays hold integers of 64 bits (`array("q")`), which NumPy takes without a copy.
-Columns = tuple["array[int]", "array[int]", "array[int]", "array[int]", "array[int]", "array[int]"]
-COLUMNS = 6
-JUDGE, ITEM, TOPIC, GRADE = 1, 2, 3, 4
+from annotator.evaluation.qrels.topic_judgements import (
+    ADJUDICATES,
+    CARRIED,
+    CURRENT,
+    OWN_TIME,
+    JudgementColumns,
+    begins_of,
+)
 
 
 def code_columns(
-    pieces: Iterable[tuple[AbstractSet[int], Columns]],
-    judges: Mapping[int, str],
-    topics: Mapping[int, str],
-    grades: tuple[int, ...],
+    judgements: JudgementColumns, judges: Mapping[int, str], topics: Mapping[int, str], grades: tuple[int, ...]
 ) -> Labels:
-    """Code columns as labels; each piece comes with the columns of its judges.
+    """Code the independent grades of judges on topics, both id → name, as labels.
 
-    `judges` and `topics`, id → name, select the judgements that count; others are left out. The order in time is
-    that of the ids. Raises `InvalidValueError` for grades outside the scale; `grades` is in ascending order.
+    The order in time is that of the ids. Raises `InvalidValueError` for grades outside the scale; `grades` is in
+    ascending order.
     """
-    together = counting_entries(pieces, judges, topics)
-    by_name = sorted(np.unique(together[JUDGE]).tolist(), key=judges.__getitem__)
-    judge = _places(together[JUDGE], by_name)
-    order = np.lexsort((judge, together[ITEM]))
-    ids, _, items, topic_ids, given, own_time = together[:, order]
-    begins = np.append(True, items[1:] != items[:-1])[: items.size]
+    given = independent_grades(judgements, judges, topics)
+    by_name = sorted(np.unique(given.judge).tolist(), key=judges.__getitem__)
+    judge = _places(given.judge, by_name)
+    item = np.cumsum(begins_of(given.item)) - 1
+    order = np.arange(item.size)
+    several = np.flatnonzero(np.bincount(item)[item] > 1)
+    order[several] = several[np.lexsort((judge[several], item[several]))]
+    ids = given.id[order]
     moment = np.empty(ids.size, np.intp)
-    moment[np.argsort(ids)] = np.arange(ids.size)
+    moment[np.argsort(ids, kind="stable")] = np.arange(ids.size)
     known = list(topics)
     return Labels(
-        item=np.cumsum(begins) - 1,
+        item=item,
         judge=judge[order],
-        topic=_places(topic_ids, known),
-        grade=places_in_scale(given, grades),
+        topic=_places(given.topic, known),
+        grade=places_in_scale(given.grade[order], grades),
         moment=moment,
-        own_time=own_time == 1,
+        own_time=given.have(OWN_TIME)[order],
         judges=tuple(judges[id_] for id_ in by_name),
         topics=tuple(topics[id_] for id_ in known),
         grades=grades,
     )
+
+
+def independent_grades(
+    judgements: JudgementColumns, judges: Mapping[int, str], topics: Mapping[int, str]
+) -> JudgementColumns:
+    """Select the current grades of these judges on these topics.
+
+    Left out are grades by adjudicators, who saw the other grades, and grades carried over from a document with the same
+    text.
+    """
+    counts = judgements.have(CURRENT) & judgements.is_graded & ~judgements.have(CARRIED) & ~judgements.have(ADJUDICATES)
+    return judgements.where(counts & judgements.by(list(judges)) & np.isin(judgements.topic, list(topics)))
 
 
 def same_grade_of_any_two(labels: Labels) -> Figure:
@@ -67,18 +77,6 @@ def documents_in_common(labels: Labels) -> dict[tuple[str, str], int]:
     """Map every two judges, in the order of their names, to the number of documents both graded."""
     counts = labels.pair_confusions.sum(axis=(1, 2)).tolist()
     return dict(zip(combinations(labels.judges, 2), counts, strict=True))
-
-
-def counting_entries(
-    pieces: Iterable[tuple[AbstractSet[int], Columns]], judges: Mapping[int, str], topics: Mapping[int, str]
-) -> NDArray[np.int64]:
-    """Select the entries of these judges and topics, (columns, entries); arguments as in `code_columns`."""
-    counting = [np.zeros((COLUMNS, 0), np.int64)]
-    for whose, columns in pieces:
-        table = np.array([np.asarray(column) for column in columns], np.int64)
-        counts = np.isin(table[JUDGE], list(whose & judges.keys())) & np.isin(table[TOPIC], list(topics))
-        counting.append(table[:, counts])
-    return np.concatenate(counting, axis=1)
 
 
 def _places(ids: NDArray[np.int64], known: list[int]) -> NDArray[np.intp]:
@@ -103,10 +101,7 @@ class Upheld:
 
 
 def upheld(
-    pieces: Iterable[tuple[AbstractSet[int], Columns]],
-    judges: Mapping[int, str],
-    topics: Mapping[int, str],
-    decided: Mapping[int, int],
+    judgements: JudgementColumns, judges: Mapping[int, str], topics: Mapping[int, str], decided: Mapping[int, int]
 ) -> list[Upheld]:
     """Count upheld grades for every judge with a decided document (item id → grade), by name.
 
@@ -114,9 +109,8 @@ def upheld(
     """
     if not decided:
         return []
-    entries = counting_entries(pieces, judges, topics)
-    met = entries[:, np.isin(entries[ITEM], list(decided))]
-    rows = met[[JUDGE, ITEM, GRADE]].T.tolist()
+    met = independent_grades(judgements.where(np.isin(judgements.item, list(decided))), judges, topics)
+    rows = zip(met.judge.tolist(), met.item.tolist(), met.grade.tolist(), strict=True)
     return count_upheld((judges[judge], decided[item] == grade) for judge, item, grade in rows)
 
 

@@ -144,15 +144,14 @@ def coefficients(confusions: NDArray[np.int64], weights: Weights, chance: Chance
 
 def reasons_of(confusions: NDArray[np.int64], value: NDArray[np.float64]) -> list[Undefined | None]:
     """Return for each pair the reason why its value is undefined; None for defined values."""
-    reasons: list[Undefined | None] = [None] * len(value)
-    for pair in np.flatnonzero(np.isnan(value)).tolist():
+    is_empty = np.asarray(confusions.sum(axis=(-2, -1)) == 0)
+    reasons: list[Undefined | None] = [Undefined.NO_OVERLAP if empty else None for empty in is_empty.tolist()]
+    for pair in np.flatnonzero(np.isnan(value) & ~is_empty).tolist():
         reasons[pair] = _reason(confusions[pair])
     return reasons
 
 
 def _reason(confusion: NDArray[np.int64]) -> Undefined:
-    if not confusion.any():
-        return Undefined.NO_OVERLAP
     if len(confusion) == 1:
         return Undefined.SHORT_SCALE
     return Undefined.SINGLE_GRADE if confusion.diagonal().max() == confusion.sum() else Undefined.WEIGHTS_ALIKE

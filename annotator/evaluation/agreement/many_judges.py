@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.evaluation.agreement.kappa import Weighting, Weights, beyond_chance, gwet_disagreement
-from annotator.evaluation.agreement.labels import Labels, grade_counts, kinds_of
+from annotator.evaluation.agreement.labels import Labels, judges_by_item, kinds_of
 from annotator.evaluation.agreement.results import Coefficient, Undefined
 from annotator.evaluation.metrics.figures import Figure
 
@@ -21,8 +21,8 @@ def fleiss_kappa(counts: NDArray[np.int64], weights: Weights | None = None) -> C
 
     With two judges it is Scott's pi, not Cohen's kappa.
     """
-    shared = counts[counts.sum(axis=1) > 1]
-    if np.unique(shared.sum(axis=1)).size > 1:
+    shared = counts[judges_by_item(counts) > 1]
+    if np.unique(judges_by_item(shared)).size > 1:
         return Coefficient(None, Undefined.UNEQUAL_NUMBERS)
     return fleiss_kappa_of_unequal(shared, weights)
 
@@ -55,13 +55,13 @@ def conger_kappa(labels: Labels, weights: Weights | None = None) -> Coefficient:
     together = share.sum(axis=0)
     with_oneself = ((share @ weights.disagreement) * share).sum()
     of_others = float(together @ weights.disagreement @ together - with_oneself)
-    return _coefficient(grade_counts(labels), of_others / max(judges * (judges - 1), 1), weights)
+    return _coefficient(labels.grade_counts, of_others / max(judges * (judges - 1), 1), weights)
 
 
 def overlap_of_all(labels: Labels, first_relevant: int) -> Figure:
     """Documents relevant to all judges, divided by those relevant to any, of those graded by all (Voorhees 2000)."""
-    counts = grade_counts(labels)
-    of_all = counts[counts.sum(axis=1) == len(labels.judges)]
+    counts = labels.grade_counts
+    of_all = counts[judges_by_item(counts) == len(labels.judges)]
     relevant = of_all[:, first_relevant:].sum(axis=1)
     if not of_all.size:
         return Figure(None, Undefined.NO_DOCUMENT_OF_ALL)
@@ -72,16 +72,16 @@ def overlap_of_all(labels: Labels, first_relevant: int) -> Figure:
 
 def _mean_shares(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """The mean over graded items of the share of each grade."""
-    graded = counts[counts.sum(axis=1) > 0]
+    graded = counts[judges_by_item(counts) > 0]
     shares: NDArray[np.float64] = (graded / graded.sum(axis=1, keepdims=True)).sum(axis=0) / max(len(graded), 1)
     return shares
 
 
 def _coefficient(counts: NDArray[np.int64], by_chance: float, weights: Weights) -> Coefficient:
-    shared = counts[counts.sum(axis=1) > 1]
+    shared = counts[judges_by_item(counts) > 1]
     if not len(shared):
         return Coefficient(None, Undefined.NO_SHARED_DOCUMENT)
-    judges = shared.sum(axis=1)
+    judges = judges_by_item(shared)
     differing = ((shared @ weights.disagreement) * shared).sum(axis=1) / (judges * (judges - 1))
     measured = beyond_chance(differing.mean(keepdims=True), np.array([by_chance]), weights)
     shares = float(measured.observed[0]), float(measured.expected[0])
@@ -119,7 +119,7 @@ def coincidences_by_place(counts: NDArray[np.int64], place: NDArray[np.intp], pl
 
 def coincidences_of(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Every item's pairs of grades by different judges, (items, grades, grades), each judge with total weight 1."""
-    judges = counts.sum(axis=1)
+    judges = judges_by_item(counts)
     pairs = counts[:, :, np.newaxis] * counts[:, np.newaxis, :]
     grades = np.arange(counts.shape[1])
     pairs[:, grades, grades] -= counts

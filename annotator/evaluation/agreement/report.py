@@ -22,7 +22,7 @@ from annotator.evaluation.agreement.kappa import (
     scott_chance,
     uniform_chance,
 )
-from annotator.evaluation.agreement.labels import Labels, grade_counts, topic_of_items, with_own_time
+from annotator.evaluation.agreement.labels import Labels, judges_by_item, topic_of_items, with_own_time
 from annotator.evaluation.agreement.many_judges import (
     Level,
     alphas_of_coincidences,
@@ -138,7 +138,7 @@ class OverTime:
 
 def agreement_of_all(labels: Labels, first_relevant: int, weighting: Weighting = Weighting.NONE) -> AgreementOfAll:
     """Compute agreement of all judges together; `first_relevant` is the scale's index of the least relevant grade."""
-    counts, weights = grade_counts(labels), weighting.of(len(labels.grades))
+    counts, weights = labels.grade_counts, weighting.of(len(labels.grades))
     together = coincidences_by_place(counts, np.zeros(len(counts), np.intp), 1)
     alpha = {level: alphas_of_coincidences(together, labels.grades, level)[0] for level in Level}
     by_chance = (
@@ -151,7 +151,7 @@ def agreement_of_all(labels: Labels, first_relevant: int, weighting: Weighting =
     if missing is not None:
         alpha = dict.fromkeys(alpha, Coefficient(None, missing))
         by_chance = (Coefficient(None, missing),) * 4
-    shared = int(np.count_nonzero(counts.sum(axis=1) > 1))
+    shared = int(np.count_nonzero(judges_by_item(counts) > 1))
     relevant_sets = overlap_of_all(labels, first_relevant) if missing is None else Figure(None, missing)
     return AgreementOfAll(labels.item.size, labels.items, shared, alpha, *by_chance, relevant_sets)
 
@@ -187,8 +187,8 @@ def agreement_of_pairs(
 def agreement_of_topics(labels: Labels, level: Level = Level.ORDINAL) -> list[AgreementOfTopic]:
     """Compute agreement by topic, in the order of `labels.topics`."""
     size = len(labels.topics)
-    counts, topic = grade_counts(labels), topic_of_items(labels)
-    shared = counts.sum(axis=1) > 1
+    counts, topic = labels.grade_counts, topic_of_items(labels)
+    shared = judges_by_item(counts) > 1
     coincidences = coincidences_by_place(counts[shared], topic[shared], size)
     alphas = alphas_of_coincidences(coincidences, labels.grades, level)
     pairs = coincidences.sum(axis=(1, 2)).tolist()
@@ -228,7 +228,7 @@ def agreement_of_judges(labels: Labels, weighting: Weighting = Weighting.NONE) -
 
 def agreement_on_grades(labels: Labels) -> list[AgreementOnGrade]:
     """Compute agreement on each grade of the scale, in order, for any number of judges."""
-    counts = grade_counts(labels)
+    counts = labels.grade_counts
     together = coincidences_by_place(counts, np.zeros(len(counts), np.intp), 1)[0]
     given, same = together.sum(axis=1).tolist(), together.diagonal().tolist()
     return [
@@ -239,7 +239,7 @@ def agreement_on_grades(labels: Labels) -> list[AgreementOnGrade]:
 
 def interval_of_all(labels: Labels, level: Level = Level.ORDINAL) -> TopicInterval:
     """Compute the interval by topics of alpha of all judges."""
-    coincidences = coincidences_by_place(grade_counts(labels), topic_of_items(labels), len(labels.topics))
+    coincidences = coincidences_by_place(labels.grade_counts, topic_of_items(labels), len(labels.topics))
     return alpha_interval(coincidences, labels.grades, level)
 
 
@@ -265,10 +265,11 @@ def running_alpha(labels: Labels, level: Level = Level.ORDINAL, points: int = MO
     """Alpha of all judges over the documents with all their current grades at each point; without labels of files."""
     left_out = int(np.count_nonzero(~labels.own_time))
     labels = with_own_time(labels)
-    counts, finished = grade_counts(labels), np.zeros(labels.items, np.intp)
-    np.maximum.at(finished, labels.item, labels.moment)
-    in_time = np.argsort(finished)
-    counts = counts[in_time][counts[in_time].sum(axis=1) > 1]
+    counts, finished = labels.grade_counts, np.zeros(labels.items, np.intp)
+    first = np.flatnonzero(np.diff(labels.item, prepend=-1))
+    finished[labels.item[first]] = np.maximum.reduceat(labels.moment, first) if first.size else 0
+    shared = np.flatnonzero(judges_by_item(counts) > 1)
+    counts = counts[shared[np.argsort(finished[shared])]]
     segment, ends = _segments(len(counts), points)
     coincidences = coincidences_by_place(counts, segment, ends.size).cumsum(axis=0)
     alphas = alphas_of_coincidences(coincidences, labels.grades, level)

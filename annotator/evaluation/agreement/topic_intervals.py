@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from annotator.errors import Sentence
 from annotator.evaluation.agreement.kappa import Weights, agreements, cohen_chance, reasons_of
-from annotator.evaluation.agreement.labels import Labels, pair_confusions_of
+from annotator.evaluation.agreement.labels import Labels, pair_confusions_by_topic
 from annotator.evaluation.agreement.many_judges import Level, alpha_values
 from annotator.evaluation.agreement.results import Undefined
 from annotator.evaluation.significance.distributions import special
@@ -71,18 +71,11 @@ def kappa_interval(confusions: NDArray[np.int64], weights: Weights) -> TopicInte
 
 def kappa_intervals(labels: Labels, weights: Weights, pairs: Sequence[int]) -> list[TopicInterval]:
     """Compute the interval of Cohen's kappa of some pairs of judges, by their index in `labels.pair_confusions`."""
-    totals, judges, size = labels.pair_confusions[pairs], len(labels.judges), len(labels.grades)
-    by_topic = np.argsort(labels.topic, kind="stable")
-    ends = np.cumsum(np.bincount(labels.topic, minlength=len(labels.topics)))
-    place, left_out = [np.zeros(0, np.intp)], [np.zeros(0)]
-    for entries in np.split(by_topic, ends[:-1]):
-        item, judge, grade = labels.item[entries], labels.judge[entries], labels.grade[entries]
-        confusions = pair_confusions_of(item, judge, grade, judges, size)[pairs]
-        present = np.flatnonzero(confusions.any(axis=(1, 2)))
-        place.append(present)
-        left_out.append(agreements(totals[present] - confusions[present], weights, cohen_chance).value)
+    totals = labels.pair_confusions[pairs]
+    _, place, confusions = pair_confusions_by_topic(labels, pairs)
+    left_out = agreements(totals[place] - confusions, weights, cohen_chance).value
     values = agreements(totals, weights, cohen_chance).value
-    return _intervals(values, reasons_of(totals, values), np.concatenate(place), np.concatenate(left_out))
+    return _intervals(values, reasons_of(totals, values), place, left_out)
 
 
 def alpha_interval(coincidences: NDArray[np.float64], grades: Sequence[int], level: Level) -> TopicInterval:

@@ -21,7 +21,6 @@ from annotator.web.site.context import database, the_place
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import page_or_refusal
 from annotator.web.site.language import lazy_gettext
-from annotator.web.site.memories import grades_memory
 from annotator.web.site.query_string import asked_list, number_given, part_of_report
 from annotator.workflows.agreement import agreement
 from annotator.workflows.agreement.agreement import By, Choice, Pair, PairAgreement
@@ -65,10 +64,10 @@ def show(slug: str) -> ResponseReturnValue:
     with database().reading() as session:
         try:
             choice = _choice()
-            report = agreement.agreement_report(session, slug, choice, choose_pairs=choose, memory=grades_memory())
+            report = agreement.agreement_report(session, slug, choice, choose_pairs=choose)
         except (InvalidValueError, NotFoundError) as refusal:
             refused = refusal
-            report = agreement.agreement_report(session, slug, choose_pairs=choose, memory=grades_memory())
+            report = agreement.agreement_report(session, slug, choose_pairs=choose)
     of_judge = {pair: count for pair, count in report.in_common.items() if judge == "" or judge in pair}
     measured = {(pair.first, pair.second): pair for pair in report.pairs}
     page = render_template(
@@ -94,7 +93,7 @@ def as_csv(slug: str) -> ResponseReturnValue:
     if by in NAMING_JUDGES and not the_place().organises:
         raise NotAllowedError("Only organisers can see agreement by judge.")
     choice = _choice()
-    report = database().read(agreement.agreement_report, slug, choice, memory=grades_memory())
+    report = database().read(agreement.agreement_report, slug, choice)
     headings, rows = report.table(by)
     return download(csv_text([headings, *rows]), f"{slug}-agreement-by-{by}.csv", CSV)
 
@@ -105,7 +104,7 @@ def pair(slug: str) -> ResponseReturnValue:
     """The agreement of two judges in detail: `?first=ana&second=ben`."""
     choice = _choice()
     first, second = request.args.get("first", ""), request.args.get("second", "")
-    report = database().read(agreement.pair_report, slug, first, second, choice=choice, memory=grades_memory())
+    report = database().read(agreement.pair_report, slug, first, second, choice=choice)
     return render_template("agreement/pair.html", report=report, **_asked(choice), **_words())
 
 

@@ -11,7 +11,6 @@ from weakref import WeakKeyDictionary
 
 from annotator.evaluation.pooling.pool_curve import PlanMemory
 from annotator.storage import Database
-from annotator.storage.agreement.grade_columns import GradesMemory
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.leaderboard.scored_state import report_state
 from annotator.web.site.context import database
@@ -79,11 +78,10 @@ class ReportCache:
         return cast("Report", kept.report)
 
 
-# Live scores, curves of planned pools, choices of adaptive pools, grades by judge, disputes, and reports.
+# Live scores, curves of planned pools, choices of adaptive pools, disputes, and reports.
 score_cache = MemoryOfDatabase(ScoreCache)
 plan_memory = MemoryOfDatabase(PlanMemory)
 adaptive_memory = MemoryOfDatabase(pool_selection.Memory)
-grades_memory = MemoryOfDatabase(GradesMemory)
 dispute_memory = MemoryOfDatabase(DisputeMemory)
 report_cache = MemoryOfDatabase(ReportCache)
 

@@ -46,11 +46,14 @@ from annotator.evaluation.agreement.results import Band, Kappa
 from annotator.evaluation.agreement.topic_intervals import TopicInterval
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.metrics.figures import Figure
+from annotator.evaluation.qrels.topic_judgements import JudgementColumns
+from annotator.garbage_collection import garbage_collection_off
 from annotator.storage import ACCEPTED, DROPPED, Collection, Document, Judgement, PoolItem, Topic, User, UserKind
 from annotator.storage.agreement.adjudication_queue import decided_grades, decisions
-from annotator.storage.agreement.grade_columns import GradesMemory, PeoplesGrades
 from annotator.storage.collections.collection import find_collection, scale_of, topic_ids
 from annotator.storage.judging.leases import DECIDING
+from annotator.storage.judging.topic_judgements import judges_by_id
+from annotator.workflows.judging.topic_judgements import read_judgements
 
 POINTS_OVER_TIME = 60
 
@@ -224,24 +227,27 @@ def agreement_report(
     choice: Choice = WHOLE,
     *,
     choose_pairs: ChoosePairs | None = None,
-    memory: GradesMemory | None = None,
 ) -> AgreementReport:
     """Measure agreement on all accepted topics, or on some; *cannot judge* is not a grade.
 
     Dropped topics do not count: the report says how far the grades in the qrels can be trusted, and topics with hardly
     anything or nearly everything relevant, the usual ones to drop, lower kappa by prevalence alone. `choose_pairs` gets
-    all pairs with their number of documents in common and returns those to measure. `memory` caches what was read from
-    one database; only changes are read again. Raises `NotFoundError` for a topic that does not count.
+    all pairs with their number of documents in common and returns those to measure. Raises `NotFoundError` for a topic
+    that does not count.
     """
     collection = find_collection(session, slug)
     scale = _scale(session, collection)
     counting = _topics(session, collection, choice.topics)
-    said = (memory or GradesMemory()).grades_of_people(session, collection.id)
-    labels = _labels(said, counting, scale)
+    given = _judgements(session, collection, choice, counting)
+    people = _people(session)
+    labels = code_columns(given, people, counting, _values(scale))
     decided = decided_grades(decisions(session, collection.id))
     relevant = _first_relevant(scale, collection)
     in_common = documents_in_common(labels)
     chosen = None if choose_pairs is None else choose_pairs(in_common)
+    # Of all pairs of judges there are thousands of objects.
+    with garbage_collection_off():
+        pairs = tuple(map(PairAgreement, agreement_of_pairs(labels, relevant, choice.weighting, only=chosen)))
     return AgreementReport(
         judges=labels.judges,
         grades=scale,
@@ -252,12 +258,12 @@ def agreement_report(
         interval=interval_of_all(labels),
         same=same_grade_of_any_two(labels),
         in_common=in_common,
-        pairs=tuple(map(PairAgreement, agreement_of_pairs(labels, relevant, choice.weighting, only=chosen))),
+        pairs=pairs,
         by_topic=tuple(sorted(agreement_of_topics(labels), key=lambda one: natural_order(one.topic))),
         by_judge=tuple(agreement_of_judges(labels, choice.weighting)),
         by_grade=tuple(agreement_on_grades(labels)),
         over_time=running_alpha(labels, points=POINTS_OVER_TIME),
-        upheld=tuple(upheld(said.readings, said.judges, counting, decided)),
+        upheld=tuple(upheld(given, people, counting, decided)),
         lenience=_lenience(labels, relevant),
     )
 
@@ -269,7 +275,6 @@ def pair_report(
     second: str,
     *,
     choice: Choice = WHOLE,
-    memory: GradesMemory | None = None,
 ) -> PairReport:
     """Compare two judges by name, in alphabetical order.
 
@@ -278,12 +283,11 @@ def pair_report(
     collection = find_collection(session, slug)
     scale = _scale(session, collection)
     counting = _topics(session, collection, choice.topics)
-    said = (memory or GradesMemory()).grades_of_people(session, collection.id)
     one, other = sorted((first, second))
-    two = {id_: name for id_, name in said.judges.items() if name in (one, other)}
+    two = {id_: name for id_, name in _people(session).items() if name in (one, other)}
     if len(two) != 2:  # noqa: PLR2004 - two judges
         raise NotFoundError("There are no two judges “%(first)s” and “%(second)s”.", first=first, second=second)
-    labels = _labels(replace(said, judges=two), counting, scale)
+    labels = code_columns(_judgements(session, collection, choice, counting), two, counting, _values(scale))
     if labels.judges != (one, other):  # one of them has graded nothing in these topics: no documents in common
         labels = replace(labels, judges=(one, other))
     [figures] = agreement_of_pairs(labels, _first_relevant(scale, collection), choice.weighting)
@@ -320,8 +324,19 @@ def _lenience(labels: Labels, first_relevant: int) -> tuple[JudgeLenience, ...]:
     return tuple(sorted(named, key=lambda one: (-one.value, one.judge)))
 
 
-def _labels(said: PeoplesGrades, topics: Mapping[int, str], scale: Sequence[ScaleGrade]) -> Labels:
-    return code_columns(said.readings, said.judges, topics, tuple(grade.value for grade in scale))
+def _judgements(
+    session: Session, collection: Collection, choice: Choice, topics: Mapping[int, str]
+) -> JudgementColumns:
+    return read_judgements(session, collection.id, topics if choice.topics else None, docnos=False, seconds=False)
+
+
+def _people(session: Session) -> dict[int, str]:
+    """Account id → name, without machines."""
+    return {id_: judge.name for id_, judge in judges_by_id(session).items() if not judge.is_machine}
+
+
+def _values(scale: Sequence[ScaleGrade]) -> tuple[int, ...]:
+    return tuple(grade.value for grade in scale)
 
 
 ONE, OTHER = aliased(Judgement), aliased(Judgement)

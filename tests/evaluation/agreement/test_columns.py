@@ -1,31 +1,34 @@
 """Labels from columns are those that plain lists give, and what is counted beside them."""
 
-from array import array
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from labelled import code_labels
 
-from annotator.evaluation.agreement.columns import Columns, Upheld, code_columns, same_grade_of_any_two, upheld
+from annotator.evaluation.agreement.columns import Upheld, code_columns, same_grade_of_any_two, upheld
 from annotator.evaluation.agreement.report import agreement_of_pairs
 from annotator.evaluation.agreement.results import Undefined
+from annotator.evaluation.qrels.topic_judgements import ADJUDICATES, CARRIED, CURRENT, OWN_TIME, JudgementColumns
 
 GRADES = (0, 1, 2)
 JUDGES = {7: "kim", 9: "jo", 11: "ana"}
 TOPICS = {3: "t3", 1: "t1", 5: "t5"}
-TOPIC_OF_ITEM = [3, 3, 1, 5, 8]  # topic 8 does not count
+TOPIC_OF_ITEM = [1, 1, 3, 5, 8]  # topic 8 does not count
 
 
-def columns(rows: Sequence[tuple[int, int, int]]) -> Columns:
+def columns(rows: Sequence[tuple[int, int, int]], *, flags: int = CURRENT) -> JudgementColumns:
     """Judge, item and grade, the earliest first."""
-    table = [(id_, judge, item, TOPIC_OF_ITEM[item], grade) for id_, (judge, item, grade) in enumerate(rows, start=1)]
-    ids, judges, items, topics, grades = list(zip(*table, strict=True)) or [()] * 5
-    own_times = [own_time(judge) for judge in judges]
-    return (
-        *(array("q", ids), array("q", judges), array("q", items)),
-        *(array("q", topics), array("q", grades), array("q", own_times)),
+    table = [
+        (TOPIC_OF_ITEM[item], item, id_, judge, grade, flags | own_time(judge) * OWN_TIME)
+        for id_, (judge, item, grade) in enumerate(rows, start=1)
+    ]
+    topic, item, id_, judge, grade, flag = np.array(sorted(table), np.int64).reshape(-1, 6).T
+    nothing = np.zeros(id_.size, np.int64)
+    return JudgementColumns(
+        id_, topic, item, item, judge, nothing, grade, flag, nothing, nothing.astype(np.float64), ()
     )
 
 
@@ -41,7 +44,7 @@ said = st.dictionaries(st.tuples(st.sampled_from([7, 9, 11, 13]), st.integers(0,
 @given(said)
 def test_columns_give_the_labels_that_lists_give(said: Said) -> None:
     rows = [(judge, item, grade) for (judge, item), grade in said.items()]
-    coded = code_columns([(frozenset([7, 9, 11, 13]), columns(rows))], JUDGES, TOPICS, GRADES)
+    coded = code_columns(columns(rows), JUDGES, TOPICS, GRADES)
     counting = [row for row in rows if row[0] in JUDGES and TOPIC_OF_ITEM[row[1]] in TOPICS]
     expected = code_labels(
         [item for _, item, _ in counting],
@@ -57,21 +60,13 @@ def test_columns_give_the_labels_that_lists_give(said: Said) -> None:
         np.testing.assert_array_equal(getattr(coded, name), getattr(expected, name), err_msg=name)
 
 
-@given(said, st.frozensets(st.sampled_from([7, 9, 11, 13])))
-def test_each_judge_is_taken_from_the_piece_that_holds_what_counts(said: Said, newer: frozenset[int]) -> None:
-    rows = [(judge, item, grade) for (judge, item), grade in said.items()]
-    # Of the newer ones the older piece knows another grade.
-    older = [(judge, item, (grade + 1) % 3 if judge in newer else grade) for judge, item, grade in rows]
-    everybody = frozenset([7, 9, 11, 13])
-    whole = code_columns([(everybody, columns(rows))], JUDGES, TOPICS, GRADES)
-    pieces = [(everybody - newer, columns(older)), (newer, columns(rows))]
-    parted = code_columns(pieces, JUDGES, TOPICS, GRADES)
-    np.testing.assert_array_equal(parted.grade, whole.grade)
-    np.testing.assert_array_equal(parted.pair_confusions, whole.pair_confusions)
+@pytest.mark.parametrize("flags", [0, CURRENT | CARRIED, CURRENT | ADJUDICATES])
+def test_earlier_carried_and_deciding_grades_are_not_independent(flags: int) -> None:
+    assert code_columns(columns([(7, 0, 2)], flags=flags), JUDGES, TOPICS, GRADES).items == 0
 
 
 def test_nothing_said_gives_labels_without_entries() -> None:
-    labels = code_columns([], {}, {}, GRADES)
+    labels = code_columns(columns([]), {}, {}, GRADES)
     assert (labels.items, labels.judges, agreement_of_pairs(labels, 1)) == (0, (), [])
     assert same_grade_of_any_two(labels).reason is Undefined.NO_SHARED_DOCUMENT
 
@@ -79,14 +74,14 @@ def test_nothing_said_gives_labels_without_entries() -> None:
 def test_any_two_grades_of_a_document_are_the_same_so_often() -> None:
     # Item 0: 2 2 1 by three judges, so three pairs, one alike; item 1: 0 0, one pair, alike. 2 of 4.
     rows = [(7, 0, 2), (9, 0, 2), (11, 0, 1), (7, 1, 0), (9, 1, 0), (11, 2, 1)]
-    labels = code_columns([(frozenset(JUDGES), columns(rows))], JUDGES, TOPICS, GRADES)
+    labels = code_columns(columns(rows), JUDGES, TOPICS, GRADES)
     assert same_grade_of_any_two(labels).value == 0.5
 
 
 def test_judges_are_upheld_where_the_decision_is_their_grade() -> None:
     rows = [(7, 0, 2), (9, 0, 1), (7, 1, 0), (9, 1, 1), (11, 2, 2), (7, 4, 0)]
     decided = {0: 2, 1: 1, 4: 0}  # item 4 is of a topic that does not count
-    pieces = [(frozenset(JUDGES), columns(rows))]
-    assert upheld(pieces, JUDGES, TOPICS, decided) == [Upheld("jo", 2, 1), Upheld("kim", 2, 1)]
-    assert upheld(pieces, JUDGES, TOPICS, {0: 2})[1].share == 1.0
-    assert upheld(pieces, JUDGES, TOPICS, {}) == []
+    given_grades = columns(rows)
+    assert upheld(given_grades, JUDGES, TOPICS, decided) == [Upheld("jo", 2, 1), Upheld("kim", 2, 1)]
+    assert upheld(given_grades, JUDGES, TOPICS, {0: 2})[1].share == 1.0
+    assert upheld(given_grades, JUDGES, TOPICS, {}) == []

@@ -20,7 +20,7 @@ from annotator.evaluation.agreement.kappa import (
     scott_chance,
     uniform_chance,
 )
-from annotator.evaluation.agreement.labels import Labels, grade_counts
+from annotator.evaluation.agreement.labels import Labels
 from annotator.evaluation.agreement.many_judges import (
     Level,
     conger_kappa,
@@ -65,7 +65,7 @@ def counts_of(rows: str, size: int) -> NDArray[np.int64]:
 
 def alpha(judges: list[str], level: Level) -> float | None:
     labels = labels_of(judges)
-    return krippendorff_alpha(grade_counts(labels), labels.grades, level).value
+    return krippendorff_alpha(labels.grade_counts, labels.grades, level).value
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_coefficients_of_many_judges_agree_with_gwet_s(
 ) -> None:
     # irrCAC's raw_4raters is Krippendorff's data, but that the single grade of document 12 is the third judge's.
     labels = labels_of([KRIPPENDORFF[0], KRIPPENDORFF[1][:11] + "*", KRIPPENDORFF[2][:11] + "3", KRIPPENDORFF[3]])
-    counts, weights = grade_counts(labels), weighting.of(5)
+    counts, weights = labels.grade_counts, weighting.of(5)
     found = [
         gwet_ac(counts, weights),
         fleiss_kappa_of_unequal(counts, weights),
@@ -242,7 +242,7 @@ def test_coefficients_of_many_know_neither_the_order_of_judges_nor_of_documents(
 def test_nominal_coefficients_do_not_care_what_grades_are_called(judges: list[str], names: list[str]) -> None:
     renamed = ["".join(dict(zip("0123*", [*names, "*"], strict=True))[grade] for grade in given) for given in judges]
     for coefficient in (fleiss_kappa_of_unequal, gwet_ac, uniform_kappa):
-        one, other = (coefficient(grade_counts(labels_of(rows))).value for rows in (judges, renamed))
+        one, other = (coefficient(labels_of(rows).grade_counts).value for rows in (judges, renamed))
         assert one == (None if other is None else pytest.approx(other, abs=1e-9))
     one, other = alpha(judges, Level.NOMINAL), alpha(renamed, Level.NOMINAL)
     assert one == (None if other is None else pytest.approx(other, abs=1e-9))
@@ -252,7 +252,7 @@ def test_nominal_coefficients_do_not_care_what_grades_are_called(judges: list[st
 @given(JUDGES)
 def test_no_coefficient_of_many_exceeds_1_and_none_comes_without_value_or_reason(judges: list[str]) -> None:
     labels = labels_of(judges)
-    counts = grade_counts(labels)
+    counts = labels.grade_counts
     found = [krippendorff_alpha(counts, labels.grades, level) for level in Level]
     found += [fleiss_kappa(counts), gwet_ac(counts), uniform_kappa(counts), conger_kappa(labels)]
     for coefficient in found:
@@ -268,7 +268,7 @@ def test_of_two_judges_each_coefficient_of_many_is_its_kin_of_two(judges: list[s
     first, second = ([labels.grades.index(int(grade)) for grade in given] for given in judges)
     confusion = np.zeros((1, size, size), np.int64)
     np.add.at(confusion[0], (first, second), 1)
-    counts, weights = grade_counts(labels), weighting.of(size)
+    counts, weights = labels.grade_counts, weighting.of(size)
     kin: list[tuple[Coefficient, Chance]] = [
         (fleiss_kappa(counts, weights), scott_chance),
         (gwet_ac(counts, weights), gwet_chance),
@@ -285,6 +285,6 @@ def test_of_two_judges_each_coefficient_of_many_is_its_kin_of_two(judges: list[s
 @given(COMPLETE)
 def test_alpha_of_two_judges_is_scott_s_pi_corrected_for_few_documents(judges: list[str]) -> None:
     # With n grades in all, alpha = pi + (1 - pi) / n (Krippendorff 2004, "Reliability in content analysis").
-    pi = fleiss_kappa(grade_counts(labels_of(judges))).value
+    pi = fleiss_kappa(labels_of(judges).grade_counts).value
     expected = None if pi is None else pytest.approx(pi + (1 - pi) / 16, abs=1e-9)
     assert alpha(judges, Level.NOMINAL) == expected

@@ -18,7 +18,7 @@ from annotator.evaluation.agreement.kappa import (
     positive_agreement,
     same_grade,
 )
-from annotator.evaluation.agreement.labels import Labels, confusion_matrix, grade_counts, kinds_of
+from annotator.evaluation.agreement.labels import Labels, confusion_matrix, kinds_of
 from annotator.evaluation.agreement.many_judges import Level, fleiss_kappa
 from annotator.evaluation.agreement.report import (
     Moment,
@@ -61,12 +61,12 @@ def labels_of(rows: list[tuple[int, str, str, int]], scale: tuple[int, ...] = SC
 def test_labels_are_coded_by_item_judge_topic_and_place_in_the_scale() -> None:
     labels = labels_of(JUDGED)
     assert (labels.items, labels.judges, labels.topics) == (5, ("Jo", "Kim", "Lou"), ("7", "9"))
-    assert grade_counts(labels).tolist() == [[2, 1, 0], [0, 1, 1], [0, 0, 2], [0, 0, 1], [1, 1, 0]]
+    assert labels.grade_counts.tolist() == [[2, 1, 0], [0, 1, 1], [0, 0, 2], [0, 0, 1], [1, 1, 0]]
 
 
 def test_of_two_judgements_of_one_judge_the_later_counts() -> None:
     twice = [(1, "7", "Jo", 0), (1, "7", "Kim", 2), (1, "7", "Jo", 2)]
-    assert grade_counts(labels_of(twice)).tolist() == [[0, 0, 2]]
+    assert labels_of(twice).grade_counts.tolist() == [[0, 0, 2]]
 
 
 def test_grades_outside_the_scale_are_refused_all_of_them() -> None:
@@ -95,7 +95,7 @@ def test_each_topic_grade_and_judge_is_measured_by_itself() -> None:
     assert (seven.topic, seven.items_shared) == ("7", 2)
     assert seven.same.value == pytest.approx((1 / 2 + 1 / 2) / 5)
     alone = [row for row in JUDGED if row[1] == "7"]
-    assert seven.alpha.value == krippendorff_alpha(grade_counts(labels_of(alone)), SCALE, Level.NOMINAL).value
+    assert seven.alpha.value == krippendorff_alpha(labels_of(alone).grade_counts, SCALE, Level.NOMINAL).value
     assert (nine.topic, nine.items_shared) == ("9", 2)
     assert nine.same.value == pytest.approx(2 / 4)
     # Grade 1 was given to shared documents 1, 2 and 5, each time by one judge.
@@ -114,7 +114,7 @@ def test_all_together_are_measured_by_every_coefficient() -> None:
     labels = labels_of(JUDGED)
     report = agreement_of_all(labels, 1)
     assert (report.judgements, report.items, report.items_shared) == (10, 5, 4)
-    assert report.alpha[Level.ORDINAL] == krippendorff_alpha(grade_counts(labels), SCALE, Level.ORDINAL)
+    assert report.alpha[Level.ORDINAL] == krippendorff_alpha(labels.grade_counts, SCALE, Level.ORDINAL)
     assert report.fleiss.reason is Undefined.UNEQUAL_NUMBERS
     # Only item 1 was graded by all three, 0, 0 and 1.
     assert report.overlap.value == 0
@@ -194,7 +194,7 @@ def test_lines_over_time_end_with_the_value_of_now_and_have_no_more_points_than_
         moments = running_alpha(labels, Level.ORDINAL, points).moments
         assert len(moments) == min(points, 4)
         assert moments[-1].items == 4
-        assert moments[-1].value == pytest.approx(krippendorff_alpha(grade_counts(labels), SCALE, Level.ORDINAL).value)
+        assert moments[-1].value == pytest.approx(krippendorff_alpha(labels.grade_counts, SCALE, Level.ORDINAL).value)
 
 
 def test_over_time_only_grades_with_a_time_of_their_own_count() -> None:
@@ -294,4 +294,4 @@ def test_kinds_are_the_different_rows_however_large_their_counts(rows: list[list
 
 def test_fleiss_kappa_of_a_complete_design_is_in_the_report() -> None:
     labels = labels_of([row for row in JUDGED if row[2] != "Lou"])
-    assert agreement_of_all(labels, 1).fleiss == fleiss_kappa(grade_counts(labels))
+    assert agreement_of_all(labels, 1).fleiss == fleiss_kappa(labels.grade_counts)

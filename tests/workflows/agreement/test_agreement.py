@@ -13,8 +13,7 @@ from annotator.errors import NotFoundError
 from annotator.evaluation.agreement.kappa import Weighting
 from annotator.evaluation.agreement.many_judges import Level
 from annotator.evaluation.agreement.report import Moment
-from annotator.storage import Assignment, Database, Judgement, PoolItem, Purpose, Topic, TopicState, User, UserKind
-from annotator.storage.agreement.grade_columns import MOST_KEPT, GradesMemory
+from annotator.storage import Assignment, Judgement, PoolItem, Purpose, Topic, TopicState, User, UserKind
 from annotator.storage.judging.leases import Decision
 from annotator.workflows.agreement import agreement
 from annotator.workflows.agreement.agreement import AgreementReport, By, Choice
@@ -255,21 +254,18 @@ def become_a_machine(session: Session) -> tuple[int, int]:
 )
 def test_whatever_happens_counts_at_once(session: Session, happens: Callable[[Session], tuple[int, int]]) -> None:
     judged_twice(session)
-    memory = GradesMemory()
-    assert alike(agreement.agreement_report(session, SLUG, memory=memory)) == (6, 5)
+    assert alike(agreement.agreement_report(session, SLUG)) == (6, 5)
     expected = happens(session)
-    assert alike(agreement.agreement_report(session, SLUG, memory=memory)) == expected
     assert alike(agreement.agreement_report(session, SLUG)) == expected
 
 
 def test_a_judgement_on_the_screen_counts_at_once(session: Session) -> None:
     pooled_news(session, judgements_wanted=3)
     jo, kim = member(session, "jo"), member(session, "kim")
-    memory = GradesMemory()
     for number, who in enumerate((jo, kim, jo, kim)):
-        agreement.agreement_report(session, SLUG, memory=memory)
+        agreement.agreement_report(session, SLUG)
         on_the_screen(session, who, 1, f"c{number}", at=NOW + timedelta(minutes=number))
-        report = agreement.agreement_report(session, SLUG, memory=memory)
+        report = agreement.agreement_report(session, SLUG)
         assert report.all.judgements == number + 1
 
 
@@ -282,54 +278,13 @@ def test_a_judgement_with_an_older_id_that_comes_to_light_later_counts(session: 
     assert first is not None
     values = {column.name: getattr(first, column.name) for column in Judgement.__table__.columns}
     session.execute(delete(Judgement).where(Judgement.id == first.id))
-    memory = GradesMemory()
-    assert agreement.agreement_report(session, SLUG, memory=memory).all.judgements == 13
+    assert agreement.agreement_report(session, SLUG).all.judgements == 13
     session.execute(insert(Judgement).values(values))
-    assert agreement.agreement_report(session, SLUG, memory=memory).all.judgements == 14
-
-
-def test_what_was_rolled_back_is_not_remembered(database: Database) -> None:
-    with database.transaction() as session:
-        judged_twice(session)
-    memory = GradesMemory()
-    with database.reading() as session:
-        labels(session, "kim", "1 0 c 1\n", name="again.txt")
-        assert alike(agreement.agreement_report(session, SLUG, memory=memory)) == (6, 6)
-        session.rollback()
-    with database.transaction() as session:
-        # The same ids once more, with another grade.
-        labels(session, "kim", "1 0 c 2\n", name="other.txt")
-    with database.reading() as session:
-        assert alike(agreement.agreement_report(session, SLUG, memory=memory)) == (6, 5)
-
-
-def test_a_database_put_back_from_a_copy_is_read_anew(database: Database) -> None:
-    memory = GradesMemory()
-    with database.transaction() as session:
-        judged_twice(session)
-        later = select(Judgement.id).where(Judgement.judge_id == judge(session, "kim").id)
-        agreement.agreement_report(session, SLUG, memory=memory)
-        # As if kim's work had been lost and done again, differently, under the same ids.
-        for id_ in session.scalars(later).all():
-            one = session.get_one(Judgement, id_)
-            one.grade, one.client_id = 2, f"anew-{id_}"
-        session.flush()
-        assert alike(agreement.agreement_report(session, SLUG, memory=memory)) == (6, 1)
-
-
-def test_few_collections_are_kept_and_each_has_its_own(session: Session) -> None:
-    judged_twice(session)
-    memory = GradesMemory()
-    for number in range(MOST_KEPT + 1):
-        slug = f"other-{number}"
-        news(session, slug)
-        assert agreement.agreement_report(session, slug, memory=memory).judges == ()
-    assert alike(agreement.agreement_report(session, SLUG, memory=memory)) == (6, 5)
+    assert agreement.agreement_report(session, SLUG).all.judgements == 14
 
 
 def test_a_draft_topic_does_not_count(session: Session) -> None:
     judged_twice(session)
-    memory = GradesMemory()
-    agreement.agreement_report(session, SLUG, memory=memory)
+    agreement.agreement_report(session, SLUG)
     session.execute(update(Topic).where(Topic.number == "1").values(state=TopicState.DRAFT))
-    assert alike(agreement.agreement_report(session, SLUG, memory=memory)) == (2, 2)
+    assert alike(agreement.agreement_report(session, SLUG)) == (2, 2)
