@@ -140,6 +140,11 @@ class JudgementColumns:
         """Which judgements are by one of these judges."""
         return np.isin(self.judge, judges)
 
+    def judges(self) -> list[int]:
+        """The ids of the judges."""
+        ids: list[int] = np.unique(self.judge).tolist()
+        return ids
+
     def are_of(self, documents: Mapping[int, Collection[int]]) -> Flags:
         """Which judgements are of these documents, {topic: documents}."""
         found = np.zeros(self.id.size, np.bool_)

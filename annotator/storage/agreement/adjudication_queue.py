@@ -1,7 +1,7 @@
 """Adjudication queue: pool items on whose grades judges differ, who may draw them, and how many are decided.
 
 Only people's grades are compared, not machines'. A duplicate is not in dispute itself: the decision on the item with
-the same text is carried over to it. `multiply_judged` has all items with several grades, for organisers.
+the same text is carried over to it.
 """
 
 from collections import Counter, defaultdict

@@ -2,35 +2,41 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError, NotFoundError
+from annotator.evaluation.agreement.graded_items import (
+    GradedItems,
+    graded_items,
+    grades_of_people,
+    multiply_graded,
+)
 from annotator.evaluation.formats.identifiers import natural_order
+from annotator.evaluation.qrels.topic_judgements import JudgementColumns
 from annotator.spreadsheets import csv_text
 from annotator.storage import ACCEPTED, CannotJudge, Collection, Topic
 from annotator.storage.agreement.adjudication_queue import decisions
-from annotator.storage.agreement.multiply_judged import (
-    GradedItem,
+from annotator.storage.agreement.judged_items import (
     ItemText,
     JudgementRow,
     evidence_of,
-    graded_by,
-    graded_twice,
     items_by_id,
     judgements_on,
-    people_who_graded,
     texts_of,
     titles_of_topics,
 )
 from annotator.storage.collections.collection import find_collection, find_topic
 from annotator.storage.judging.leases import Decision
+from annotator.storage.judging.topic_judgements import judges_by_id
 from annotator.storage.site.bulk_insert import chunks
+from annotator.workflows.judging.topic_judgements import read_judgements
 
 ROWS_A_PAGE = 25
 MOST_CHARACTERS = 10_000  # of a document's text on a card; a page of its own has the whole text
@@ -123,26 +129,20 @@ class DisagreementsPage:
 
 @dataclass(frozen=True)
 class _Compared:
-    """Items of accepted topics with grades by two or more people, and those that adjudicators decided."""
+    """Grades of people in accepted topics, the items with two or more, and those that adjudicators decided."""
 
     relevant_from: int
     numbers: Mapping[int, str]  # topic id → number
     adjudications: Mapping[int, int]  # an adjudicator's judgement → its item
     decided: AbstractSet[int]
-    items: Sequence[GradedItem]
+    grades: JudgementColumns
+    items: GradedItems
     people: Mapping[str, int]  # everyone who graded anything, with their ids
 
-    def is_across(self, item: GradedItem) -> bool:
-        return item.low < self.relevant_from <= item.high
-
-    def worst_first(self, items: Iterable[GradedItem]) -> list[GradedItem]:
-        """Sort by crossing of the relevance threshold, then by distance of the grades, then by topic."""
-        numbers = sorted(self.numbers, key=lambda topic_id: natural_order(self.numbers[topic_id]))
-        place = {topic_id: place for place, topic_id in enumerate(numbers)}
-        return sorted(
-            items,
-            key=lambda item: (not self.is_across(item), item.low - item.high, place[item.topic_id], item.id),
-        )
+    @property
+    def topics(self) -> list[int]:
+        """The topics in the order of their numbers."""
+        return sorted(self.numbers, key=lambda topic_id: natural_order(self.numbers[topic_id]))
 
 
 def page_of_disagreements(session: Session, slug: str, wanted: DisagreementFilter, page: int = 1) -> DisagreementsPage:
@@ -154,30 +154,31 @@ def page_of_disagreements(session: Session, slug: str, wanted: DisagreementFilte
     collection = find_collection(session, slug)
     compared = _compared(session, collection)
     items = _wanted(session, collection.id, compared, wanted)
-    pages = max(1, -(-len(items) // ROWS_A_PAGE))
+    total = items.item.size
+    pages = max(1, -(-total // ROWS_A_PAGE))
     page = min(max(page, 1), pages)
-    shown = items[(page - 1) * ROWS_A_PAGE : page * ROWS_A_PAGE]
+    shown = _rows(items, slice((page - 1) * ROWS_A_PAGE, page * ROWS_A_PAGE))
     texts = texts_of(session, [item.id for item in shown], MOST_CHARACTERS)
     titles = titles_of_topics(session, {item.topic_id for item in shown})
     cards = (
         DisagreementCard(row, titles[item.topic_id], texts.get(item.id))
         for item, row in zip(shown, _described(session, compared, shown), strict=True)
     )
-    return DisagreementsPage(_survey(compared), tuple(cards), len(items), page, pages)
+    return DisagreementsPage(_survey(compared), tuple(cards), total, page, pages)
 
 
 def disagreement_items(session: Session, slug: str, wanted: DisagreementFilter) -> tuple[int, ...]:
     """The ids of all matching pool items, worst first; raises as `page_of_disagreements`."""
     collection = find_collection(session, slug)
     compared = _compared(session, collection)
-    return tuple(item.id for item in _wanted(session, collection.id, compared, wanted))
+    return tuple(_wanted(session, collection.id, compared, wanted).item.tolist())
 
 
 def list_disagreements(session: Session, slug: str, wanted: DisagreementFilter) -> list[Disagreement]:
     """All matching disagreements; raises as `page_of_disagreements`."""
     collection = find_collection(session, slug)
     compared = _compared(session, collection)
-    return _described(session, compared, _wanted(session, collection.id, compared, wanted))
+    return _described(session, compared, _rows(_wanted(session, collection.id, compared, wanted)))
 
 
 def disagreements_csv(rows: Sequence[Disagreement]) -> str:
@@ -221,60 +222,78 @@ def _lines(row: Disagreement) -> Iterator[Sequence[object]]:
 def _compared(session: Session, collection: Collection) -> _Compared:
     rows = session.execute(select(Topic.id, Topic.number).where(Topic.collection_id == collection.id, ACCEPTED))
     adjudications = {made.judgement_id: made.pool_item_id for made in decisions(session, collection.id)}
+    people = {id_: judge.name for id_, judge in judges_by_id(session).items() if not judge.is_machine}
+    grades = grades_of_people(read_judgements(session, collection.id, docnos=False, seconds=False), people)
+    named = sorted((people[id_], id_) for id_ in grades.judges())
     return _Compared(
         collection.relevant_from,
         {id_: number for id_, number in rows},
         adjudications,
         frozenset(adjudications.values()),
-        graded_twice(session, collection.id),
-        people_who_graded(session, collection.id),
+        grades,
+        multiply_graded(grades),
+        dict(named),
     )
 
 
 def _survey(compared: _Compared) -> Survey:
-    differing = [item for item in compared.items if item.low != item.high]
-    of_topic = Counter(compared.numbers[item.topic_id] for item in differing)
+    items = compared.items
+    differing = items.where(items.distance > 0)
+    of_topic = Counter(differing.topic.tolist())
     return Survey(
-        len(compared.items),
-        len(differing),
-        sum(compared.is_across(item) for item in differing),
-        sum(item.id not in compared.decided for item in differing),
-        tuple(sorted(of_topic.items(), key=lambda topic: natural_order(topic[0]))),
+        items.item.size,
+        differing.item.size,
+        int(differing.is_across(compared.relevant_from).sum()),
+        int((~differing.are_of(compared.decided)).sum()),
+        tuple((compared.numbers[topic], of_topic[topic]) for topic in compared.topics if topic in of_topic),
         tuple(compared.people),
     )
 
 
-def _wanted(session: Session, collection_id: int, compared: _Compared, wanted: DisagreementFilter) -> list[GradedItem]:
+def _wanted(session: Session, collection_id: int, compared: _Compared, wanted: DisagreementFilter) -> GradedItems:
     if len(set(wanted.judges)) != len(wanted.judges) or len(wanted.judges) > PAIR or wanted.least_distance < 1:
         raise InvalidValueError("Ask for one judge or for two different ones, and for 1 grade apart or more.")
-    items = _of_judges(session, collection_id, compared, wanted.judges) if wanted.judges else compared.items
-    topics = {find_topic(session, collection_id, number, ACCEPTED).id for number in wanted.topics}
-    return compared.worst_first(
-        item
-        for item in items
-        if item.high - item.low >= wanted.least_distance
-        and (item.topic_id in topics or not topics)
-        and (compared.is_across(item) or not wanted.only_across)
-        and (item.id not in compared.decided or not wanted.only_undecided)
-    )
+    items = _of_judges(compared, wanted.judges) if wanted.judges else compared.items
+    topics = [find_topic(session, collection_id, number, ACCEPTED).id for number in wanted.topics]
+    which = items.distance >= wanted.least_distance
+    if topics:
+        which &= items.are_of_topics(topics)
+    if wanted.only_across:
+        which &= items.is_across(compared.relevant_from)
+    if wanted.only_undecided:
+        which &= ~items.are_of(compared.decided)
+    return items.where(which).worst_first(compared.relevant_from, compared.topics)
 
 
-def _of_judges(session: Session, collection_id: int, compared: _Compared, names: Sequence[str]) -> Sequence[GradedItem]:
+def _of_judges(compared: _Compared, names: Sequence[str]) -> GradedItems:
     for name in names:
         if name not in compared.people:
             raise NotFoundError("“%(judge)s” has judged nothing in this collection.", judge=name)
-    ids = [compared.people[name] for name in names]
-    if len(ids) == PAIR:
-        return graded_twice(session, collection_id, ids)
-    own = graded_by(session, collection_id, ids[0])
-    return [item for item in compared.items if item.id in own]
+    given = compared.grades.where(compared.grades.by([compared.people[name] for name in names]))
+    if len(names) == PAIR:
+        return multiply_graded(given)
+    return compared.items.where(compared.items.are_of(graded_items(given)))
 
 
-def _described(session: Session, compared: _Compared, items: Sequence[GradedItem]) -> list[Disagreement]:
+class _Item(NamedTuple):
+    """An item with its topic, and its lowest and highest grade."""
+
+    id: int
+    topic_id: int
+    low: int
+    high: int
+
+
+def _rows(items: GradedItems, part: slice = slice(None)) -> list[_Item]:
+    columns = (items.item, items.topic, items.low, items.high)
+    return list(map(_Item, *(column[part].tolist() for column in columns)))
+
+
+def _described(session: Session, compared: _Compared, items: Sequence[_Item]) -> list[Disagreement]:
     return [row for some in chunks(list(items)) for row in _some_described(session, compared, some)]
 
 
-def _some_described(session: Session, compared: _Compared, items: Sequence[GradedItem]) -> Iterator[Disagreement]:
+def _some_described(session: Session, compared: _Compared, items: Sequence[_Item]) -> Iterator[Disagreement]:
     ids = [item.id for item in items]
     about, words, evidence = items_by_id(session, ids), judgements_on(session, ids), evidence_of(session, ids)
     for item in items:
@@ -285,7 +304,7 @@ def _some_described(session: Session, compared: _Compared, items: Sequence[Grade
             document.title,
             document.has_text,
             item.high - item.low,
-            compared.is_across(item),
+            item.low < compared.relevant_from <= item.high,
             item.id in compared.decided,
             document.known_grade,
             _judgements_shown(words[item.id], evidence, compared.adjudications),

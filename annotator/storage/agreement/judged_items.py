@@ -1,7 +1,4 @@
-"""Pool items that two people or more have graded. Machines are left out; adjudicators' grades are decisions.
-
-For organisers, and includes agreed and decided items; `adjudication_queue` has those still to be decided.
-"""
+"""Details of pool items that several people have judged, for organisers; machines are left out."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -9,42 +6,15 @@ from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import ColumnExpressionArgument, and_, func, or_, select, text
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from annotator.storage.judging.duplicates import SHOWN
-from annotator.storage.judging.leases import DECIDING
 from annotator.storage.tables.documents import Document
-from annotator.storage.tables.judging import OF_PEOPLE, Assignment, Evidence, Judgement
+from annotator.storage.tables.judging import OF_PEOPLE, Evidence, Judgement
 from annotator.storage.tables.people import User
 from annotator.storage.tables.pools import PoolItem
-from annotator.storage.tables.topics import ACCEPTED, Topic
-
-_BY_ADJUDICATOR = Judgement.assignment_id.in_(DECIDING)
-# Starts from the few adjudications and finds their judgements by the index on item and judge.
-_DECISIONS = select(Judgement.id).join(
-    Assignment,
-    and_(
-        Assignment.id == Judgement.assignment_id,
-        Assignment.pool_item_id == Judgement.pool_item_id,
-        Assignment.judge_id == Judgement.judge_id,
-        text("assignment.purpose = 'adjudication'"),
-    ),
-)
-# Adjudicators' own judgements and those carried over from them.
-DECIDED = or_(
-    _BY_ADJUDICATOR,
-    func.coalesce(Judgement.carried_from_id, 0).in_(_DECISIONS),
-)
-
-
-class GradedItem(NamedTuple):
-    """A pool item that two judges or more graded, with its lowest and highest grade."""
-
-    id: int
-    topic_id: int
-    low: int
-    high: int
+from annotator.storage.tables.topics import Topic
 
 
 class ItemRow(NamedTuple):
@@ -74,49 +44,6 @@ class JudgementRow(NamedTuple):
     note: str
     judged_at: datetime
     is_carried: bool
-
-
-def graded_twice(session: Session, collection_id: int, judge_ids: Sequence[int] | None = None) -> list[GradedItem]:
-    """Items of accepted topics that two judges or more graded, at least one of whom was shown the item itself.
-
-    With `judge_ids`, only the grades of these judges count.
-    """
-    statement = (
-        select(PoolItem.id, PoolItem.topic_id, func.min(Judgement.grade), func.max(Judgement.grade))
-        .select_from(Judgement)
-        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
-        .join(Topic, Topic.id == PoolItem.topic_id)
-        .where(*_graded(collection_id), ~DECIDED)
-        .group_by(PoolItem.id, PoolItem.topic_id)
-        .having(func.count() > 1, func.count().filter(SHOWN) > 0)
-    )
-    if judge_ids is not None:
-        statement = statement.where(Judgement.judge_id.in_(judge_ids))
-    return [GradedItem._make(row) for row in session.execute(statement)]
-
-
-def graded_by(session: Session, collection_id: int, judge_id: int) -> set[int]:
-    """Ids of the items that a person graded, not as an adjudicator."""
-    return set(
-        session.scalars(
-            select(Judgement.pool_item_id)
-            .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
-            .join(Topic, Topic.id == PoolItem.topic_id)
-            .where(*_graded(collection_id), ~DECIDED, Judgement.judge_id == judge_id)
-        )
-    )
-
-
-def people_who_graded(session: Session, collection_id: int) -> dict[str, int]:
-    """Name → id of all people who graded anything of an accepted topic, sorted by name."""
-    graded = (
-        select(Judgement.id)
-        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
-        .join(Topic, Topic.id == PoolItem.topic_id)
-        .where(*_graded(collection_id), Judgement.judge_id == User.id)
-    )
-    rows = session.execute(select(User.name, User.id).where(graded.exists()).order_by(User.name))
-    return {name: id_ for name, id_ in rows}
 
 
 def items_by_id(session: Session, item_ids: Sequence[int]) -> dict[int, ItemRow]:
@@ -173,14 +100,3 @@ def evidence_of(session: Session, item_ids: Sequence[int]) -> dict[int, list[str
     for judgement_id, marked in rows:
         evidence[judgement_id].append(marked)
     return evidence
-
-
-def _graded(collection_id: int) -> tuple[ColumnExpressionArgument[bool], ...]:
-    """Conditions for people's current grades in a collection's accepted topics."""
-    return (
-        Topic.collection_id == collection_id,
-        ACCEPTED,
-        Judgement.current,
-        Judgement.grade.is_not(None),
-        OF_PEOPLE,
-    )
