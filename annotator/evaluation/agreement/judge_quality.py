@@ -5,12 +5,11 @@ No figure is a verdict on a judge; it shows where to look.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from math import hypot, sqrt
 from statistics import median
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from annotator.evaluation.significance.distributions import special
 
@@ -150,6 +149,7 @@ def change_of_lenience(first: Lenience | None, second: Lenience | None) -> Chang
 
 MOST_STRETCHES = 10  # segments of a judge's work over time
 FEWEST_IN_STRETCH = 5
+MOST_GAPS = 8  # of the numbers in a table, for each value
 
 
 @dataclass(frozen=True)
@@ -209,44 +209,56 @@ class _Words:
 
 
 def work_of_judges(
-    judges: Sequence[int],
-    topics: Sequence[int],
-    items: Sequence[int],
-    grades: Sequence[int],
+    judges: ArrayLike,
+    topics: ArrayLike,
+    items: ArrayLike,
+    grades: ArrayLike,
     relevant_from: int,
-    timed: Sequence[bool] | None = None,
+    timed: ArrayLike | None = None,
 ) -> dict[int, Work]:
     """Compare each judge with the others; columns have one entry a judge and item, in order of time.
 
     Drift is computed from the entries that are `timed`.
     """
-    if not judges:
+    names, judge = _coded(np.asarray(judges, np.int64))
+    if not names.size:
         return {}
-    names, judge = np.unique(np.array(judges), return_inverse=True)
-    _, topic = np.unique(np.array(topics), return_inverse=True)
-    grade = np.array(grades)
+    _, topic = _coded(np.asarray(topics, np.int64))
+    grade = np.asarray(grades, np.int64)
     relevant = grade >= relevant_from
     words = _Words(
         judge,
         topic,
         relevant,
-        _agreement_with_others(np.array(items), grade),
+        _agreement_with_others(np.asarray(items, np.int64), grade),
         np.bincount(topic),
         np.bincount(topic, weights=relevant).astype(np.int64),
     )
     by_judge = np.split(np.argsort(judge, kind="stable"), np.cumsum(np.bincount(judge))[:-1])
-    is_timed = np.ones(judge.size, np.bool_) if timed is None else np.array(timed, np.bool_)
+    is_timed = np.ones(judge.size, np.bool_) if timed is None else np.asarray(timed, np.bool_)
     return {name: _work(words, own, own[is_timed[own]]) for name, own in zip(names.tolist(), by_judge, strict=True)}
 
 
 def _agreement_with_others(items: NDArray[np.int64], grade: NDArray[np.int64]) -> NDArray[np.float64]:
     """For each grade, the share of the item's other grades that are equal; NaN when there is no other."""
-    _, item, of_item = np.unique(items, return_inverse=True, return_counts=True)
-    _, cell, same = np.unique(item * (np.ptp(grade) + 1) + grade - grade.min(), return_inverse=True, return_counts=True)
+    item = _coded(items)[1]
+    cell = _coded(item * (np.ptp(grade) + 1) + grade - grade.min())[1]
+    of_item, same = np.bincount(item), np.bincount(cell)
     others = of_item[item] - 1
     agreement = np.full(grade.size, np.nan)
     np.divide(same[cell] - 1, others, out=agreement, where=others > 0)
     return agreement
+
+
+def _coded(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+    """The distinct values in order, and the index of each value; without sorting where they lie close together."""
+    least, most = values.min(initial=0), values.max(initial=0)
+    if most - least > MOST_GAPS * values.size:
+        names, codes = np.unique(values, return_inverse=True)
+        return names, codes
+    is_there = np.bincount(values - least, minlength=1) > 0
+    is_there &= values.size > 0
+    return np.flatnonzero(is_there) + least, (np.cumsum(is_there) - 1)[values - least]
 
 
 def _work(words: _Words, own: NDArray[np.intp], timed: NDArray[np.intp]) -> Work:
@@ -347,7 +359,7 @@ def pace(seconds: Sequence[float]) -> Pace | None:
     """
     if not seconds or not (total := sum(seconds)):
         return None
-    return Pace(len(seconds), median(seconds), len(seconds) * SECONDS_AN_HOUR / total)
+    return Pace(len(seconds), float(np.median(seconds)), len(seconds) * SECONDS_AN_HOUR / total)
 
 
 def fast_below(own: float, others: Sequence[float], fraction: float) -> float:
@@ -364,16 +376,16 @@ def least_seconds(characters: int) -> float:
     return min(characters, CHARACTERS_TO_SEE) / CHARACTERS_A_SECOND
 
 
-def fast_streaks(seconds: Sequence[float | None], below: Sequence[float], least_length: int) -> list[Streak]:
+def fast_streaks(seconds: ArrayLike, below: ArrayLike, least_length: int) -> list[Streak]:
     """Find runs of at least `least_length` consecutive documents that each took less than its threshold in `below`.
 
-    A document with unknown seconds ends a streak.
+    A document with unknown seconds, NaN, ends a streak.
     """
-    streaks = []
-    flags = enumerate(one is not None and one < few for one, few in zip(seconds, below, strict=True))
-    for is_fast, run in groupby(flags, key=lambda flag: flag[1]):
-        places = [place for place, _ in run]
-        if is_fast and len(places) >= least_length:
-            start, stop = places[0], places[-1] + 1
-            streaks.append(Streak(start, stop, median(one for one in seconds[start:stop] if one is not None)))
-    return streaks
+    times = np.asarray(seconds, np.float64)
+    is_fast = np.concatenate([[False], times < np.asarray(below, np.float64), [False]])
+    starts, stops = np.flatnonzero(~is_fast[:-1] & is_fast[1:]), np.flatnonzero(is_fast[:-1] & ~is_fast[1:])
+    return [
+        Streak(start, stop, float(np.median(times[start:stop])))
+        for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)
+        if stop - start >= least_length
+    ]

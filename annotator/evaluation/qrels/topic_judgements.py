@@ -127,10 +127,14 @@ class JudgementColumns:
         """Some of the judgements."""
         return self if which.all() else self.take(np.flatnonzero(which))
 
-    def take(self, order: NDArray[np.intp]) -> "JudgementColumns":
+    def take(self, order: NDArray[np.intp] | slice) -> "JudgementColumns":
         """The judgements with these indexes, in this order."""
         columns = {one.name: getattr(self, one.name)[order] for one in fields(self) if one.name != "docnos"}
         return replace(self, **columns)
+
+    def part(self, start: int, end: int) -> "JudgementColumns":
+        """The judgements from one index up to before another, as views."""
+        return self.take(slice(start, end))
 
     def have(self, flag: int) -> Flags:
         """Which judgements have this flag."""

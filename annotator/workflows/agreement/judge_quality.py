@@ -1,10 +1,8 @@
 """Quality of each judge, for organisers only: pace, lenience, gold questions, self-agreement, streaks, drift."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from statistics import median
 from typing import NamedTuple
 
 from sqlalchemy.orm import Session
@@ -15,28 +13,21 @@ from annotator.evaluation.agreement.judge_quality import (
     Change,
     Pace,
     Share,
+    Streak,
     Work,
     fast_below,
-    fast_streaks,
     least_seconds,
     pace,
     share_of,
-    work_of_judges,
 )
 from annotator.evaluation.agreement.judging_seconds import JudgingSeconds, judging_seconds
 from annotator.evaluation.agreement.kappa import kappa_of_grades
+from annotator.evaluation.agreement.own_work import OwnWork, compare_work, work_by_judge
 from annotator.evaluation.agreement.results import Kappa
-from annotator.storage import Purpose
-from annotator.storage.agreement.judge_activity import (
-    Judged,
-    begun,
-    known_grades,
-    names_of,
-    special_purposes,
-    text_lengths,
-    words_of_people,
-)
+from annotator.storage.agreement.judge_activity import begun, known_grades, text_lengths
 from annotator.storage.collections.collection import find_collection, scale_of
+from annotator.storage.judging.topic_judgements import judges_by_id
+from annotator.workflows.judging.topic_judgements import read_judgements
 
 USUAL_STREAK = 10
 USUAL_PERCENT = 25
@@ -125,7 +116,7 @@ class _Fast(NamedTuple):
     """The fast threshold of a judge in seconds, and their fast streaks."""
 
     below: float | None
-    runs: list[list[Judged]]
+    streaks: list[Streak]
 
 
 def report_quality(session: Session, slug: str, fast: Fast | None = None) -> QualityReport:
@@ -136,103 +127,58 @@ def report_quality(session: Session, slug: str, fast: Fast | None = None) -> Qua
     """
     fast = fast or Fast()
     collection = find_collection(session, slug)
-    purposes = special_purposes(session, collection.id)
-    by_judge: dict[int, list[Judged]] = defaultdict(list)
-    for word in words_of_people(session, collection.id):
-        if purposes.get(word.assignment) != Purpose.ADJUDICATION:
-            by_judge[word.judge].append(word)
-    work = _work(by_judge, collection.relevant_from)
-    paces = {judge: pace(_seconds(own)) for judge, own in by_judge.items()}
-    hasty = {word.item for own in by_judge.values() for word in own if _took_less_than(word, MOST_LEAST_SECONDS)}
+    judges = {id_: judge.name for id_, judge in judges_by_id(session).items() if not judge.is_machine}
+    by_judge = work_by_judge(read_judgements(session, collection.id, docnos=False), judges)
+    work = compare_work(by_judge, collection.relevant_from)
+    paces = {judge: pace(own.seconds) for judge, own in by_judge.items()}
+    hasty = {item for own in by_judge.values() for item in own.items_under(MOST_LEAST_SECONDS)}
     characters = text_lengths(session, hasty, CHARACTERS_TO_SEE)
     very_fast = {judge: _very_fast(judge, own, paces, fast, characters) for judge, own in by_judge.items()}
-    began = begun(session, [run[0].id for one in very_fast.values() for run in one.runs])
+    firsts = [int(by_judge[id_].first.id[one.start]) for id_, found in very_fast.items() for one in found.streaks]
+    began = begun(session, firsts)
     known = known_grades(session, collection.id)
     scale = [grade.value for grade in scale_of(session, collection.id)]
-    judges = [
+    reports = [
         JudgeQuality(
-            name,
-            sum(word.is_current for word in by_judge[id_]),
-            sum(word.is_current and word.grade is None for word in by_judge[id_]),
+            judges[id_],
+            own.judged,
+            own.could_not,
             paces[id_],
             very_fast[id_].below,
-            tuple(_streak(run, *began[run[0].id]) for run in very_fast[id_].runs),
+            tuple(_streak(own, one, began) for one in very_fast[id_].streaks),
             work.get(id_),
-            _right(by_judge[id_], known),
-            _again(by_judge[id_], purposes, scale),
-            judging_seconds(_seconds(by_judge[id_])),
+            _right(own.answers(known)),
+            _again(own.again(), scale),
+            judging_seconds(own.seconds),
         )
-        for name, id_ in names_of(session, by_judge)
+        for id_, own in sorted(by_judge.items(), key=lambda one: judges[one[0]])
     ]
-    return QualityReport(tuple(judges), fast)
-
-
-def _work(by_judge: Mapping[int, Sequence[Judged]], relevant_from: int) -> dict[int, Work]:
-    words = [word for own in by_judge.values() for word in own if word.is_current and word.grade is not None]
-    return work_of_judges(
-        [word.judge for word in words],
-        [word.topic for word in words],
-        [word.item for word in words],
-        [word.grade or 0 for word in words],
-        relevant_from,
-        [word.has_own_time for word in words],
-    )
-
-
-def _first_words(own: Sequence[Judged]) -> list[Judged]:
-    """The first judgement of each showing of a document, without later changes."""
-    return [word for word in own if word.replaces is None]
-
-
-def _seconds(own: Sequence[Judged]) -> list[float]:
-    return [word.seconds for word in _first_words(own) if word.seconds is not None]
-
-
-def _took_less_than(word: Judged, seconds: float) -> bool:
-    return word.seconds is not None and word.seconds < seconds
+    return QualityReport(tuple(reports), fast)
 
 
 def _very_fast(
-    judge: int, own: Sequence[Judged], paces: Mapping[int, Pace | None], fast: Fast, characters: Mapping[int, int]
+    judge: int, own: OwnWork, paces: Mapping[int, Pace | None], fast: Fast, characters: Mapping[int, int]
 ) -> _Fast:
     measured = paces[judge]
     if measured is None:
         return _Fast(None, [])
     others = [one.median_seconds for other, one in paces.items() if other != judge and one is not None]
     below = fast_below(measured.median_seconds, others, fast.percent / 100)
-    words = _first_words(own)
-    few = [max(below, least_seconds(characters.get(word.item, 0))) for word in words]
-    found = fast_streaks([word.seconds for word in words], few, fast.streak)
-    return _Fast(below, [words[streak.start : streak.stop] for streak in found])
+    return _Fast(below, own.streaks(below, characters, fast.streak))
 
 
-def _streak(run: Sequence[Judged], topic: str, began_at: datetime) -> FastStreak:
-    grades = {word.grade for word in run}
-    seconds = median(word.seconds for word in run if word.seconds is not None)
-    return FastStreak(topic, began_at, len(run), seconds, grades.pop() if len(grades) == 1 else None)
+def _streak(own: OwnWork, streak: Streak, began: Mapping[int, tuple[str, datetime]]) -> FastStreak:
+    topic, began_at = began[int(own.first.id[streak.start])]
+    return FastStreak(topic, began_at, streak.length, streak.median_seconds, own.only_grade(streak))
 
 
-def _right(own: Sequence[Judged], known: Mapping[int, int]) -> Share | None:
+def _right(answers: Sequence[bool]) -> Share | None:
     """The share of graded gold questions with the correct grade."""
-    answers = [word.grade == known[word.item] for word in own if word.is_current and _is_graded(word, known)]
     return share_of(sum(answers), len(answers))
 
 
-def _is_graded(word: Judged, known: Mapping[int, int]) -> bool:
-    return word.item in known and word.grade is not None
-
-
-def _again(own: Sequence[Judged], purposes: Mapping[int, str], scale: Sequence[int]) -> SelfAgreement:
-    """Compare the judgement at the second showing with the judge's judgement until then."""
-    said: dict[int, int | None] = {}  # item → the judge's current judgement so far
-    pairs: dict[int, tuple[int | None, int | None]] = {}  # assignment → (that judgement, last of the second showing)
-    for word in own:
-        if word.assignment not in purposes:
-            said[word.item] = word.grade
-        elif word.item in said:
-            before, _ = pairs.get(word.assignment, (said[word.item], None))
-            pairs[word.assignment] = (before, word.grade)
-    graded = [(before, then) for before, then in pairs.values() if before is not None and then is not None]
+def _again(graded: Sequence[tuple[int, int]], scale: Sequence[int]) -> SelfAgreement:
+    """Compare the grade at the second showing with the judge's grade until then."""
     same = share_of(sum(before == then for before, then in graded), len(graded))
     kappa = kappa_of_grades([before for before, _ in graded], [then for _, then in graded], scale)
     return SelfAgreement(same, kappa)

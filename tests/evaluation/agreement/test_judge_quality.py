@@ -71,7 +71,7 @@ def test_very_fast_is_a_fraction_of_the_own_median_or_the_crowds(
 
 
 def test_streaks_are_runs_of_fast_documents_one_after_the_other() -> None:
-    seconds = [1, 1, 9, 1, 1, 1, None, 1, 1, 9, 1, 2, 1]
+    seconds = [1, 1, 9, 1, 1, 1, np.nan, 1, 1, 9, 1, 2, 1]
     assert fast_streaks(seconds, [2.5] * len(seconds), 3) == [Streak(3, 6, 1), Streak(10, 13, 1)]
     assert [streak.length for streak in fast_streaks(seconds, [2.5] * len(seconds), 2)] == [2, 3, 2, 3]
     assert fast_streaks(seconds, [1] * len(seconds), 1) == []  # below, not at

@@ -9,8 +9,8 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
+from annotator.evaluation.qrels.topic_judgements import CURRENT
 from annotator.storage import Assignment, Document, Judgement, PoolItem
-from annotator.storage.agreement.judge_activity import words_of_people
 from annotator.storage.collections.checking import examine_collection
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.judge_history import recent_judgements
@@ -21,6 +21,7 @@ from annotator.workflows.judging import judging
 from annotator.workflows.judging.act_decisions import Act
 from annotator.workflows.judging.judging_turn import count_on, count_topic
 from annotator.workflows.judging.recording import Recorded, record_acts, record_judgement
+from annotator.workflows.judging.topic_judgements import read_judgements
 
 
 def drawn(session: Session, judge: int, topic: str = "1") -> dict[str, int]:
@@ -75,7 +76,8 @@ def test_a_withdrawn_judgement_is_left_out_of_quality_and_pace_and_stays_in_the_
     first, second, *_ = drawn(session, jo).values()
     send(session, jo, grade("a", first), grade("b", second), withdrawal("w", first, "a"), grade("c", first, 2))
     collection_id = find_collection(session, SLUG).id
-    assert [(one.grade, one.is_current) for one in words_of_people(session, collection_id)] == [(1, True), (2, True)]
+    given = read_judgements(session, collection_id)
+    assert (given.grade.tolist(), given.have(CURRENT).tolist()) == ([1, 2], [True, True])
     assert [one.judged for one in days_of_judges(session, collection_id)] == [2]
     topic_id = session.scalars(select(PoolItem.topic_id).order_by(PoolItem.id)).first()
     assert topic_id is not None
