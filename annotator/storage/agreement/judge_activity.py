@@ -6,6 +6,7 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from annotator.storage.judging.eligibility import FOR_EVERYONE
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.documents import Document
 from annotator.storage.tables.judging import Judgement
@@ -18,7 +19,8 @@ def known_grades(session: Session, collection_id: int) -> dict[int, int]:
     rows = session.execute(
         select(PoolItem.id, PoolItem.known_grade)
         .join(Topic, Topic.id == PoolItem.topic_id)
-        .where(Topic.collection_id == collection_id, PoolItem.known_grade.is_not(None))
+        # Gold questions are for everyone, and these have an index.
+        .where(Topic.collection_id == collection_id, FOR_EVERYONE, PoolItem.known_grade.is_not(None))
     )
     return {item: grade for item, grade in rows if grade is not None}
 
