@@ -123,7 +123,7 @@ def close_round(call: Call) -> object:
     No runs are accepted until the next round is open; a closed round cannot be opened again.
     """
     at = now()
-    made = database().read(export_qrels, call.slug, made_at=at)
+    made = database().read(export_qrels, call.slug, to_keep=True, made_at=at)
     with database().transaction() as session:
         closed = qrels_versions.close_round(session, call.slug, made, by_id=caller().id, at=at)
         note(session, "rounds.close", call.slug, subject=closed.number, details={"qrels": closed.version})
@@ -144,7 +144,7 @@ def release_scores(call: Call) -> object:
     with database().reading() as session:
         released_at = collection.show_collection(session, call.slug).scores_released_at
         keeps = submissions.keeps_version(wanted["qrels"], shown, released_at)
-        made = export_qrels(session, call.slug, made_at=at) if keeps else None
+        made = export_qrels(session, call.slug, to_keep=True, made_at=at) if keeps else None
     since = None if wanted["since"] is None else submissions.read_release_moment(wanted["since"]) or at
     request = ReleaseRequest(since, shown, wanted["qrels"], wanted["early"])
     with database().transaction() as session:

@@ -150,7 +150,7 @@ def keep(call: Call) -> object:
     The answer is 409 when they are identical to the last version, which it names.
     """
     at = now()
-    made = database().read(export_qrels, call.slug, **call.body, made_at=at)
+    made = database().read(export_qrels, call.slug, **call.body, to_keep=True, made_at=at)
     with database().transaction() as session:
         number = qrels_versions.keep_qrels(
             session, call.slug, made.grades, made.manifest, made_by_id=caller().id, made_at=at

@@ -62,7 +62,7 @@ def release(
     with installation.database.reading() as session:
         released_at = collection.show_collection(session, slug).scores_released_at
         keeps = submissions.keeps_version(wanted, how_much, released_at)
-        made = export_qrels(session, slug, made_at=at) if keeps else None
+        made = export_qrels(session, slug, to_keep=True, made_at=at) if keeps else None
     since = None if moment is None else submissions.read_release_moment(moment) or at
     request = ReleaseRequest(since, how_much, wanted, early)
     with installation.database.transaction() as session:

@@ -155,7 +155,7 @@ def keep(installation: Installation, slug: str, *, grades: GradesAsked) -> None:
     A version identical to the last one is refused.
     """
     now = datetime.now(UTC)
-    made = installation.database.read(export_qrels, slug, **asdict(grades), made_at=now)
+    made = installation.database.read(export_qrels, slug, **asdict(grades), to_keep=True, made_at=now)
     with installation.database.transaction() as session:
         number = qrels_versions.keep_qrels(session, slug, made.grades, made.manifest, made_by_id=None, made_at=now)
         note(session, "qrels.keep", slug, subject=number)

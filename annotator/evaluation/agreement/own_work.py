@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,8 +95,9 @@ def work_by_judge(judgements: JudgementColumns, people: Collection[int]) -> dict
     given = judgements.where(~judgements.have(CARRIED) & ~judgements.have(ADJUDICATES) & judgements.by(list(people)))
     given = given.take(np.lexsort((given.id, given.judge)))
     starts = np.flatnonzero(begins_of(given.judge)).tolist()
-    ends = [*starts[1:], given.judge.size]
-    return {int(given.judge[start]): OwnWork(given.part(start, end)) for start, end in zip(starts, ends, strict=True)}
+    return {
+        int(given.judge[start]): OwnWork(given.part(start, end)) for start, end in pairwise([*starts, given.judge.size])
+    }
 
 
 def compare_work(work: Mapping[int, OwnWork], relevant_from: int) -> dict[int, Work]:

@@ -174,7 +174,12 @@ def topic_lines(number: str, grades: Iterable[tuple[str, int]]) -> bytes:
 
 def qrels_bytes(topics: Mapping[str, GradedTopic]) -> bytes:
     """Join the lines of topics in the order of `format_qrels`."""
-    numbers = sorted(number for number in topics if topics[number].lines)
-    if all(WHOLE_TOPIC.fullmatch(number) for number in numbers):
-        numbers.sort(key=int)
-    return b"".join(topics[number].lines for number in numbers)
+    return b"".join(topics[number].lines for number in in_file_order([one for one in topics if topics[one].lines]))
+
+
+def in_file_order(numbers: Iterable[str]) -> list[str]:
+    """Topics in the order of qrels files: by number when all are whole numbers, else by their bytes."""
+    in_order = sorted(numbers)
+    if all(WHOLE_TOPIC.fullmatch(number) for number in in_order):
+        in_order.sort(key=int)
+    return in_order

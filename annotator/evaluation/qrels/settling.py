@@ -161,6 +161,15 @@ class SettledItems:
         """Whether the item has a grade that is not left out."""
         return self.is_counted & ~self.is_left_out
 
+    def count(self, flags: Flags) -> int:
+        """How many items have a flag."""
+        return int(np.count_nonzero(flags))
+
+    def counts(self) -> dict[int, int]:
+        """How many items have each grade, from the lowest."""
+        grades, counts = np.unique(self.grade[self.has_grade], return_counts=True)
+        return dict(zip(grades.tolist(), counts.tolist(), strict=True))
+
     @property
     def grades(self) -> dict[int, int]:
         """The grades by item."""

@@ -5,11 +5,13 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, ColumnExpressionArgument, select
 from sqlalchemy.orm import Session
 
+from annotator.storage.judging.eligibility import FOR_EVERYONE
 from annotator.storage.judging.judge_desk import topic_notes
 from annotator.storage.pools.pools import all_pools
+from annotator.storage.site.bulk_insert import fetch_rows
 from annotator.storage.tables.collections import Collection
 from annotator.storage.tables.judging import Judgement
 from annotator.storage.tables.people import User, UserKind
@@ -46,16 +48,16 @@ def judging_facts(session: Session, collection: Collection) -> dict[str, object]
 
     Which items these are follows from the seeds of the pool versions.
     """
-    overlap, for_everyone, tests, identical = session.execute(
-        select(
-            func.count().filter(PoolItem.is_overlap),
-            func.count().filter(PoolItem.for_everyone, PoolItem.known_grade.is_(None)),
-            func.count().filter(PoolItem.known_grade.is_not(None)),
-            func.count().filter(PoolItem.duplicate_of_id.is_not(None)),
-        )
-        .join(Topic, Topic.id == PoolItem.topic_id)
-        .where(Topic.collection_id == collection.id, ACCEPTED)
-    ).one()
+    accepted = set(session.scalars(select(Topic.id).where(Topic.collection_id == collection.id, ACCEPTED)))
+
+    def count(*conditions: ColumnExpressionArgument[bool]) -> int:
+        # Read the table or a partial index once: by topic, a million items take five times as long.
+        return sum(topic in accepted for (topic,) in fetch_rows(session, select(PoolItem.topic_id).where(*conditions)))
+
+    tests = count(FOR_EVERYONE, PoolItem.known_grade.is_not(None))
+    for_everyone = count(FOR_EVERYONE) - tests
+    identical = count(PoolItem.duplicate_of_id.is_not(None))
+    overlap = count(PoolItem.is_overlap)
     return {
         "mode": collection.judging_mode,
         "judgements_wanted": collection.judgements_wanted,

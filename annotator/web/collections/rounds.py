@@ -43,7 +43,7 @@ def close(slug: str) -> ResponseReturnValue:
     form, at = RoundForm(), now()
     with form.guard():
         # Settling takes a while and must not block other writers.
-        made = database().read(qrels.export_qrels, slug, made_at=at)
+        made = database().read(qrels.export_qrels, slug, to_keep=True, made_at=at)
         if made.grades and not is_confirmed():
             return _closing_page(slug, grades=len(made.grades))
         with database().transaction() as session:

@@ -129,7 +129,7 @@ def _release(slug: str, form: ReleaseForm, at: datetime) -> ReleasedVersion | No
     shown, wanted, made = ScoresShown(form.shown.data), form.qrels.data or None, None
     if submissions.keeps_version(wanted, shown, the_place().collection.scores_released_at):
         # Settling takes a while and must not block other writers.
-        made = database().read(qrels.export_qrels, slug, made_at=at)
+        made = database().read(qrels.export_qrels, slug, to_keep=True, made_at=at)
     request = ReleaseRequest(_moment(form.moment.data or "", at), shown, wanted, form.early.data)
     with database().transaction() as session:
         released = qrels_versions.release_scores(session, slug, request, made, by_id=the_person().id, at=at)

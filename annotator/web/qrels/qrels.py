@@ -135,7 +135,9 @@ def keep(slug: str) -> ResponseReturnValue:
     """Store the settled grades as the next version."""
     wanted, made_at = GradesWanted.of_request(), now()
     # Settling takes a while and must not block other writers.
-    made = database().read(qrels.export_qrels, slug, policy=wanted.policy, judge=wanted.judge, made_at=made_at)
+    made = database().read(
+        qrels.export_qrels, slug, policy=wanted.policy, judge=wanted.judge, to_keep=True, made_at=made_at
+    )
     with database().transaction() as session:
         number = qrels_versions.keep_qrels(
             session, slug, made.grades, made.manifest, made_by_id=the_person().id, made_at=made_at

@@ -138,7 +138,8 @@ class JudgesGrades(GradeSource):
                 judgements = judgements.where(~judgements.are_of(self.taken_out))
             current = current_opinions(judgements, judges, owners, machines=self.rules.counts_machines)
             samples = samples_of(strata_of(session, state.sample, some))
-            of_some = graded_topics(current, self.rules, {topic: state.topics[topic].number for topic in some})
+            numbers = {topic: state.topics[topic].number for topic in some}
+            of_some = graded_topics(current, current.settle(self.rules), numbers)
             graded |= {topic: replace(one, sample=samples.get(topic)) for topic, one in of_some.items()}
         return graded
 

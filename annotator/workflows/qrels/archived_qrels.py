@@ -22,7 +22,7 @@ def qrels_of_archive(session: Session, slug: str, now: datetime) -> dict[str, by
     """The live qrels, unless nothing is judged, and all stored versions, as files by name."""
     files = {}
     with suppress(AnnotatorError):
-        files[QRELS] = export_qrels(session, slug, made_at=now).qrels
+        files[QRELS] = export_qrels(session, slug, to_keep=True, made_at=now).qrels
     for row in list_versions(session, slug):
         files[f"qrels/{row.number}.qrels"] = export_version(session, slug, row.number).qrels
     return files

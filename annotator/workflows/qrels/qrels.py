@@ -2,14 +2,14 @@
 
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import true
+from sqlalchemy import select, true
 from sqlalchemy.orm import Session
 
 from annotator.errors import AnnotatorError, Problems, Sentence
@@ -18,17 +18,32 @@ from annotator.evaluation.qrels.consensus import (
     ADJUDICATED_ELSE,
     ONE_JUDGE,
     asks_for_owner,
+    decided_items,
+    disputed_items,
     judge_of,
     parse_policy,
 )
+from annotator.evaluation.qrels.graded_topic import qrels_bytes
 from annotator.evaluation.qrels.qrels_format import UNJUDGED, format_qrels, parse_qrels
-from annotator.evaluation.qrels.settling import Rules, Settlement, rules_of, settle_by_name, settle_items
+from annotator.evaluation.qrels.settled_topics import (
+    CurrentOpinions,
+    columns_of_grades,
+    current_opinions,
+    differing_lines,
+    graded_topics,
+    line_columns,
+)
+from annotator.evaluation.qrels.settled_topics import refused_items as refused_among
+from annotator.evaluation.qrels.settling import Rules, SettledItems, rules_of, settle_by_name
+from annotator.evaluation.qrels.topic_judgements import Ids, JudgementColumns
 from annotator.installed import installed_version
-from annotator.storage import Collection, User
+from annotator.storage import ACCEPTED, Collection, Topic, User
 from annotator.storage.collections.collection import find_collection, scale_of, topic_ids
 from annotator.storage.documents.documents import docnos_of
+from annotator.storage.judging.topic_counts import topic_counts
+from annotator.storage.judging.topic_judgements import Judge, judges_by_id
 from annotator.storage.people.accounts import find_user
-from annotator.storage.qrels.current_grades import OpinionRow, opinions, pooled_items, refused_items
+from annotator.storage.qrels.current_grades import opinions, pooled_items, refused_items
 from annotator.storage.qrels.manifest_facts import (
     dropped_facts,
     judge_names,
@@ -38,6 +53,7 @@ from annotator.storage.qrels.manifest_facts import (
     pool_facts,
 )
 from annotator.storage.qrels.qrels_versions import named_opinions, named_unjudged
+from annotator.workflows.judging.topic_judgements import read_judgements
 
 # Manifest fields that a manifest of an earlier time cannot give.
 NOT_AS_OF = {
@@ -62,15 +78,18 @@ NOT_AS_OF = {
 
 @dataclass(frozen=True)
 class QrelsExport:
-    """TREC qrels, their JSON manifest, and warnings.
-
-    `grades` are the rows as topic id, document id and grade, unordered.
-    """
+    """TREC qrels, their JSON manifest, and warnings."""
 
     qrels: bytes
     manifest: str
-    grades: tuple[tuple[int, int, int], ...] = ()
-    warnings: tuple[Sentence, ...] = ()
+    columns: tuple[Ids, ...]  # topic ids, document ids and grades of the lines, unordered
+    warnings: tuple[Sentence, ...]
+
+    @property
+    def grades(self) -> tuple[tuple[int, int, int], ...]:
+        """The lines as topic id, document id and grade."""
+        topics, documents, grades = (column.tolist() for column in self.columns)
+        return tuple(zip(topics, documents, grades, strict=True))
 
 
 @dataclass(frozen=True)
@@ -93,6 +112,7 @@ def export_qrels(
     judge: str | None = None,
     at: datetime | None = None,
     with_unjudged: bool = False,
+    to_keep: bool = False,
     made_at: datetime,
 ) -> QrelsExport:
     """Export settled TREC qrels by the collection's consensus policy, another policy, or one judge's grades.
@@ -102,20 +122,25 @@ def export_qrels(
     judge's). Only accepted topics are included; the manifest names the dropped ones. Documents that could not be judged
     have no line, nor have disputed ones where the collection leaves them out.
 
-    The bytes depend on the judgements only. They are read back and compared with the database by topic number and
-    docno; a difference raises `ExportMismatchError`. Raises `NotFoundError` for an unknown judge and
-    `InvalidValueError` for an unknown policy.
+    The bytes depend on the judgements only. They are read back and compared with the settled grades by topic number and
+    docno; and with `at`, `with_unjudged` or `to_keep` with the judgements themselves, read by name. A difference raises
+    `ExportMismatchError`. Raises `NotFoundError` for an unknown judge and `InvalidValueError` for an unknown policy.
     """
     state = _state(session, slug, policy, judge, at)
-    grades = _grades(state, with_unjudged=with_unjudged)
-    qrels = format_qrels(_named(state, grades))
-    _compare_with_database(state, qrels, with_unjudged=with_unjudged)
+    columns = _columns(state, with_unjudged=with_unjudged)
+    if with_unjudged:
+        qrels = format_qrels(_named(state, columns))
+    else:
+        qrels = _written(state)
+        _refuse_difference(differing_lines(qrels, state.current, state.settled, state.numbers))
+    if to_keep or with_unjudged or at is not None:
+        _compare_with_judgements(state, qrels, with_unjudged=with_unjudged)
     manifest = {
         **_about(state, made_at, with_unjudged=with_unjudged),
         "sha256": hashlib.sha256(qrels).hexdigest(),
     }
     text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
-    return QrelsExport(qrels, text, tuple(grades), tuple(_warnings(state)))
+    return QrelsExport(qrels, text, columns, tuple(_warnings(state)))
 
 
 def outline_qrels(
@@ -155,23 +180,36 @@ class _State:
         return self.rules.counts_machines
 
     @cached_property
-    def opinions(self) -> list[OpinionRow]:
-        rows = opinions(self.session, self.collection.id, machines=self.machines, at=self.at)
-        judge = self.judge
-        return rows if judge is None else [one for one in rows if one.judge == judge]
+    def judges(self) -> dict[int, Judge]:
+        return judges_by_id(self.session)
 
     @cached_property
-    def settled(self) -> Settlement:
-        return settle_items(self.opinions, self.rules)
+    def numbers(self) -> dict[int, str]:
+        """Accepted topic id → number, by id."""
+        numbers = topic_ids(self.session, self.collection.id, ACCEPTED)
+        return {id_: number for number, id_ in sorted(numbers.items(), key=itemgetter(1))}
 
     @cached_property
-    def pairs(self) -> dict[int, tuple[int, int]]:
-        """Graded item → topic id and document id."""
-        return {one.pool_item_id: (one.topic_id, one.document_id) for one in self.opinions}
+    def judgements(self) -> JudgementColumns:
+        """All that count, of the one judge if there is one; at an earlier time those with a grade."""
+        if self.at is None:
+            judgements = read_judgements(self.session, self.collection.id, seconds=False)
+        else:
+            rows = opinions(self.session, self.collection.id, machines=self.machines, at=self.at)
+            judgements = columns_of_grades(rows, docnos_of(self.session, {one.document_id for one in rows}))
+        if self.judge is None:
+            return judgements
+        return judgements.where(judgements.by([id_ for id_, one in self.judges.items() if one.name == self.judge]))
 
     @cached_property
-    def graded(self) -> set[int]:
-        return {one.pool_item_id for one in self.opinions}
+    def current(self) -> CurrentOpinions:
+        rows = self.session.execute(select(Topic.id, Topic.owner_id).where(Topic.collection_id == self.collection.id))
+        owners = {id_: owner for id_, owner in rows}
+        return current_opinions(self.judgements, self.judges, owners, machines=self.machines)
+
+    @cached_property
+    def settled(self) -> SettledItems:
+        return self.current.settle(self.rules)
 
     @cached_property
     def pool(self) -> dict[int, tuple[int, int]]:
@@ -179,15 +217,23 @@ class _State:
         return pooled_items(self.session, self.collection.id, self.at)
 
     @cached_property
-    def refused(self) -> set[int]:
-        """Items that somebody could not judge and nobody has graded."""
-        id_ = self.collection.id
-        refused = refused_items(self.session, id_, machines=self.machines, judge=self.judge, at=self.at)
-        return refused - self.graded
+    def pool_size(self) -> int:
+        if self.at is not None:
+            return len(self.pool)
+        return sum(one.items for one in topic_counts(self.session, self.collection.id).values())
 
     @cached_property
-    def unjudged(self) -> set[int]:
-        return self.pool.keys() - self.graded - self.refused
+    def refused(self) -> frozenset[int]:
+        """Items that somebody could not judge and nobody has graded."""
+        if self.at is None:
+            return refused_among(self.judgements, self.judges, machines=self.machines)
+        id_ = self.collection.id
+        refused = refused_items(self.session, id_, machines=self.machines, judge=self.judge, at=self.at)
+        return frozenset(refused.difference(self.settled.item.tolist()))
+
+    @property
+    def unjudged(self) -> int:
+        return self.pool_size - self.settled.item.size - len(self.refused)
 
 
 def _state(session: Session, slug: str, policy: str | None, judge: str | None, at: datetime | None) -> _State:
@@ -199,22 +245,37 @@ def _state(session: Session, slug: str, policy: str | None, judge: str | None, a
     return state
 
 
-def _grades(state: _State, *, with_unjudged: bool) -> list[tuple[int, int, int]]:
-    """Topic id, document id and settled grade of every judged item, and -1 for unjudged ones if requested."""
-    grades = [(*state.pairs[item], grade) for item, grade in state.settled.grades.items()]
+def _written(state: _State) -> bytes:
+    """The qrels of all judged items."""
+    topics = graded_topics(state.current, state.settled, state.numbers)
+    return qrels_bytes({state.numbers[id_]: topic for id_, topic in topics.items()})
+
+
+def _columns(state: _State, *, with_unjudged: bool) -> tuple[Ids, Ids, Ids]:
+    """Topic ids, document ids and settled grades of the judged items, and -1 for unjudged ones if requested."""
+    unjudged: list[tuple[int, int]] = []
     if with_unjudged:
-        grades += [(*state.pool[item], UNJUDGED) for item in state.unjudged]
-    return grades
+        judged = {*state.settled.item.tolist(), *state.refused}
+        unjudged = [pair for item, pair in state.pool.items() if item not in judged]
+    return line_columns(state.current, state.settled, unjudged)
 
 
-def _named(state: _State, grades: Sequence[tuple[int, int, int]]) -> Iterator[tuple[str, str, int]]:
-    """The grades by topic number and docno."""
-    numbers = {id_: number for number, id_ in topic_ids(state.session, state.collection.id).items()}
-    docnos = docnos_of(state.session, {document for _, document, _ in grades})
-    return ((numbers[topic], docnos[document], grade) for topic, document, grade in grades)
+def _named(state: _State, columns: tuple[Ids, ...]) -> Iterator[tuple[str, str, int]]:
+    """The lines by topic number and docno."""
+    topics, documents, grades = (column.tolist() for column in columns)
+    docnos = docnos_of(state.session, set(documents))
+    named = zip(topics, documents, grades, strict=True)
+    return ((state.numbers[topic], docnos[document], grade) for topic, document, grade in named)
 
 
-def _compare_with_database(state: _State, qrels: bytes, *, with_unjudged: bool) -> None:
+def _refuse_difference(lines: int) -> None:
+    if lines:
+        raise ExportMismatchError(
+            "The qrels as written differ from the database in %(count)d pairs; the export is refused.", count=lines
+        )
+
+
+def _compare_with_judgements(state: _State, qrels: bytes, *, with_unjudged: bool) -> None:
     """Read the file back and compare it with grades settled by name, from separate queries."""
     problems = Problems()
     parsed = parse_qrels("qrels", qrels, problems) if qrels else None
@@ -226,11 +287,7 @@ def _compare_with_database(state: _State, qrels: bytes, *, with_unjudged: bool) 
     if with_unjudged:
         unjudged = named_unjudged(session, id_, machines=state.machines, judge=judge, at=state.at)
         expected |= dict.fromkeys(unjudged, UNJUDGED)
-    if problems.total or written != expected:
-        differing = len(dict(written.items() ^ expected.items())) + problems.total
-        raise ExportMismatchError(
-            "The qrels as written differ from the database in %(count)d pairs; the export is refused.", count=differing
-        )
+    _refuse_difference(problems.total + (len(dict(written.items() ^ expected.items())) if written != expected else 0))
 
 
 def _about(state: _State, made_at: datetime, *, with_unjudged: bool) -> dict[str, object]:
@@ -256,7 +313,7 @@ def _about(state: _State, made_at: datetime, *, with_unjudged: bool) -> dict[str
         "judge": state.judge,
         "leaves_out_disputed": collection.leaves_out_disputed,
         "counts_machines": collection.counts_machines,
-        "machines": machine_facts(session, {one.judge for one in state.opinions if one.is_machine}),
+        "machines": machine_facts(session, {state.judges[one].name for one in state.current.judgements.judges()}),
         "dropped_topics": sorted(dropped, key=lambda topic: natural_order(topic["number"])),
         "topic_notes": sorted(notes, key=lambda note: (natural_order(note["topic"]), note["judge"])),
         "judging": judging_facts(session, collection),
@@ -267,35 +324,38 @@ def _about(state: _State, made_at: datetime, *, with_unjudged: bool) -> dict[str
 
 def _counts(state: _State, *, with_unjudged: bool) -> dict[str, object]:
     """The manifest's counts of the pool and the judgements of accepted topics."""
-    settled = state.settled
-    by_grade = sorted(Counter(settled.grades.values()).items())
+    settled, judgements = state.settled, state.current.judgements
+    by_grade = settled.counts()
+    lines = sum(by_grade.values())
     return {
-        "pool_items": len(state.pool),
-        "qrels_lines": len(settled.grades) + (len(state.unjudged) if with_unjudged else 0),
-        "lines_by_grade": {str(grade): count for grade, count in by_grade},
-        "topics": len({state.pairs[item][0] for item in settled.grades}),
-        "judges": len({one.judge for one in state.opinions}),
-        "judgements": len(state.opinions),
-        "unjudged": len(state.unjudged),
+        "pool_items": state.pool_size,
+        "qrels_lines": lines + (state.unjudged if with_unjudged else 0),
+        "lines_by_grade": {str(grade): count for grade, count in by_grade.items()},
+        "topics": len(state.current.graded_in(settled)),
+        "judges": len(judgements.judges()),
+        "judgements": len(judgements.id),
+        "unjudged": state.unjudged,
         "could_not_be_judged": len(state.refused),
-        "in_dispute": len(settled.disputed),
-        "disputed_left_out": len(settled.left_out),
-        "decided_by_adjudicators": len(settled.decided),
-        "not_heard": len(settled.uncounted),
+        "in_dispute": settled.count(disputed_items(settled.opinions)),
+        "disputed_left_out": settled.count(settled.is_left_out),
+        "decided_by_adjudicators": settled.count(decided_items(settled.opinions)),
+        "not_heard": settled.count(~settled.is_counted),
     }
 
 
 def _warnings(state: _State) -> Iterator[Sentence]:
-    if state.judge is None and state.settled.decided and not state.policy.startswith(ADJUDICATED_ELSE):
+    decided = state.settled.count(decided_items(state.settled.opinions))
+    uncounted = state.settled.count(~state.settled.is_counted)
+    if state.judge is None and decided and not state.policy.startswith(ADJUDICATED_ELSE):
         yield Sentence(
             "An adjudicator has judged %(count)d documents, but by this policy their grades count like those of other "
             "judges: choose a policy “adjudicated, else …” so that they decide.",
-            {"count": len(state.settled.decided)},
+            {"count": decided},
         )
-    if state.settled.uncounted:
+    if uncounted:
         yield Sentence(
             "Documents judged only by judges whom the policy does not count: %(count)d. They have no line.",
-            {"count": len(state.settled.uncounted)},
+            {"count": uncounted},
         )
         if asks_for_owner(state.policy):
             yield Sentence("A policy “owner, else majority” gives them the grade that most judges gave.")
