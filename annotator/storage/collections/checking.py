@@ -3,7 +3,7 @@
 import gzip
 import hashlib
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Table, and_, func, select, text
@@ -199,8 +199,8 @@ def _restricted(check: str, dialect: str, chosen: str) -> str:
     return f"{parts}, {own.removeprefix('WITH')}" if own.startswith("WITH") else f"{parts} {own}"
 
 
-# File, foreign keys, the counts, and run files.
-MOST_FINDINGS = 3 + len(CHECKS | OF_SQLITE | REMARKS)
+# File, foreign keys, the counts, run files, and a further check.
+MOST_FINDINGS = 4 + len(CHECKS | OF_SQLITE | REMARKS)
 # Memory-map the copy, which no other process has open, up to this size.
 MAPPED_BYTES = 1 << 31
 
@@ -243,8 +243,16 @@ class Examination:
         return bool(self.wrong)
 
 
-def examine(database: Database, *, progress: Progress | None = None) -> Examination:
-    """Run all checks in one snapshot; raises `UpkeepError` without tables, `ConflictError` when it does not open."""
+def examine(
+    database: Database,
+    *,
+    progress: Progress | None = None,
+    further: Callable[[Session], Finding] | None = None,
+) -> Examination:
+    """Run all checks in one snapshot; raises `UpkeepError` without tables, `ConflictError` when it does not open.
+
+    `further` is a check that SQL cannot make, for a database of this program's version.
+    """
     version = _version(database)
     is_ours = version == newest_version()
     findings: list[Finding] = []
@@ -256,6 +264,9 @@ def examine(database: Database, *, progress: Progress | None = None) -> Examinat
     with file_checked_beside(database) as told, database.reading() as session, interruptible(session):
         for finding in _findings(session, database.is_sqlite, is_ours=is_ours):
             findings.append(finding)
+            show()
+        if further is not None and is_ours:
+            findings.append(further(session))
             show()
         judgements = count_judgements(session)
         if told is not None:

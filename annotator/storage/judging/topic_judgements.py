@@ -3,13 +3,15 @@
 A topic that was changed since is left to the reader, who reads its judgements as the worker does.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection as SizedIterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from sqlalchemy import ColumnElement, Table, func, literal, select
 from sqlalchemy.orm import Session
 
 from annotator.storage.site.bulk_insert import chunks, fetch_rows
+from annotator.storage.tables.collections import Collection
 from annotator.storage.tables.documents import Document
 from annotator.storage.tables.judging import (
     BESIDES_JUDGING,
@@ -70,7 +72,7 @@ class PackedRow(NamedTuple):
     docnos: bytes
 
 
-def stored_judgements(session: Session, topics: Collection[int]) -> StoredJudgements:
+def stored_judgements(session: Session, topics: SizedIterable[int]) -> StoredJudgements:
     """All judgements of the documents of these topics."""
     statement = (
         select(
@@ -127,3 +129,13 @@ def judges_by_id(session: Session) -> dict[int, Judge]:
     """Id → account, for all accounts."""
     rows = session.execute(select(User.id, User.name, User.kind))
     return {id_: Judge(name, kind == UserKind.MACHINE) for id_, name, kind in rows}
+
+
+def names_of_topics(session: Session, topics: Sequence[int]) -> list[tuple[str, str]]:
+    """The slug of the collection and the number of these topics."""
+    named = select(Collection.slug, Topic.number).join(Collection, Collection.id == Topic.collection_id)
+    return [
+        (slug, number)
+        for some in chunks(sorted(topics))
+        for slug, number in session.execute(named.where(Topic.id.in_(some)).order_by(Topic.id))
+    ]

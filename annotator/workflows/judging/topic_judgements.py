@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
+from sqlalchemy import true
 from sqlalchemy.orm import Session
 
 from annotator.evaluation.qrels.topic_judgements import (
@@ -12,9 +13,11 @@ from annotator.evaluation.qrels.topic_judgements import (
     unpack_topics,
 )
 from annotator.storage import Database, Topic, TopicJudgements
+from annotator.storage.collections.checking import Finding
 from annotator.storage.judging.topic_counts import in_groups
 from annotator.storage.judging.topic_judgements import (
     PackedRow,
+    names_of_topics,
     packed_judgements,
     record_packed,
     stored_judgements,
@@ -23,6 +26,7 @@ from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.topics.revisions import changed_topics
 from annotator.workflows.judging.topic_counting import refresh_topics
 
+MOST_NAMED = 10
 ITEMS_AT_ONCE = 50_000  # whose judgements are in memory as rows at once
 
 
@@ -59,3 +63,15 @@ def read_judgements(
         packed |= packed_judgements(session, wanted, docnos=docnos, seconds=seconds)
         packed |= packed_now(session, [topic.id for topic in changed_topics(session, TopicJudgements, wanted)])
     return unpack_topics({topic: PackedTopic(*packed[topic]) for topic in sorted(packed)})
+
+
+def check_packed(session: Session) -> Finding:
+    """Compare what was packed of unchanged topics with their judgements as they are, and name those that differ."""
+    packed = packed_judgements(session, true())
+    different = []
+    for some in in_groups(session, list(packed), ITEMS_AT_ONCE):
+        stored = packed_now(session, some)
+        different += [topic for topic in some if packed[topic] != stored[topic]]
+    names = [f"{slug} {number}" for slug, number in names_of_topics(session, different)]
+    named = f" ({', '.join(names[:MOST_NAMED])})" if names else ""
+    return Finding(f"Topics whose packed judgements are not those that are stored{named}", len(different))

@@ -171,7 +171,9 @@ def test_lenience_and_agreement_are_beside_the_others_on_the_same(session: Sessi
 def test_test_questions_that_were_graded_are_right_or_wrong(session: Session) -> None:
     queue(session, 4)
     first, second, third, fourth = items(session)
-    session.execute(update(PoolItem).where(PoolItem.id.in_([first, second, third])).values(known_grade=1, for_everyone=True))
+    session.execute(
+        update(PoolItem).where(PoolItem.id.in_([first, second, third])).values(known_grade=1, for_everyone=True)
+    )
     say(session, "jo", first, 0)
     say(session, "jo", first, 1)
     say(session, "jo", second, 2)

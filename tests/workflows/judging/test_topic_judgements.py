@@ -38,6 +38,7 @@ from annotator.storage import (
 )
 from annotator.storage.agreement.machines import MachineFacts
 from annotator.storage.collections.audit import Actor
+from annotator.storage.collections.checking import examine
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.leases import Decision
@@ -53,7 +54,7 @@ from annotator.workflows.judging.act_decisions import Act
 from annotator.workflows.judging.judging import next_task
 from annotator.workflows.judging.recording import record_acts
 from annotator.workflows.judging.topic_counting import refresh_topics
-from annotator.workflows.judging.topic_judgements import pack_changed_topics, packed_now, read_judgements
+from annotator.workflows.judging.topic_judgements import check_packed, pack_changed_topics, packed_now, read_judgements
 from annotator.workflows.people.erasure import forget_user
 from annotator.workflows.topics.topic_editing import drop_topics, restore_topics
 
@@ -254,6 +255,20 @@ def test_what_is_read_is_what_is_stored(judged: Database, change: str) -> None:
     with judged.reading() as session:
         assert current_topics(session) == set(session.scalars(select(Topic.id).where(Topic.state == "accepted")))
         assert rows_of(read(session)) == stored
+        assert check_packed(session).count == 0
+
+
+def test_the_check_names_topics_whose_packed_judgements_differ(judged: Database) -> None:
+    with judged.transaction() as session:
+        second = session.scalars(select(Topic.id).where(Topic.number == "2")).one()
+        session.execute(update(TopicJudgements).where(TopicJudgements.topic_id == second).values(docnos=b"b"))
+    found = examine(judged, further=check_packed).wrong
+    assert [(one.what, one.count) for one in found] == [
+        ("Topics whose packed judgements are not those that are stored (news 2)", 1)
+    ]
+    with judged.transaction() as session:  # of another revision, they are not read
+        labels(session, "ann", "2 0 a 0\n", name="more")
+        assert check_packed(session).count == 0
 
 
 def test_a_topic_dropped_and_restored_is_read_as_it_is_then(judged: Database) -> None:
