@@ -42,6 +42,7 @@ from annotator.storage.judging.judge_history import (
 )
 from annotator.storage.judging.judging_state import open_for_judging
 from annotator.storage.judging.leases import Decision, give_back_expired, renew
+from annotator.storage.site.bulk_insert import among, prefer_indexes
 from annotator.storage.tables.judging import Preparation
 
 # The browser holds as many documents as are drawn at once.
@@ -125,7 +126,8 @@ def topics_to_judge(
     collection = find_collection(session, slug)
     give_back_expired(session, now)
     topics = session.scalars(select(Topic).where(Topic.collection_id == collection.id, SHOWN_TO_JUDGES)).all()
-    in_topics = PoolItem.topic_id.in_([topic.id for topic in topics])
+    prefer_indexes(session)
+    in_topics = among(session, PoolItem.topic_id, [topic.id for topic in topics])
     # As in the judge's list of judgements, whose length must not tell which documents were shown twice.
     judged = done_items(session, judge_id, in_topics, second_showings=False)
     waiting = waiting_items(session, judge_id, collection, in_topics, now)

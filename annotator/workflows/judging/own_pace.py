@@ -12,6 +12,7 @@ from annotator.storage.collections.collection import accepted_topics, find_colle
 from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.eligibility import waiting_items
 from annotator.storage.judging.own_judgements import GradeCount, grade_counts, latest_seconds
+from annotator.storage.site.bulk_insert import among
 
 # The pace is that of so many last judgements, and unknown before there are a few.
 MEASURED = 50
@@ -80,7 +81,7 @@ def _left(session: Session, collection: Collection, judge_id: int, now: datetime
     """Topic id → documents left for this judge, in accepted topics."""
     if queue == Queue.ADJUDICATION:
         return {topic: counts.waiting for topic, counts in own_disputes(session, collection.id, judge_id).items()}
-    in_topics = PoolItem.topic_id.in_(list(accepted_topics(session, collection.id)))
+    in_topics = among(session, PoolItem.topic_id, accepted_topics(session, collection.id))
     return dict(waiting_items(session, judge_id, collection, in_topics, now))
 
 
