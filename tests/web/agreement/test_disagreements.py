@@ -156,7 +156,7 @@ def test_how_the_judges_work_is_told_in_a_table_and_of_each_in_words(
     with database.transaction() as session:
         kim = select(User.id).where(User.name == "kim").scalar_subquery()
         session.execute(update(Judgement).where(Judgement.judge_id == kim).values(seconds=4))
-        session.execute(update(PoolItem).values(known_grade=1))
+        session.execute(update(PoolItem).values(known_grade=1, for_everyone=True))
     ola = visit("ola")
     text = words(ola.get(f"{judged}/judges"))
     assert "jo 4 \u2013 \u2013 50 %" in text

@@ -40,7 +40,7 @@ def links(text: str, address: str) -> list[str]:
 
 def test_each_list_leads_to_its_review_with_its_filter(visit: Visit, judged: str, database: Database) -> None:
     with database.transaction() as session:
-        session.execute(update(PoolItem).values(known_grade=0))
+        session.execute(update(PoolItem).values(known_grade=0, for_everyone=True))
     ola = visit("ola")
     pages = {
         "disagreements?topic=1&undecided=1": ["/review/disagreements?topic=1&undecided=1"],
