@@ -17,7 +17,7 @@ from annotator.logs import REQUESTS
 from annotator.settings import Settings
 from annotator.storage import Database, Role
 from annotator.storage.people.accounts import find_user
-from annotator.workflows.collections import collection
+from annotator.workflows.collections import collection_list
 from annotator.workflows.people.tokens import Scope
 
 pytestmark = pytest.mark.usefixtures("news")
@@ -82,23 +82,23 @@ def test_a_gzip_that_swells_is_refused(program: Caller) -> None:
 
 
 def test_a_fault_tells_nothing_of_the_inside(app: Flask, program: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
+    def broken(*_: object, **__: object) -> None:
         raise RuntimeError("secret of the inside")
 
     app.config.update(TESTING=False, PROPAGATE_EXCEPTIONS=False)
     ola = program("ola")
-    monkeypatch.setattr(collection, "list_collections", broken)
+    monkeypatch.setattr(collection_list, "list_collections", broken)
     answer = ola.get(f"{API}/collections")
     assert (answer.status_code, answer.mimetype) == (500, "application/problem+json")
     assert "secret" not in answer.text
 
 
 def test_a_busy_database_is_to_be_asked_again(program: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    def busy(*_: object) -> None:
+    def busy(*_: object, **__: object) -> None:
         raise BusyError("Somebody else holds it.")
 
     ola = program("ola")
-    monkeypatch.setattr(collection, "list_collections", busy)
+    monkeypatch.setattr(collection_list, "list_collections", busy)
     answer = ola.get(f"{API}/collections")
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "1")
 

@@ -6,9 +6,8 @@ from annotator.api.site.access import JUDGE, caller, gate_of, token_in_use
 from annotator.api.site.door import Call, Gives, Takes, operation, resource_of
 from annotator.api.site.values import Moment, whole
 from annotator.storage import Role
-from annotator.storage.collections.collection import find_collection
 from annotator.web.site.context import database, the_place
-from annotator.workflows.collections import collection
+from annotator.workflows.collections import collection, collection_list
 from annotator.workflows.collections.collection import CollectionView
 from annotator.workflows.people import members
 from annotator.workflows.people.tokens import Scope
@@ -81,9 +80,7 @@ def list_collections(_call: Call) -> object:
     """List the collections of the caller; for an administrator, all."""
     person, only = caller(), token_in_use().collection_id
     with database().reading() as session:
-        shown = collection.list_collections(session, None if person.administrator else person.id)
-        if only is not None:
-            shown = [one for one in shown if find_collection(session, one.slug).id == only]
+        shown = collection_list.list_collections(session, None if person.administrator else person.id, only_id=only)
         roles = members.roles_everywhere(session, person.id)
     return [_row(one, roles.get(one.slug, frozenset())) for one in shown]
 

@@ -15,6 +15,7 @@ from annotator.storage import JudgingMode, Role
 from annotator.storage.tables.collections import DEFAULT_POLICIES, CollectionKind
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange
+from annotator.workflows.collections.collection_list import list_collections
 from annotator.workflows.collections.queue_settings import QueueChange
 from annotator.workflows.runs import submissions
 from annotator.workflows.runs.submissions import SubmissionChange
@@ -99,7 +100,7 @@ def add(
 @on_installation
 def show(installation: Installation, format_: str) -> None:
     """List the collections."""
-    rows = installation.database.read(collection.list_collections)
+    rows = installation.database.read(list_collections)
     show_rows(
         format_,
         ["COLLECTION", "STATE", "RELEVANT FROM", "JUDGEMENTS WANTED", "CONSENSUS", "TITLE", "SCALE"],

@@ -30,9 +30,11 @@ from annotator.web.site.forms import Form, NumberField, done, is_confirmed, unix
 from annotator.web.site.labels import COLLECTION_KINDS
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.memories import kept_report, what_waits
+from annotator.web.site.query_string import asked_word, number_or
 from annotator.workflows.agreement import own_work
 from annotator.workflows.collections import collection, restoring
 from annotator.workflows.collections.collection import CollectionChange, CollectionSize, CollectionView, Guidelines
+from annotator.workflows.collections.collection_list import page_of_collections
 from annotator.workflows.documents import documents
 from annotator.workflows.judging import judging, preparation, questions
 from annotator.workflows.judging.judging_pace import judging_pace
@@ -44,6 +46,7 @@ from annotator.workflows.pools.pools import TopicProgress
 
 blueprint = Blueprint("collection", __name__)
 
+DIGITS = 6  # of the number of a page
 # What somebody has who creates a collection.
 QUERIES, TASK = "queries", "task"
 # Where people begin who have these roles and organise nothing, the first role first.
@@ -321,11 +324,14 @@ def _new(form: CollectionForm | None = None) -> str:
 
 def _list() -> str:
     person = the_person()
+    visible_to = None if person.administrator else person.id
+    text = asked_word("q", "")
     with database().reading() as session:
-        shown = collection.list_collections(session, None if person.administrator else person.id)
-        roles = members.roles_everywhere(session, person.id)
+        found = page_of_collections(session, visible_to, text, number_or("page", 1, digits=DIGITS))
+        everywhere = members.roles_everywhere(session, person.id)
+        roles = {one.slug: everywhere[one.slug] for one in found.collections if one.slug in everywhere}
         deleted = restoring.list_deleted_collections(
-            session, days=context.settings().deletion_days, organised_by=None if person.administrator else person.id
+            session, days=context.settings().deletion_days, organised_by=visible_to
         )
         judged = [slug for slug, held in roles.items() if Role.JUDGE in held]
         adaptive = own_work.adaptive_collections(session, judged)
@@ -333,11 +339,15 @@ def _list() -> str:
     with database().reading() as session:
         work = own_work.own_work(session, person.id, roles, now=now(), to_come=to_come)
     # The first button with something behind it has the focus.
-    first = next(
-        (one.slug for one in shown if one.slug in work and (work[one.slug].documents or work[one.slug].disputes)), None
-    )
+    waiting = (slug for slug in roles if slug in work and (work[slug].documents or work[slug].disputes))
     return render_template(
-        "collections/collection/list.html", collections=shown, roles=roles, deleted=deleted, work=work, first=first
+        "collections/collection/list.html",
+        found=found,
+        text=text,
+        roles=roles,
+        deleted=deleted,
+        work=work,
+        first=next(waiting, None),
     )
 
 

@@ -12,7 +12,7 @@ from annotator.web.site.context import database, now, the_person
 from annotator.web.site.forms import Form
 from annotator.web.site.labels import SCOPES
 from annotator.web.site.language import gettext, lazy_gettext
-from annotator.workflows.collections import collection
+from annotator.workflows.collections.collection_list import collection_names
 from annotator.workflows.people import tokens
 from annotator.workflows.people.tokens import MOST_DAYS, Scope, TokenRequest
 
@@ -20,6 +20,7 @@ blueprint = Blueprint("tokens", __name__)
 
 EVERYWHERE = ""
 USUAL_DAYS = 180
+MOST_IN_A_LIST = 100
 
 
 def scope_choices() -> list[SelectChoice]:
@@ -29,12 +30,17 @@ def scope_choices() -> list[SelectChoice]:
 
 def collection_choices() -> list[SelectChoice]:
     """The person's collections, preceded by the choice of all of them."""
-    person = the_person()
-    shown = database().read(collection.list_collections, None if person.administrator else person.id)
     return [
         SelectChoice(EVERYWHERE, gettext("all my collections")),
-        *(SelectChoice(one.slug, one.title) for one in shown),
+        *(SelectChoice(slug, title) for slug, title in _names()),
     ]
+
+
+def _names() -> list[tuple[str, str]]:
+    """Slug and title of the person's collections, as many as a list shows and one more."""
+    person = the_person()
+    visible_to = None if person.administrator else person.id
+    return database().read(collection_names, visible_to, most=MOST_IN_A_LIST + 1)
 
 
 def _one_at_least(_form: Form, field: SelectMultipleField) -> None:
@@ -70,6 +76,17 @@ class TokenForm(Form):
     )
 
 
+class TokenByNameForm(TokenForm):
+    """A new token of a person with more collections than a list can show."""
+
+    collection = StringField(
+        lazy_gettext("Collection"),
+        [Optional()],
+        description=lazy_gettext("Its short name. Empty: all your collections."),
+        render_kw={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"},
+    )
+
+
 class RevocationForm(Form):
     """The token to revoke."""
 
@@ -87,10 +104,11 @@ def show() -> ResponseReturnValue:
 @signed_in_page
 def make() -> ResponseReturnValue:
     """Create a token and show its secret, only once."""
-    form = TokenForm()
+    form = _token_form()()
     if form.validate():
         scopes = frozenset(map(Scope, form.scopes.data))
-        wanted = TokenRequest(form.name.data.strip(), scopes, form.collection.data or None, form.days.data)
+        slug = (form.collection.data or "").strip() or None
+        wanted = TokenRequest(form.name.data.strip(), scopes, slug, form.days.data)
         with form.guard():
             with database().transaction() as session:
                 secret = tokens.make_token(session, the_person().name, wanted, at=now())
@@ -112,11 +130,15 @@ def revoke() -> ResponseReturnValue:
                 note(session, "tokens.revoke", subject=name)
             flash(gettext("Token “%(name)s” revoked.", name=name))
             return redirect(url_for(".show"), 303)
-    blank = TokenForm(formdata=None)
+    blank = _token_form()(formdata=None)
     blank.refusal = form.refusal
     return _page(blank), form.status
 
 
 def _page(form: TokenForm | None = None, secret: str | None = None) -> str:
     rows = database().read(tokens.list_tokens, the_person().name, now=now())
-    return render_template("people/tokens.html", rows=rows, secret=secret, form=form or TokenForm(formdata=None))
+    return render_template("people/tokens.html", rows=rows, secret=secret, form=form or _token_form()(formdata=None))
+
+
+def _token_form() -> type[TokenForm]:
+    return TokenForm if len(_names()) <= MOST_IN_A_LIST else TokenByNameForm

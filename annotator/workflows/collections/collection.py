@@ -47,7 +47,7 @@ from annotator.storage.collections.collection import (
 from annotator.storage.judging.judgements_wanted import give_back_surplus, settle_needs
 from annotator.storage.people.accounts import find_user
 from annotator.storage.qrels.qrels_versions import ReleasedVersion, released_version
-from annotator.storage.tables.collections import DEFAULT_POLICIES, SHOWN, CollectionKind
+from annotator.storage.tables.collections import DEFAULT_POLICIES, CollectionKind
 from annotator.workflows.collections.queue_settings import (
     MoreJudging,
     QueueChange,
@@ -276,17 +276,7 @@ def reopen_collection(session: Session, slug: str) -> None:
 
 def show_collection(session: Session, slug: str) -> CollectionView:
     """One collection with its scale; raises `NotFoundError`."""
-    return _views(session, [find_collection(session, slug)])[0]
-
-
-def list_collections(session: Session, visible_to: int | None = None) -> list[CollectionView]:
-    """All collections by slug, or those that the user with this id is a member of."""
-    statement = select(Collection).where(SHOWN).order_by(Collection.slug)
-    if visible_to is not None:
-        statement = statement.where(
-            Collection.id.in_(select(Membership.collection_id).where(Membership.user_id == visible_to))
-        )
-    return _views(session, session.scalars(statement).all())
+    return views_of(session, [find_collection(session, slug)])[0]
 
 
 def collection_size(session: Session, slug: str) -> CollectionSize:
@@ -384,7 +374,8 @@ def _meaning(grade: Grade) -> GradeMeaning:
     return GradeMeaning(grade.value, grade.name, grade.description)
 
 
-def _views(session: Session, collections: Sequence[Collection]) -> list[CollectionView]:
+def views_of(session: Session, collections: Sequence[Collection]) -> list[CollectionView]:
+    """The collections with their scales, in the same order."""
     ids = [collection.id for collection in collections]
     scales, trained = scales_of(session, ids), collections_with_training(session, ids)
     return [_view(session, one, scales[one.id], has_training=one.id in trained) for one in collections]

@@ -7,6 +7,7 @@ from build import SLUG
 from visiting import Visit, words
 
 from annotator.storage import Database
+from annotator.web.people import tokens as tokens_page
 from annotator.web.site.context import now
 from annotator.workflows.people import tokens
 from annotator.workflows.people.tokens import Scope
@@ -76,3 +77,20 @@ def test_a_token_that_cannot_be_says_why(visit: Visit, fields: dict[str, object]
 def test_nobody_sees_the_tokens_of_others(visit: Visit) -> None:
     made(visit)
     assert "my script" not in words(visit("jo").get("/account/tokens"))
+
+
+def test_of_too_many_collections_the_short_name_is_typed(
+    visit: Visit, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "<option" in visit("pat").get("/account/tokens").text
+    monkeypatch.setattr(tokens_page, "MOST_IN_A_LIST", 0)
+    page = visit("pat").get("/account/tokens")
+    assert "<option" not in page.text
+    assert "Its short name. Empty: all your collections." in words(page)
+    made(visit, collection=f" {SLUG} ")
+    made(visit, collection="")
+    with database.reading() as session:
+        assert {row.slug for row in tokens.list_tokens(session, "pat", now=now())} == {SLUG, None}
+    refused = visit("pat").post("/account/tokens", **WANTED | {"collection": "unheard"})
+    assert refused.status_code == 422
+    assert "There is no collection “unheard”." in words(refused)

@@ -31,7 +31,8 @@ from annotator.storage.tables.columns import Base
 from annotator.worker.working import Worker
 from annotator.workflows.collections.archive_export import Archiving, write_archive
 from annotator.workflows.collections.archive_import import import_archive, open_archive
-from annotator.workflows.collections.collection import list_collections, show_collection
+from annotator.workflows.collections.collection import show_collection
+from annotator.workflows.collections.collection_list import list_collections
 from annotator.workflows.people.accounts import list_users
 
 LIMIT = 1 << 26

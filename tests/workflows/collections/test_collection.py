@@ -10,8 +10,9 @@ from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.evaluation.qrels.scale import parse_scale
 from annotator.storage import Role, ScoresShown
 from annotator.storage.tables.collections import CollectionKind
-from annotator.workflows.collections import collection
+from annotator.workflows.collections import collection, collection_list
 from annotator.workflows.collections.collection import CollectionChange, CollectionCounts
+from annotator.workflows.collections.collection_list import collection_names, list_collections, page_of_collections
 from annotator.workflows.judging import judging
 from annotator.workflows.people import members
 
@@ -110,8 +111,31 @@ def test_people_see_the_collections_they_are_members_of(session: Session) -> Non
     news(session, "first")
     news(session, "second")
     jo = member(session, "jo", slug="second")
-    assert [shown.slug for shown in collection.list_collections(session)] == ["first", "second"]
-    assert [shown.slug for shown in collection.list_collections(session, jo)] == ["second"]
+    assert [shown.slug for shown in list_collections(session)] == ["first", "second"]
+    assert [shown.slug for shown in list_collections(session, jo)] == ["second"]
+    assert collection_names(session, jo, most=5) == [("second", "News search")]
+    assert [slug for slug, _ in collection_names(session, most=1)] == ["first"]
+
+
+def test_collections_are_listed_by_page_and_found_by_parts_of_their_names(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(collection_list, "ROWS_A_PAGE", 2)
+    for slug in ("web-2024", "web-2025", "web-2026", "news_1"):
+        news(session, slug)
+    collection.change_collection(session, "web-2026", CollectionChange(title="Tip of the Tongue"))
+
+    def shown(text: str = "", page: int = 1) -> tuple[list[str], int, int, int]:
+        found = page_of_collections(session, None, text, page)
+        return [one.slug for one in found.collections], found.total, found.page, found.pages
+
+    assert shown() == (["news_1", "web-2024"], 4, 1, 2)
+    assert shown(page=2) == (["web-2025", "web-2026"], 4, 2, 2)
+    assert shown("WEB", 9) == (["web-2026"], 3, 2, 2)
+    assert shown("tongue") == (["web-2026"], 1, 1, 1)
+    assert shown("_") == (["news_1"], 1, 1, 1)
+    assert shown("nothing", 0) == ([], 0, 1, 1)
+    assert page_of_collections(session, member(session, "jo", slug="news_1")).total == 1
 
 
 def test_whoever_adds_a_collection_by_page_is_its_organiser(session: Session) -> None:

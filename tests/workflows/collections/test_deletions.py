@@ -14,6 +14,7 @@ from annotator.storage.collections.checking import examine_collection
 from annotator.storage.judging.leases import Decision, return_assignments
 from annotator.storage.tables.collections import Door
 from annotator.workflows.collections import collection
+from annotator.workflows.collections.collection_list import list_collections
 from annotator.workflows.collections.deletions import delete_it, foresee_deletion
 from annotator.workflows.collections.restoring import (
     begin_removal,
@@ -258,7 +259,7 @@ def test_a_collection_is_found_by_nobody_until_it_is_restored(session: Session) 
     with pytest.raises(InvalidValueError, match="type “news”"):
         delete(session, KINDS.COLLECTION, typed="other")
     delete(session, KINDS.COLLECTION, typed=SLUG)
-    assert collection.list_collections(session) == []
+    assert list_collections(session) == []
     with pytest.raises(NotFoundError):
         collection.show_collection(session, SLUG)
     with pytest.raises(ConflictError, match="can still be restored"):
