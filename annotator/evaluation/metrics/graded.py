@@ -32,9 +32,10 @@ def dcg(judged: JudgedRankings, setting: Setting) -> Values:
     2002, here with every rank discounted, as trec_eval does inside ndcg; gain=exp is that of Burges et al., ICML
     2005.
     """
-    inside = _worth_something(judged, setting)
-    gain = setting.gain.of(judged.grade[inside])
-    return discounted_gain(judged.ranking[inside], gain, judged.rank[inside], judged.retrieved.size)
+    rows = judged.graded(setting.gain.least_grade)
+    inside = looked_at(rows.rank, setting)
+    gain = setting.gain.of(rows.grade[inside])
+    return discounted_gain(rows.ranking[inside], gain, rows.rank[inside], judged.retrieved.size)
 
 
 def cg(judged: JudgedRankings, setting: Setting) -> Values:
@@ -44,8 +45,9 @@ def cg(judged: JudgedRankings, setting: Setting) -> Values:
     an upper end; 0 when nothing was retrieved or no judged document is worth anything. Järvelin and Kekäläinen, TOIS
     2002.
     """
-    inside = _worth_something(judged, setting)
-    return sum_each(judged.ranking[inside], setting.gain.of(judged.grade[inside]), judged.retrieved.size)
+    rows = judged.graded(setting.gain.least_grade)
+    inside = looked_at(rows.rank, setting)
+    return sum_each(rows.ranking[inside], setting.gain.of(rows.grade[inside]), judged.retrieved.size)
 
 
 def best_possible(topic: NDArray[np.intp], grade: NDArray[np.int16], topics: int, setting: Setting) -> Values:
@@ -59,12 +61,6 @@ def best_possible(topic: NDArray[np.intp], grade: NDArray[np.int16], topics: int
     rank = (np.arange(1, topic.size + 1) - (np.cumsum(counts) - counts)[topic]).astype(np.int32)
     inside = looked_at(rank, setting)
     return discounted_gain(topic[inside], setting.gain.of(grade[inside]), rank[inside], topics)
-
-
-def _worth_something(judged: JudgedRankings, setting: Setting) -> NDArray[np.intp]:
-    """Select the rows within the cutoff whose grade has a gain, without the columns only other measures need."""
-    is_worth = judged.grade >= setting.gain.least_grade
-    return np.flatnonzero(is_worth if setting.cutoff is None else is_worth & setting.within(judged.rank))
 
 
 def looked_at(rank: NDArray[np.int32], setting: Setting) -> slice | NDArray[np.intp]:

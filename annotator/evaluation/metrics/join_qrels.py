@@ -66,7 +66,8 @@ def judge_matched(table: QrelsTable, runs: Sequence[MatchedRun]) -> JudgedRankin
     )
     retrieved = np.concatenate([run.retrieved for run in runs])
     entries = _Entries(table.grades, table.first, stratum, strata)
-    judged = _assemble(rows, retrieved, np.tile(np.arange(topics), len(runs)), entries)
+    counts = np.bincount(rows.ranking, minlength=retrieved.size)
+    judged = _assemble(rows, counts, retrieved, np.tile(np.arange(topics), len(runs)), entries)
     if table.subtopics is None:
         return judged
     return replace(judged, subtopics=_subtopic_rows(entry[rows.grade >= 0], table, table.subtopics))
@@ -111,35 +112,48 @@ def judge_rankings(
     table = np.full(max((int(one.documents.max(initial=0)) for one in listed), default=0) + 2, ABSENT, np.int16)
     ranks: list[NDArray[np.int32]] = [np.empty(0, np.int32)] * len(rankings)
     grades: list[NDArray[np.int16]] = [np.empty(0, np.int16)] * len(rankings)
-    topic_of = np.zeros(len(rankings), np.intp)
-    for number, (one, indexes) in enumerate(zip(listed, members.values(), strict=True)):
-        topic_of[indexes] = number
-        for index, rank, grade in zip(indexes, *_look_up(table, one, [rankings[i][1] for i in indexes]), strict=True):
-            ranks[index], grades[index] = rank, grade
-    ranking = np.repeat(np.arange(len(rankings)), [rank.size for rank in ranks])
-    entries = _unsampled(listed) if not strata else _sampled(listed, [strata.get(topic, {}) for topic in members])
-    stratum = topic_of[ranking] if not strata else _strata_of_rows(rankings, ranks, topic_of, listed, entries)
-    rows = _Rows(ranking, _joined(ranks, np.int32), _joined(grades, np.int16), stratum)
+    topic_of, counts = np.zeros(len(rankings), np.intp), np.zeros(len(rankings), np.intp)
     retrieved = np.fromiter((documents.size for _, documents in rankings), np.intp, len(rankings))
-    return _assemble(rows, retrieved, topic_of, entries)
+    for number, (one, indexes) in enumerate(zip(listed, members.values(), strict=True)):
+        found = _look_up(table, one, [rankings[index][1] for index in indexes], retrieved[indexes])
+        topic_of[indexes], counts[indexes] = number, found.counts
+        for index, rank, grade in zip(indexes, found.ranks, found.grades, strict=True):
+            ranks[index], grades[index] = rank, grade
+    ranking = np.repeat(np.arange(len(rankings)), counts)
+    entries = _unsampled(listed) if not strata else _sampled(listed, [strata.get(topic, {}) for topic in members])
+    # Without a sample a topic is one stratum.
+    stratum = np.repeat(topic_of, counts) if not strata else _strata_of_rows(rankings, ranks, topic_of, listed, entries)
+    rows = _Rows(ranking, _joined(ranks, np.int32), _joined(grades, np.int16), stratum)
+    return _assemble(rows, counts, retrieved, topic_of, entries)
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """The retrieved documents of one topic's rankings that its qrels list."""
+
+    counts: NDArray[np.intp]  # of each ranking
+    ranks: list[NDArray[np.int32]]
+    grades: list[NDArray[np.int16]]
 
 
 def _look_up(
-    table: NDArray[np.int16], qrels: _TopicQrels, rankings: Sequence[NDArray[np.int32]]
-) -> tuple[list[NDArray[np.int32]], list[NDArray[np.int16]]]:
-    """Find ranks and grades of the documents of one topic's qrels in all its rankings; the table is restored."""
+    table: NDArray[np.int16], qrels: _TopicQrels, rankings: Sequence[NDArray[np.int32]], sizes: NDArray[np.intp]
+) -> _Found:
+    """Find the documents of one topic's qrels in all its rankings, which have these sizes; the table is restored."""
     table[qrels.documents] = qrels.grades
     grades = table.take(np.concatenate(rankings), mode="clip")
     table[qrels.documents] = ABSENT
     rows = np.flatnonzero(grades > ABSENT)
-    sizes = np.fromiter((documents.size for documents in rankings), np.intp, len(rankings))
     after = np.cumsum(sizes)
     ends = np.searchsorted(rows, after)
-    rank = (rows - np.repeat(after - sizes, np.diff(ends, prepend=0)) + 1).astype(np.int32)
+    counts = np.diff(ends, prepend=0)
+    # The documents of one topic fit 32 bits, which take half the time of 64.
+    rank = rows.astype(np.int32)
+    rank -= np.repeat((after - sizes - 1).astype(np.int32), counts)
     grade = grades[rows]
     begins = [0, *ends.tolist()]
     pieces = [slice(begin, end) for begin, end in pairwise(begins)]
-    return [rank[piece] for piece in pieces], [grade[piece] for piece in pieces]
+    return _Found(counts, [rank[piece] for piece in pieces], [grade[piece] for piece in pieces])
 
 
 def _unsampled(listed: Sequence[_TopicQrels]) -> _Entries:
@@ -186,20 +200,22 @@ def _number_strata(topic: NDArray[np.intp], stratum: NDArray[np.int32]) -> tuple
     return numbers, keys // spread
 
 
-def _assemble(rows: _Rows, retrieved: NDArray[np.intp], topic: NDArray[np.intp], entries: _Entries) -> JudgedRankings:
-    judged = rows.grade >= 0
-    unjudged = np.flatnonzero(~judged)
-    if unjudged.size:
-        kept = np.flatnonzero(judged)
+def _assemble(
+    rows: _Rows, counts: NDArray[np.intp], retrieved: NDArray[np.intp], topic: NDArray[np.intp], entries: _Entries
+) -> JudgedRankings:
+    """Part the rows, so many of each ranking, into those with a grade and those that are not judged."""
+    unjudged, of_judged = np.empty(0, np.intp), rows
+    if rows.grade.min(initial=0) < 0:
+        judged = rows.grade >= 0
+        unjudged, kept = np.flatnonzero(~judged), np.flatnonzero(judged)
         of_judged = _Rows(rows.ranking[kept], rows.rank[kept], rows.grade[kept], rows.stratum[kept])
-    else:
-        of_judged = rows
+        counts = np.bincount(of_judged.ranking, minlength=retrieved.size)
     topic_grade, topic_first, of_grade = _ideals(entries)
     return JudgedRankings(
         ranking=of_judged.ranking,
         rank=of_judged.rank,
         grade=of_judged.grade,
-        first_row=_starts(np.bincount(of_judged.ranking, minlength=retrieved.size)),
+        first_row=_starts(counts),
         retrieved=retrieved,
         topic=topic,
         topic_grade=topic_grade,

@@ -8,15 +8,18 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False)
-class RelevantRows:
-    """The retrieved documents of a batch from some grade on, the input of binary measures.
-
-    A row is a document; rows are sorted by ranking, then by rank.
-    """
+class GradedRows:
+    """The retrieved documents of a batch from some grade on, sorted by ranking, then by rank."""
 
     ranking: NDArray[np.intp]
     rank: NDArray[np.int32]  # from 1
     grade: NDArray[np.int16]
+
+
+@dataclass(frozen=True, eq=False)
+class RelevantRows(GradedRows):
+    """The same with what binary measures need."""
+
     nth: NDArray[np.intp]  # index of this relevant document in its ranking, from 1
     nonrelevant_above: NDArray[np.intp]  # judged documents above it that are not relevant
     retrieved: NDArray[np.intp]  # of each ranking: relevant documents retrieved
@@ -98,6 +101,13 @@ class JudgedRankings:
             self._relevant[grade] = self._pick(grade)
         return self._relevant[grade]
 
+    def graded(self, grade: int) -> GradedRows:
+        """Return the rows with this grade or a better one, without the columns that only binary measures need."""
+        if grade in self._relevant:
+            return self._relevant[grade]
+        rows = np.flatnonzero(self.grade >= grade)
+        return GradedRows(self.ranking[rows], self.rank[rows], self.grade[rows])
+
     @property
     def with_subtopics(self) -> SubtopicRows:
         """The grades by subtopic, of a measure that needs them."""
@@ -132,8 +142,9 @@ class JudgedRankings:
         rows = np.flatnonzero(self.grade >= grade)
         ranking = self.ranking[rows]
         retrieved = np.bincount(ranking, minlength=self.retrieved.size)
-        nth = np.arange(1, rows.size + 1) - (np.cumsum(retrieved) - retrieved)[ranking]
-        judged_above = rows - self.first_row[ranking]
+        # Rows are sorted by ranking: repeating takes half the time of looking up.
+        nth = np.arange(1, rows.size + 1) - np.repeat(np.cumsum(retrieved) - retrieved, retrieved)
+        judged_above = rows - np.repeat(self.first_row[:-1], retrieved)
         existing = self.existing(grade)[self.topic]
         return RelevantRows(
             ranking, self.rank[rows], self.grade[rows], nth, judged_above - (nth - 1), retrieved, existing
