@@ -9,7 +9,7 @@ from annotator.storage import Collection, Membership
 from annotator.storage.tables.collections import SHOWN
 from annotator.workflows.collections.collection import CollectionView, views_of
 
-ROWS_A_PAGE = 50
+ROWS_A_PAGE = 30
 
 
 @dataclass(frozen=True)
