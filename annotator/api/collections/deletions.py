@@ -80,13 +80,13 @@ def list_deletions(call: Call) -> object:
 def delete(call: Call) -> object:
     """Delete a topic, the newest version of the pool, an import of labels, documents' texts, or the collection."""
     kind, subjects, at, number = DeletedKind(call.body["kind"]), call.body["subjects"], now(), None
-    if call.body["dry_run"]:
-        with database().transaction(keep=False) as session:
-            foreseen = foresee_deletion(session, call.slug, kind, subjects, at=at)
-    else:
+    with database().reading() as session:
+        foreseen = foresee_deletion(session, call.slug, kind, subjects, at=at)
+    if not call.body["dry_run"]:
+        typed = call.body["typed"]
         with database().transaction() as session:
             number, foreseen = delete_it(
-                session, call.slug, kind, subjects, typed=call.body["typed"], actor=actor(), at=at
+                session, call.slug, kind, subjects, typed=typed, actor=actor(), at=at, foreseen=foreseen
             )
     return {**vars(foreseen), "kind": kind.value, "number": number}
 

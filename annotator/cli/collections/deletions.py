@@ -190,7 +190,7 @@ def _remove(
     yes: bool,
 ) -> None:
     at = datetime.now(UTC)
-    with installation.database.transaction(keep=False) as session:
+    with installation.database.reading() as session:
         foreseen = foresee_deletion(session, slug, kind, subjects, at=at)
     effect = f"This deletes {_named(foreseen, slug)}: {counted(foreseen.counts)}."
     if foreseen.to_type:
@@ -198,7 +198,7 @@ def _remove(
     else:
         confirm(effect, yes=yes)
     with installation.database.transaction() as session:
-        number, _ = delete_it(session, slug, kind, subjects, typed=typed, actor=actor(), at=at)
+        number, _ = delete_it(session, slug, kind, subjects, typed=typed, actor=actor(), at=at, foreseen=foreseen)
     days = installation.settings.deletion_days
     again = f"collections restore {slug}" if kind is DeletedKind.COLLECTION else f"deletions restore {slug} {number}"
     click.echo(f"Deleted. For {days} days `annotator {again}` puts it back.", err=True)

@@ -64,7 +64,7 @@ def delete(slug: str) -> ResponseReturnValue:
     if not form.validate():
         return _page(slug, form), form.status
     kind, at = DeletedKind(form.kind.data), now()
-    with form.guard(), database().transaction(keep=False) as session:
+    with form.guard(), database().reading() as session:
         foreseen = foresee_deletion(session, slug, kind, form.subjects, at=at)
     if form.refused:
         return _page(slug, form), form.status
@@ -74,7 +74,7 @@ def delete(slug: str) -> ResponseReturnValue:
 def _deleted(slug: str, form: DeletionForm, foreseen: Foreseen, at: datetime) -> ResponseReturnValue:
     kind = foreseen.kind
     with form.guard(), database().transaction() as session:
-        delete_it(session, slug, kind, form.subjects, typed=form.typed.data, actor=actor(), at=at)
+        delete_it(session, slug, kind, form.subjects, typed=form.typed.data, actor=actor(), at=at, foreseen=foreseen)
     if form.refused:
         return _confirmation(form, foreseen), form.status
     flash(gettext("Deleted. It can be restored for %(days)d days.", days=settings().deletion_days))

@@ -56,7 +56,7 @@ def collection_names(session: Session, visible_to: int | None = None, *, most: i
     return [(slug, title) for slug, title in session.execute(names)]
 
 
-def _visible(visible_to: int | None) -> Select[tuple[Collection]]:
+def _visible(visible_to: int | None) -> Select[Collection]:
     statement = select(Collection).where(SHOWN).order_by(Collection.slug)
     if visible_to is None:
         return statement

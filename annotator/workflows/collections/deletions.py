@@ -23,7 +23,13 @@ from annotator.storage import (
     Topic,
 )
 from annotator.storage.collections.audit import Actor, record_in
-from annotator.storage.collections.collection import find_topic, lock_collection, lock_open_collection
+from annotator.storage.collections.collection import (
+    find_collection,
+    find_open_collection,
+    find_topic,
+    lock_collection,
+    lock_open_collection,
+)
 from annotator.storage.collections.removal import Removal
 from annotator.storage.documents.documents import document_ids
 from annotator.storage.documents.search import forget_documents
@@ -78,8 +84,12 @@ class _Work:
 def foresee_deletion(
     session: Session, slug: str, kind: DeletedKind, subjects: Sequence[str], *, at: datetime
 ) -> Foreseen:
-    """Preview a deletion; changes nothing and raises as `delete_it`."""
-    return _checked(session, slug, kind, subjects, at).foreseen
+    """Preview a deletion; changes and locks nothing, and raises as `delete_it`."""
+    find = find_collection if kind is DeletedKind.COLLECTION else find_open_collection
+    collection = find(session, slug)
+    if kind is DeletedKind.COLLECTION:
+        return _foresee_collection(session, collection, at)
+    return _checked(session, collection, kind, subjects, at).foreseen
 
 
 def delete_it(
@@ -91,15 +101,20 @@ def delete_it(
     typed: str | None,
     actor: Actor,
     at: datetime,
+    foreseen: Foreseen | None = None,
 ) -> tuple[int, Foreseen]:
     """Delete a topic, a pool version, a label import, documents or the collection; returns the deletion's number.
 
     `subjects` are docnos for documents, otherwise one number. If judgements are deleted too, `typed` must be the
     topic's number or the collection's short name. Raises `ConflictError` for what somebody has judged or holds, or a
     kept version of the qrels contains, `InvalidValueError` if `typed` differs, and `NotFoundError`. `actor` is named in
-    the audit log.
+    the audit log. Of a collection the counts of `foreseen` are recorded, if given: counting a million judgements here
+    would hold up every writer.
     """
-    work = _checked(session, slug, kind, subjects, at)
+    if kind is DeletedKind.COLLECTION:
+        work = _collection(session, lock_collection(session, slug, against_judging=True), at, foreseen)
+    else:
+        work = _checked(session, lock_open_collection(session, slug, against_judging=True), kind, subjects, at)
     foreseen = work.foreseen
     if foreseen.to_type and typed != foreseen.to_type:
         raise InvalidValueError("To confirm, type “%(wanted)s”. Nothing was deleted.", wanted=foreseen.to_type)
@@ -127,10 +142,9 @@ def delete_it(
     return deletion.id, foreseen
 
 
-def _checked(session: Session, slug: str, kind: DeletedKind, subjects: Sequence[str], at: datetime) -> _Work:
-    if kind is DeletedKind.COLLECTION:
-        return _collection(session, lock_collection(session, slug, against_judging=True), at)
-    collection = lock_open_collection(session, slug, against_judging=True)
+def _checked(
+    session: Session, collection: Collection, kind: DeletedKind, subjects: Sequence[str], at: datetime
+) -> _Work:
     if kind is DeletedKind.DOCUMENTS:
         return _documents(session, collection, subjects, at)
     if len(subjects) != 1:
@@ -139,14 +153,19 @@ def _checked(session: Session, slug: str, kind: DeletedKind, subjects: Sequence[
     return of_kind(session, collection, subjects[0], at)
 
 
-def _collection(session: Session, collection: Collection, at: datetime) -> _Work:
+def _collection(session: Session, collection: Collection, at: datetime, foreseen: Foreseen | None) -> _Work:
+    refuse_in_hand(session, items_of(Topic.collection_id == collection.id), at)
+    return _Work(foreseen or _foresee_collection(session, collection, at), lambda _: None)
+
+
+def _foresee_collection(session: Session, collection: Collection, at: datetime) -> Foreseen:
     items = items_of(Topic.collection_id == collection.id)
     refuse_in_hand(session, items, at)
     counts = {
         "topics": count_rows(session, select(Topic.id).where(Topic.collection_id == collection.id)),
         **counts_of_items(session, items),
     }
-    return _Work(Foreseen(DeletedKind.COLLECTION, "", counts, collection.slug), lambda _: None)
+    return Foreseen(DeletedKind.COLLECTION, "", counts, collection.slug)
 
 
 def _topic(session: Session, collection: Collection, number: str, at: datetime) -> _Work:
