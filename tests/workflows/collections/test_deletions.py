@@ -1,10 +1,11 @@
 """Deleted as if it had never been, and restored just as it was."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from build import NOW, SLUG, document_file, labels, member, news, pool, pooled_news, run, topic_file
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
@@ -268,6 +269,24 @@ def test_a_collection_is_found_by_nobody_until_it_is_restored(session: Session) 
     restore_collection(session, SLUG, at=LATER)
     session.expire_all()
     assert everything(session) == before
+
+
+@pytest.mark.parametrize("case", [(KINDS.COLLECTION, []), (KINDS.POOL, ["2"]), (KINDS.TOPIC, ["1"])])
+def test_a_deletion_is_foreseen_while_somebody_else_writes(
+    database: Database, case: tuple[DeletedKind, list[str]]
+) -> None:
+    with database.transaction() as session:
+        fill(session)
+    with database.transaction() as writing, database.reading() as session:
+        writing.execute(update(Topic).values(title="Held"))
+        assert foresee_deletion(session, SLUG, *case, at=LATER).counts["documents"]
+
+
+def test_the_counts_of_a_collection_are_those_that_were_foreseen(session: Session) -> None:
+    fill(session)
+    foreseen = replace(foresee_deletion(session, SLUG, KINDS.COLLECTION, [], at=LATER), counts={"topics": 7})
+    _, done = delete_it(session, SLUG, KINDS.COLLECTION, [], typed=SLUG, actor=BY_COMMAND, at=LATER, foreseen=foreseen)
+    assert done.counts == {"topics": 7}
 
 
 def test_what_is_too_old_is_removed_for_good(database: Database) -> None:
