@@ -76,6 +76,11 @@ class Settings:
     #: The hosts to which the server may send, comma-separated, as for webhooks; `.example.net` includes all below it. A
     #: name that leads to a private address needs this address, too. Empty: none.
     outgoing_hosts: tuple[str, ...] = ()
+    #: What organisers may choose as sources of documents, comma-separated: folders, with all beneath them, and data
+    #: sets such as `ir_datasets:msmarco-passage-v2`. Commands at the server may name any.
+    document_sources: tuple[str, ...] = ()
+    #: The folder for the indexes of such folders; empty: beside the database's file, PostgreSQL needs one.
+    index_folder: str = ""
     #: `1` accepts the demonstration's passwords, which everybody knows.
     demonstration: bool = False
     #: For how many days what was deleted can be restored.
@@ -237,6 +242,18 @@ def _outgoing_hosts(text: str, name: str) -> tuple[str, ...]:
     return hosts
 
 
+def _document_sources(text: str, name: str) -> tuple[str, ...]:
+    places = tuple(place.strip() for place in text.split(",") if place.strip())
+    for place in places:
+        if not place.startswith(("/", "ir_datasets:")):
+            raise InvalidValueError(
+                "The setting %(name)s has folders from / on and data sets as ir_datasets:NAME, not “%(text)s”.",
+                name=name,
+                text=_shortened(place),
+            )
+    return places
+
+
 def _is_ip_address(text: str) -> bool:
     try:
         ipaddress.ip_address(text)
@@ -323,6 +340,8 @@ KINDS: Mapping[str, Kind] = {
     "metrics_port": Kind("metrics_port", _count(0, GREATEST_PORT), types=(int,)),
     "site_hosts": Kind("site_hosts", _hosts, ",".join, (list,)),
     "outgoing_hosts": Kind("outgoing_hosts", _outgoing_hosts, ",".join, (list,)),
+    "document_sources": Kind("document_sources", _document_sources, ",".join, (list,)),
+    "index_folder": Kind("index_folder", _text),
     "deletion_days": Kind("deletion_days", _count(1, 3650), types=(int,)),
     "demonstration": Kind("demonstration", _switch, _as_switch, (bool, int)),
 }

@@ -38,6 +38,8 @@ def test_another_process_reads_the_same_settings() -> None:
         metrics_port=9100,
         site_hosts=("pool.example.org",),
         outgoing_hosts=("hooks.example.org", "::1"),
+        document_sources=("/corpora", "ir_datasets:vaswani"),
+        index_folder="/indexes",
         deletion_days=7,
         demonstration=True,
     )
@@ -66,6 +68,7 @@ def test_another_process_reads_the_same_settings() -> None:
         ("ANNOTATOR_SITE_HOSTS", "news.example.org/pool"),
         ("ANNOTATOR_SITE_HOSTS", "news.example.org:8000"),
         ("ANNOTATOR_SITE_HOSTS", "*.example.org"),
+        ("ANNOTATOR_DOCUMENT_SOURCES", "corpora"),
     ],
 )
 def test_a_wrong_setting_is_refused_by_its_name(name: str, text: str) -> None:

@@ -8,7 +8,7 @@ from annotator.errors import ConflictError, NotFoundError
 from annotator.storage import Database
 from annotator.workflows.documents import source_fetching
 from annotator.workflows.documents.source_fetching import OpenSource
-from annotator.workflows.documents.source_readers import Reach
+from annotator.workflows.documents.source_places import Reach
 
 # Between two searches for pooled documents without text: at least this, and so many times as long as the last took.
 SECONDS_BETWEEN_SEARCHES = 2.0
@@ -49,9 +49,10 @@ class Fetching:
         with self._database.transaction() as session:
             due = source_fetching.take_due(session, source, now=_now())
         read = source_fetching.read_due(source, due, self._reach)
-        # Closed or deleted meanwhile: then nothing is stored.
-        with suppress(ConflictError, NotFoundError), self._database.transaction() as session:
-            source_fetching.record(session, source, due, read, at=_now())
+        for some in source_fetching.parts_to_store(due, read):
+            # Closed or deleted meanwhile: then nothing is stored.
+            with suppress(ConflictError, NotFoundError), self._database.transaction() as session:
+                source_fetching.record(session, source, some, read, at=_now())
 
 
 def _now() -> datetime:

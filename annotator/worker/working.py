@@ -24,11 +24,12 @@ from annotator.storage.site.upkeep import UpkeepError
 from annotator.storage.site.webhooks import forget_deliveries
 from annotator.worker.delivering import Delivering
 from annotator.worker.fetching import Fetching
+from annotator.worker.folder_indexing import FolderIndexing
 from annotator.worker.refreshing import Refreshing
 from annotator.worker.repeating import Repeating
 from annotator.workflows.collections import restoring
 from annotator.workflows.documents import search
-from annotator.workflows.documents.source_readers import Reach
+from annotator.workflows.documents.source_places import Reach, reach_of
 from annotator.workflows.judging.topic_counting import count_changed_topics
 from annotator.workflows.judging.topic_judgements import pack_changed_topics
 from annotator.workflows.site import idempotency, jobs
@@ -84,13 +85,16 @@ class Worker:
         counting = Refreshing(self._database, count_changed_topics)
         packing = Refreshing(self._database, pack_changed_topics)
         delivering = Delivering(self._database, self._settings.outgoing_hosts)
-        fetching = Fetching(self._database, Reach(self._settings.outgoing_hosts))
+        reach = self._reach()
+        indexing, fetching = FolderIndexing(self._database, reach), Fetching(self._database, reach)
         beside = [
             Repeating("Counts of topics", counting.step, seconds=SECONDS_BETWEEN_COUNTS, share=SHARE_OF_REFRESHING),
             Repeating("Judgements", packing.step, seconds=SECONDS_BETWEEN_PACKINGS, share=SHARE_OF_REFRESHING),
             Repeating("Webhooks", delivering.step, seconds=SECONDS_BETWEEN_DELIVERIES),
+            Repeating("Indexes of folders", indexing.step, seconds=SECONDS_BETWEEN_FETCHES),
             Repeating("Texts from sources", fetching.step, seconds=SECONDS_BETWEEN_FETCHES),
         ]
+        steps = (counting.step, packing.step, delivering.step, indexing.step, fetching.step)
         if not self._only_short and not only_what_waits:
             for one in beside:
                 one.start()
@@ -98,7 +102,7 @@ class Worker:
             while True:
                 if not self._worked():
                     if only_what_waits:
-                        while counting.step() or packing.step() or delivering.step() or fetching.step():
+                        while any(work() for work in steps):
                             pass
                         return
                     time.sleep(SECONDS_BETWEEN_LOOKS)
@@ -110,6 +114,15 @@ class Worker:
             if self._answering is not None:
                 self._answering.database.close()
             self._database.close()
+
+    def _reach(self) -> Reach:
+        chosen = self._settings
+        return reach_of(
+            self._database,
+            hosts=chosen.outgoing_hosts,
+            places=chosen.document_sources,
+            index_folder=chosen.index_folder,
+        )
 
     def _pages(self) -> "Answering":
         if self._answering is None:

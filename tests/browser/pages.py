@@ -49,6 +49,7 @@ ORGANISERS_PAGES = (
     "/terms",
     "/documents",
     "/documents/missing",
+    "/documents/source",
     "/documents/docnos",
     "/documents/changed",
     "/rounds",

@@ -16,7 +16,7 @@ from annotator.worker.fetching import Fetching
 from annotator.workflows.documents import (
     sources,
 )
-from annotator.workflows.documents.source_readers import Reach
+from annotator.workflows.documents.source_places import Reach
 
 REACH = Reach((HOST,))
 

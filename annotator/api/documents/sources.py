@@ -36,6 +36,18 @@ class SourceBody(Schema):
     )
 
 
+class IndexAnswer(Schema):
+    """The index of a folder."""
+
+    percent = fields.Integer(required=True, metadata={"description": "How much of the files was read for it."})
+    indexed_at = Moment(
+        required=True, allow_none=True, metadata={"description": "When it was completed; null: not yet."}
+    )
+    documents = fields.Integer(required=True, allow_none=True, metadata={"description": "The documents that it has."})
+    skipped = fields.Integer(required=True, metadata={"description": "The number of lines that are no documents."})
+    first_skipped = fields.String(required=True, metadata={"description": "The first of them, as FILE:LINE."})
+
+
 class SourceAnswer(Schema):
     """The source, and how far fetching has come."""
 
@@ -60,6 +72,9 @@ class SourceAnswer(Schema):
     )
     given_up = fields.Integer(
         required=True, metadata={"description": "The number of documents that are not tried again by themselves."}
+    )
+    index = fields.Nested(
+        IndexAnswer, required=True, allow_none=True, metadata={"description": "Of a folder; null: it is none."}
     )
 
 
@@ -119,7 +134,7 @@ class NotFetched(Schema):
 
 @operation(resource, "PUT", PATH, ORGANISE, Gives(SourceAnswer), Takes(body=SourceBody))
 def set_source(call: Call) -> object:
-    """Set the source of the texts of pooled documents, at a host that an administrator has named.
+    """Set the source of the texts of pooled documents: one that an administrator has named.
 
     A worker fetches the texts that are missing; those that were fetched from an earlier source stay.
     """

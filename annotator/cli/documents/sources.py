@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 
 import click
 
 from annotator.cli.site.installation import Installation, note, on_installation
 from annotator.cli.site.options import confirm, is_asked, yes_at_terminal
-from annotator.cli.site.tables import format_option, show_rows, show_values
+from annotator.cli.site.tables import Cell, format_option, show_rows, show_values
 from annotator.workflows.documents import sources
-from annotator.workflows.documents.source_readers import Reach
+from annotator.workflows.documents.source_places import Reach, reach_of
 
 
 @click.group("source")
@@ -26,9 +27,10 @@ def source_group() -> None:
 @click.option("--search", default="", metavar="ADDRESS", help="The address of its search, with {query}.")
 @on_installation
 def set_source(installation: Installation, slug: str, location: str, paths: Sequence[str], search: str) -> None:
-    """Set the source: an address with {docno} in the document's place, which answers JSON.
+    """Set the source: an address with {docno}, a folder of JSON Lines on the server, or ir_datasets:NAME.
 
-    The host must be one of ANNOTATOR_OUTGOING_HOSTS. OURS is docno, title, body, url, language, and for the search
+    An address answers JSON; its host must be one of ANNOTATOR_OUTGOING_HOSTS. Files of a folder may be gzipped; a
+    worker indexes it first. OURS is docno, title, body, url, language, and for the search
     hits, hit_docno, hit_title, hit_snippet; PATH has keys with dots between them, [0] and [*].
     """
     options = sources.parse_options(paths, search)
@@ -36,7 +38,7 @@ def set_source(installation: Installation, slug: str, location: str, paths: Sequ
         kind = sources.set_source(
             session,
             slug,
-            location,
+            _absolute(location),
             options,
             reach=_reach(installation),
             by_id=None,
@@ -54,7 +56,7 @@ def set_source(installation: Installation, slug: str, location: str, paths: Sequ
 def show(installation: Installation, slug: str, format_: str) -> None:
     """Show the source, and how many documents were fetched, wait, failed and were given up."""
     view = installation.database.read(sources.show_source, slug)
-    values = {
+    values: dict[str, Cell | list[str]] = {
         "kind": view.kind.value,
         "location": view.location,
         "paths": " ".join(sources.written_paths(view.options)),
@@ -65,6 +67,13 @@ def show(installation: Installation, slug: str, format_: str) -> None:
         "problem": str(view.problem or ""),
         "paused until": view.paused_until,
     }
+    if view.index is not None:
+        values |= {
+            "indexed": view.index.indexed_at or f"{view.index.percent} %",
+            "documents": view.index.documents,
+            "lines that are no documents": view.index.skipped,
+            "first of them": view.index.first_skipped,
+        }
     show_values(format_, ("NAME", "VALUE"), values)
 
 
@@ -138,5 +147,16 @@ def list_failures(installation: Installation, slug: str, format_: str) -> None:
     )
 
 
+def _absolute(location: str) -> str:
+    """A folder by its whole path; anything else as it is."""
+    return location if ":" in location else str(Path(location).resolve())
+
+
 def _reach(installation: Installation) -> Reach:
-    return Reach(installation.settings.outgoing_hosts)
+    chosen = installation.settings
+    return reach_of(
+        installation.database,
+        hosts=chosen.outgoing_hosts,
+        places=chosen.document_sources,
+        index_folder=chosen.index_folder,
+    )

@@ -26,15 +26,22 @@ class SourceError(AnnotatorError):
     """A source did not give what was asked.
 
     With `is_of_source` it would not have given any other document either, as when it cannot be reached; it is asked
-    again after `retry_after` seconds, where it said so.
+    again after `retry_after` seconds, where it said so. With `is_outdated` its index is to be built again.
     """
 
     def __init__(
-        self, template: str, /, *, is_of_source: bool = False, retry_after: int | None = None, **values: object
+        self,
+        template: str,
+        /,
+        *,
+        is_of_source: bool = False,
+        is_outdated: bool = False,
+        retry_after: int | None = None,
+        **values: object,
     ) -> None:
         """Keep the sentence, which never has the address."""
         super().__init__(template, **values)
-        self.is_of_source, self.retry_after = is_of_source, retry_after
+        self.is_of_source, self.is_outdated, self.retry_after = is_of_source, is_outdated, retry_after
 
 
 @dataclass(frozen=True)

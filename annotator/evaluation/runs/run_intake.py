@@ -2,12 +2,13 @@
 
 import hashlib
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
 import numpy as np
+from numpy.typing import NDArray
 
 from annotator.errors import Problems, Sentence
 from annotator.evaluation.formats.unpacking import unpack_into
@@ -160,14 +161,24 @@ class DocumentIds:
     """The database id of each document of an intake, and whether the corpus has it."""
 
     def __init__(
-        self, documents: DocnoNumbers, *, corpus_is_loaded: bool, list_parts: Iterable[bytes] | None = None
+        self,
+        documents: DocnoNumbers,
+        *,
+        corpus_is_loaded: bool,
+        list_parts: Iterable[bytes] | None = None,
+        index: Callable[[Sequence[str]], NDArray[np.bool_]] | None = None,
     ) -> None:
         """Start without ids; documents that the corpus does not have are reported if it is known.
 
-        The packed parts of a list of valid docnos say what the corpus has; without them the texts do, if it is loaded.
+        The packed parts of a list of valid docnos say what the corpus has, else an index, which tells for docnos
+        whether it has them; without both the texts do, if the corpus is loaded.
         """
-        self.corpus_is_loaded = corpus_is_loaded and list_parts is None
-        self._listed = None if list_parts is None else are_listed(documents, list_parts)
+        self._listed = None
+        if list_parts is not None:
+            self._listed = are_listed(documents, list_parts)
+        elif index is not None:
+            self._listed = _indexed(documents, index)
+        self.corpus_is_loaded = corpus_is_loaded and self._listed is None
         self._documents = documents
         self._ids: Numbers = np.zeros(documents.count, np.int32)
         self._has_text = np.zeros(documents.count, np.bool_)
@@ -217,6 +228,14 @@ class DocumentIds:
         bounds = run.begins.tolist()
         for topic, begin, end in zip(run.topics, bounds, bounds[1:], strict=False):
             yield topic, encode_documents(ids[begin:end]), encode_scores(run.scores[begin:end])
+
+
+def _indexed(documents: DocnoNumbers, index: Callable[[Sequence[str]], NDArray[np.bool_]]) -> NDArray[np.bool_]:
+    listed = np.zeros(documents.count, np.bool_)
+    for start in range(0, documents.count, DOCUMENTS_AT_ONCE):
+        some = np.arange(start, min(start + DOCUMENTS_AT_ONCE, documents.count), dtype=np.int32)
+        listed[some] = index(documents.docnos_of(some))
+    return listed
 
 
 def _refusal(content: bytes, tag: str, tags: SortedTags) -> Sentence | None:

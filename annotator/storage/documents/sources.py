@@ -78,6 +78,14 @@ def copy_source(session: Session, old_id: int, new_id: int, *, at: datetime) -> 
     session.add(DocumentSource(collection_id=new_id, set_at=at, **{name: getattr(old, name) for name in names}))
 
 
+def pause_source(source: DocumentSource, problem: Sentence, seconds: int | None, *, at: datetime) -> None:
+    """Leave a source alone that gave nothing: for longer each time, and as long as it asked for."""
+    pause = SOURCE_PAUSES[min(source.failures, len(SOURCE_PAUSES) - 1)]
+    source.paused_until = at + max(pause, timedelta(seconds=seconds or 0))
+    source.failures += 1
+    source.problem, source.problem_values = problem.template, dict(problem.values)
+
+
 def open_sources(session: Session) -> list[tuple[DocumentSource, str]]:
     """The sources of collections that are open, each with the collection's slug, by id."""
     rows = session.execute(

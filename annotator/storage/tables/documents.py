@@ -96,11 +96,13 @@ class DocumentSource(Base):
     problem: Mapped[str] = mapped_column(default="")
     problem_values: Mapped[dict[str, Any]] = mapped_column(default=dict)
     paused_until: Mapped[datetime | None]
-    # Of a folder: the name of its index, how many documents that has, how many bytes of all were read for it, and
-    # until when a worker that builds it is left alone.
-    index_name: Mapped[str | None]
+    # Of a folder: where its index is, how many documents that has, how many lines are none with the first of them, how
+    # many bytes of all were read for it, and until when a worker that builds it is left alone.
+    index_path: Mapped[str | None]
     index_documents: Mapped[int | None]
     indexed_at: Mapped[datetime | None]
+    lines_skipped: Mapped[int] = mapped_column(default=0)
+    first_skipped: Mapped[str] = mapped_column(default="")
     bytes_read: Mapped[int] = mapped_column(BigInteger, default=0)
     bytes_total: Mapped[int] = mapped_column(BigInteger, default=0)
     taken_until: Mapped[datetime | None]

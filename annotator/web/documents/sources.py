@@ -27,10 +27,11 @@ class SourceForm(Form):
     """A source, in place of an earlier one."""
 
     location = StringField(
-        lazy_gettext("Address"),
+        lazy_gettext("Address, folder or data set"),
         [InputRequired()],
         description=lazy_gettext(
-            "The address of a document, which answers JSON, with {docno} in the document's place."
+            "The address of a document, which answers JSON, with {docno} in the document's place; a folder of the "
+            "server with JSON Lines, plain or gzipped; or ir_datasets:NAME."
         ),
         render_kw={**PLAIN_TEXT, "placeholder": "https://corpus.example.org/segments/{docno}"},
     )
@@ -167,5 +168,5 @@ def _page(
         form=form,
         checked=checked,
         refused=refused,
-        hosts=reach().hosts,
+        allowed=[*reach().hosts, *reach().places],
     )

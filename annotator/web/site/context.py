@@ -12,7 +12,7 @@ from annotator.storage import Database, Role, ScoresShown
 from annotator.storage.people.accounts import Person
 from annotator.storage.qrels.qrels_versions import ReleasedVersion
 from annotator.workflows.collections.collection import CollectionView
-from annotator.workflows.documents.source_readers import Reach
+from annotator.workflows.documents.source_places import Reach, reach_of
 
 DATABASE = "annotator.database"
 SETTINGS = "annotator.settings"
@@ -119,4 +119,7 @@ def the_place() -> Place:
 
 def reach() -> Reach:
     """What this server may read documents from."""
-    return Reach(settings().outgoing_hosts)
+    chosen = settings()
+    return reach_of(
+        database(), hosts=chosen.outgoing_hosts, places=chosen.document_sources, index_folder=chosen.index_folder
+    )

@@ -1,8 +1,8 @@
 """Fetching the texts of pooled documents from the sources of their collections, some at a time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -10,10 +10,9 @@ from sqlalchemy.orm import Session
 from annotator.errors import Sentence
 from annotator.evaluation.formats.document_formats import ParsedDocument
 from annotator.evaluation.formats.source_answers import SourceError
-from annotator.storage import Database, DocumentSource
+from annotator.storage import Database, DocumentSource, SourceKind
 from annotator.storage.collections.collection import lock_open_collection
 from annotator.storage.documents.sources import (
-    SOURCE_PAUSES,
     DueDocument,
     FailedFetch,
     documents_to_note,
@@ -21,16 +20,20 @@ from annotator.storage.documents.sources import (
     has_due,
     note_documents,
     open_sources,
+    pause_source,
     put_back,
     record_failed,
     record_fetched,
     take_documents,
 )
 from annotator.workflows.documents.documents import import_documents
-from annotator.workflows.documents.source_readers import Reach, Read, SourcePlace, open_source
+from annotator.workflows.documents.source_places import Reach, Read, SourcePlace
+from annotator.workflows.documents.source_readers import open_source
 from annotator.workflows.documents.sources import place_of
 
-MOST_TAKEN = 64
+# Of a folder many are read in the order of its files, and stored in parts: judges wait for one that is stored.
+MOST_TAKEN = {SourceKind.ADDRESS: 64, SourceKind.FOLDER: 1_000, SourceKind.DATASET: 1_000}
+STORED_AT_ONCE = 64
 MOST_NOTED = 10_000
 
 
@@ -67,13 +70,15 @@ def sources_with_due(session: Session, *, now: datetime) -> list[OpenSource]:
     return [
         OpenSource(source.id, source.revision, slug, place_of(source))
         for source, slug in open_sources(session)
-        if (source.paused_until is None or source.paused_until <= now) and has_due(session, source.id, now=now)
+        if (source.paused_until is None or source.paused_until <= now)
+        and (source.kind != SourceKind.FOLDER or source.index_path is not None)
+        and has_due(session, source.id, now=now)
     ]
 
 
 def take_due(session: Session, source: OpenSource, *, now: datetime) -> list[DueDocument]:
     """Take some documents of a source, to be fetched by the caller."""
-    return take_documents(session, source.id, now=now, most=MOST_TAKEN)
+    return take_documents(session, source.id, now=now, most=MOST_TAKEN[source.place.kind])
 
 
 def read_due(source: OpenSource, due: Sequence[DueDocument], reach: Reach) -> Mapping[str, Read]:
@@ -83,6 +88,15 @@ def read_due(source: OpenSource, due: Sequence[DueDocument], reach: Reach) -> Ma
             return reader.read([one.docno for one in due])
     except SourceError as error:
         return {one.docno: error for one in due[:1]}
+
+
+def parts_to_store(due: Sequence[DueDocument], read: Mapping[str, Read]) -> Iterator[list[DueDocument]]:
+    """Split documents, so that few texts are stored at once; all that failed are in the first part."""
+    texts = [one for one in due if isinstance(read.get(one.docno), ParsedDocument)]
+    others = [one for one in due if not isinstance(read.get(one.docno), ParsedDocument)]
+    yield [*others, *texts[:STORED_AT_ONCE]]
+    for start in range(STORED_AT_ONCE, len(texts), STORED_AT_ONCE):
+        yield texts[start : start + STORED_AT_ONCE]
 
 
 def record(
@@ -106,6 +120,8 @@ def record(
     of_source = [error for _, error in errors if error.is_of_source]
     gave_nothing = bool(of_source) and not texts and len(of_source) == len(errors)
     _note_state(row, of_source[-1] if gave_nothing else None, at)
+    if any(error.is_outdated for error in of_source) and row.index_path == source.place.index_path:
+        row.index_path = None
     failed = [FailedFetch(one, *_kept(error.sentence), counts=not error.is_of_source) for one, error in errors]
     record_failed(session, source.id, failed, paused_until=row.paused_until, at=at)
     put_back(session, source.id, [one for one in due if read.get(one.docno) is None], at=at)
@@ -115,10 +131,7 @@ def _note_state(row: DocumentSource, error: SourceError | None, at: datetime) ->
     if error is None:
         row.failures, row.problem, row.problem_values, row.paused_until = 0, "", {}, None
         return
-    pause = SOURCE_PAUSES[min(row.failures, len(SOURCE_PAUSES) - 1)]
-    row.paused_until = at + max(pause, timedelta(seconds=error.retry_after or 0))
-    row.failures += 1
-    row.problem, row.problem_values = _kept(error.sentence)
+    pause_source(row, error.sentence, error.retry_after, at=at)
 
 
 def _kept(sentence: Sentence) -> tuple[str, dict[str, object]]:

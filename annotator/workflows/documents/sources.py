@@ -9,15 +9,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError, NotFoundError, Sentence
 from annotator.evaluation.formats.document_formats import ParsedDocument
-from annotator.evaluation.formats.source_answers import (
-    DOCNO,
-    FIRST,
-    MOST,
-    QUERY,
-    SourceError,
-    SourceOptions,
-    check_template,
-)
+from annotator.evaluation.formats.source_answers import SourceError, SourceOptions
 from annotator.spreadsheets import csv_text
 from annotator.storage import ACCEPTED, Database, Document, DocumentSource, PoolItem, SourceKind, Topic, User
 from annotator.storage.collections.collection import find_collection, lock_open_collection
@@ -29,8 +21,9 @@ from annotator.storage.documents.sources import (
     find_source,
     make_due,
 )
-from annotator.workflows.documents.source_readers import Reach, SourcePlace, open_source, search_source
-from annotator.workflows.site.outgoing import check_address
+from annotator.workflows.documents.source_addresses import search_source
+from annotator.workflows.documents.source_places import Reach, SourcePlace, check_place, kind_of
+from annotator.workflows.documents.source_readers import open_source
 
 # What paths lead to.
 PATHS = tuple(field.name for field in fields(SourceOptions) if field.name != "search")
@@ -41,8 +34,22 @@ CHECKED_HITS = 5
 
 
 @dataclass(frozen=True)
+class IndexView:
+    """The index of a folder: how much of the files was read for it in per cent, and what it has once it is complete."""
+
+    percent: int
+    indexed_at: datetime | None
+    documents: int | None
+    skipped: int
+    first_skipped: str
+
+
+@dataclass(frozen=True)
 class SourceView:
-    """A source with how far fetching has come; `problem` is why it gave nothing the last time."""
+    """A source with how far fetching has come; `problem` is why it gave nothing the last time.
+
+    `index` is that of a folder.
+    """
 
     kind: SourceKind
     location: str
@@ -52,6 +59,7 @@ class SourceView:
     problem: Sentence | None
     paused_until: datetime | None
     counts: FetchCounts
+    index: IndexView | None = None
 
 
 @dataclass(frozen=True)
@@ -123,10 +131,11 @@ def set_source(
 ) -> SourceKind:
     """Set the source of a collection, in place of an earlier one, and have texts that are missing fetched.
 
-    Texts that were fetched stay. Raises `InvalidValueError` for a malformed template and `NotAllowedError` for
-    a host that no administrator has named.
+    Texts that were fetched stay; a folder is indexed first, also when it was before. Raises as
+    `check_place`.
     """
-    kind = _checked_kind(location, options, reach)
+    kind = kind_of(location)
+    check_place(SourcePlace(kind, location, options, by_command), reach)
     collection = lock_open_collection(session, slug)
     source = find_source(session, collection.id)
     if source is None:
@@ -136,6 +145,7 @@ def set_source(
     source.kind, source.location, source.options = kind.value, location, options.stored()
     source.by_command, source.set_by_id, source.set_at = by_command, by_id, at
     source.problem, source.problem_values = "", {}
+    source.index_path, source.index_documents, source.indexed_at, source.taken_until = None, None, None, None
     session.flush()
     make_due(session, source, again=False, at=at)
     return kind
@@ -155,6 +165,7 @@ def find_view(session: Session, slug: str) -> SourceView | None:
         Sentence(source.problem, source.problem_values) if source.problem else None,
         source.paused_until,
         count_fetches(session, source.id),
+        _index_of(source) if source.kind == SourceKind.FOLDER else None,
     )
 
 
@@ -235,14 +246,8 @@ def check_source(database: Database, slug: str, docnos: Sequence[str] = (), *, r
 
 def place_of(source: DocumentSource) -> SourcePlace:
     """Where a source is, to open it."""
-    return SourcePlace(SourceKind(source.kind), source.location, SourceOptions.from_stored(source.options))
-
-
-def _checked_kind(location: str, options: SourceOptions, reach: Reach) -> SourceKind:
-    check_address(check_template(location, DOCNO), reach.hosts)
-    if options.search:
-        check_address(check_template(options.search, QUERY, (FIRST, MOST)), reach.hosts)
-    return SourceKind.ADDRESS
+    options = SourceOptions.from_stored(source.options)
+    return SourcePlace(SourceKind(source.kind), source.location, options, source.by_command, source.index_path)
 
 
 def _checked(docno: str, found: ParsedDocument | SourceError | None) -> CheckedDocument:
@@ -252,6 +257,12 @@ def _checked(docno: str, found: ParsedDocument | SourceError | None) -> CheckedD
         case SourceError():
             return CheckedDocument(docno, "", 0, found.sentence)
     return CheckedDocument(docno, "", 0, Sentence("It was not tried, as the source gave nothing for the others."))
+
+
+def _index_of(source: DocumentSource) -> IndexView:
+    if source.index_path is None:
+        return IndexView(100 * source.bytes_read // max(source.bytes_total, 1), None, None, 0, "")
+    return IndexView(100, source.indexed_at, source.index_documents, source.lines_skipped, source.first_skipped)
 
 
 def _some_pooled(session: Session, collection_id: int) -> list[str]:

@@ -33,6 +33,7 @@ from annotator.storage.runs.runs import RunDetails, add_files, add_ranked_lists,
 from annotator.storage.runs.sent_runs import Receipt, sent_runs
 from annotator.storage.site.webhooks import announce
 from annotator.storage.tables.runs import RunState
+from annotator.workflows.documents.source_folders import index_of
 from annotator.workflows.runs.run_costs import state_with_runs
 from annotator.workflows.runs.run_files import RunEntry, open_files
 from annotator.workflows.runs.runs import check_details, rankings_sent_twice
@@ -214,13 +215,22 @@ def check_each_run(
 
 
 def _documents_of(session: Session, collection_id: int, intake: RunIntake, docnos: ReadDocnos | None) -> DocumentIds:
-    """The documents of the runs, compared with these docnos, else with the list of the collection if it has one."""
+    """The documents of the runs, compared with these docnos, else with the list of the collection if it has one.
+
+    Else with the index of its source if that is a folder, and last with the texts.
+    """
     listed: Iterable[bytes] | None = None if docnos is None else docnos.packed_lines
     if listed is None and stored_list(session, collection_id) is not None:
         listed = packed_parts(session, collection_id)
-    # From a source only the texts of pooled documents come.
-    is_loaded = find_source(session, collection_id) is None and has_texts(session, collection_id)
-    documents = DocumentIds(intake.documents, corpus_is_loaded=is_loaded, list_parts=listed)
+    source = find_source(session, collection_id)
+    index = index_of(source) if listed is None else None
+    documents = DocumentIds(
+        intake.documents,
+        # From a source only the texts of pooled documents come.
+        corpus_is_loaded=source is None and has_texts(session, collection_id),
+        list_parts=listed,
+        index=None if index is None else index.has,
+    )
     _find_documents(session, collection_id, documents)
     return documents
 

@@ -108,7 +108,7 @@ def from_source(source: str, holds: Holds, *, unpacked_limit: int) -> InputFile:
     if holds not in PARTS:
         raise InvalidValueError("A data set of ir_datasets has no %(holds)s.", holds=holds.value)
     part, format_ = PARTS[holds]
-    dataset = _dataset(source.removeprefix(IR_DATASETS))
+    dataset = load_dataset(source.removeprefix(IR_DATASETS))
     if not getattr(dataset, f"has_{part}")():
         raise NotFoundError("“%(source)s” has no %(holds)s.", source=source, holds=holds.value)
     lines, size = [], 0
@@ -128,7 +128,8 @@ def from_source(source: str, holds: Holds, *, unpacked_limit: int) -> InputFile:
     return InputFile(source, b"".join(lines), format_)
 
 
-def _dataset(name: str) -> Any:  # noqa: ANN401 - the package ships no types
+def load_dataset(name: str) -> Any:  # noqa: ANN401 - the package ships no types
+    """A data set of ir_datasets; `NotFoundError` when the package is not installed, or cannot load it."""
     source = f"{IR_DATASETS}{name}"
     try:
         return import_module("ir_datasets").load(name)
@@ -149,12 +150,18 @@ def _unloaded(source: str, error: Exception) -> NotFoundError:
     )
 
 
-def _line(record: Any) -> bytes:  # noqa: ANN401 - a named tuple of ir_datasets
-    """A record as a JSON object; its own `default_text` is the text when it has neither text nor title."""
-    values = {key: value for key, value in record._asdict().items() if isinstance(value, str | int | float)}
+def values_of_record(record: Any) -> dict[str, object]:  # noqa: ANN401 - a named tuple of ir_datasets
+    """The values of a record; its own `default_text` is the text when it has neither text nor title."""
+    values: dict[str, object] = {
+        key: value for key, value in record._asdict().items() if isinstance(value, str | int | float)
+    }
     if hasattr(record, "default_text") and not TEXTS.intersection(values):
         values["text"] = record.default_text()
-    return json.dumps(values, ensure_ascii=False).encode() + b"\n"
+    return values
+
+
+def _line(record: Any) -> bytes:  # noqa: ANN401 - likewise
+    return json.dumps(values_of_record(record), ensure_ascii=False).encode() + b"\n"
 
 
 def _files_in(folder: Path, holds: Holds) -> list[Path]:

@@ -21,11 +21,11 @@ from annotator.storage.documents.sources import LONGEST_ATTEMPT, PAUSES, SOURCE_
 from annotator.worker.working import Worker
 from annotator.workflows.documents import (
     search,
+    source_addresses,
     source_fetching,
-    source_readers,
     sources,
 )
-from annotator.workflows.documents.source_readers import Reach
+from annotator.workflows.documents.source_places import Reach
 
 
 def add_pool(database: Database) -> None:
@@ -167,7 +167,7 @@ def test_when_nothing_comes_the_rest_is_not_tried(database: Database, source_ser
 def test_a_slow_source_is_not_waited_for(
     pooled: Database, source_server: SourceServer, monkeypatch: pytest.MonkeyPatch, seconds: str
 ) -> None:
-    monkeypatch.setattr(source_readers, seconds, 0.3)
+    monkeypatch.setattr(source_addresses, seconds, 0.3)
     source_server.behaviours["a"] = SLOW if seconds == "SECONDS_OF_A_RESPONSE" else STUCK
     set_source(pooled, source_server.template)
     fetch(pooled)
