@@ -8,8 +8,8 @@ from annotator.api.site.access import ORGANISE, READ, caller
 from annotator.api.site.door import Call, Gives, Takes, operation
 from annotator.api.site.values import Text, counted
 from annotator.evaluation.search.search_snippets import SnippetPart
-from annotator.web.site.context import database, now
-from annotator.workflows.documents import search, search_adding
+from annotator.web.site.context import database, now, reach
+from annotator.workflows.documents import search, search_adding, source_search
 from annotator.workflows.documents.search import FoundDocument
 
 HITS = 20
@@ -83,12 +83,14 @@ class FoundAdded(Schema):
 
 @operation(resource, "GET", "/collections/<slug>/search", READ, Gives(HitsView), Takes(query=SearchQuery))
 def search_documents(call: Call) -> object:
-    """Search the texts of the collection, for a topic or for none."""
+    """Search the texts of the collection, or its source where that offers search, for a topic or for none."""
     asked = call.query
     most = asked["page_size"]
+    first = (asked["page"] - 1) * most
+    from_source = source_search.ask_source(database(), call.slug, asked["q"], reach=reach(), first=first, most=most)
     with database().reading() as session:
         found = search.find_documents(
-            session, call.slug, asked["q"], topic=asked["topic"], first=(asked["page"] - 1) * most, most=most
+            session, call.slug, asked["q"], topic=asked["topic"], first=first, most=most, from_source=from_source
         )
         not_indexed = search.count_not_indexed(session, call.slug)
     counts = {"total": found.total, "more": found.more, "not_indexed": not_indexed}
@@ -99,6 +101,7 @@ def search_documents(call: Call) -> object:
 def pool_found(call: Call) -> object:
     """Add documents that a search found to the pool of a topic; the caller is kept as their searcher."""
     topic, query = call.body["topic"], call.body["query"]
+    from_source = source_search.fetch_found(database(), call.slug, call.body["docnos"], reach=reach(), at=now())
     with database().transaction() as session:
         added = search_adding.add_found(
             session,
@@ -108,6 +111,7 @@ def pool_found(call: Call) -> object:
             query=query,
             actor_id=caller().id,
             at=now(),
+            from_source=from_source,
         )
         note(session, "pool.add", call.slug, subject=topic, details={"query": query, "added": added.added})
     return added

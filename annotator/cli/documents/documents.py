@@ -14,7 +14,7 @@ from annotator.cli.site.options import dry_run_option, show_outcome
 from annotator.cli.site.progress import steps_shown, watched
 from annotator.cli.site.tables import JSON, Cell, format_option, show_rows, show_values
 from annotator.evaluation.formats.input_formats import Holds
-from annotator.workflows.documents import documents, search, search_adding
+from annotator.workflows.documents import documents, search, search_adding, source_search
 from annotator.workflows.documents.search import FoundDocument
 
 some_documents = click.argument("docnos", nargs=-1, metavar="[DOCNO...]")
@@ -158,12 +158,14 @@ def find(
 ) -> None:
     """Search the texts: all words are required; AND OR NOT "phrase" prefix* ( ) are supported.
 
-    Korean, Chinese and Japanese words are also found inside longer words.
+    A source that offers search is asked instead. Korean, Chinese and Japanese words are also found inside longer words.
     """
     if topic is None and (add or name is not None):
         raise click.UsageError("--add-to-pool and --searcher need the --for-topic that the documents are for.")
-    with installation.database.reading() as session:
-        found = search.find_documents(session, slug, query, topic=topic, most=most)
+    reach, database = sources.reach(installation), installation.database
+    from_source = source_search.ask_source(database, slug, query, reach=reach, first=0, most=most)
+    with database.reading() as session:
+        found = search.find_documents(session, slug, query, topic=topic, most=most, from_source=from_source)
         not_indexed = search.count_not_indexed(session, slug)
     show_rows(format_, ["DOCNO", "POOLED", "TITLE"], [_line(hit, topic) for hit in found.hits])
     click.echo(f"Documents found: {found.total}, shown: {len(found.hits)}.", err=True)
@@ -182,7 +184,7 @@ def find(
 @on_installation
 def show(installation: Installation, slug: str, docno: str, format_: str) -> None:
     """Show a document: its title, language and address, and its text."""
-    document = installation.database.read(search.open_document, slug, docno)
+    document = source_search.open_document(installation.database, slug, docno, reach=sources.reach(installation))
     text = document.body if format_ == JSON else document.body.splitlines()
     values = {"docno": document.docno, "title": document.title, "language": document.language, "url": document.url}
     show_values(format_, ("FIELD", "VALUE"), {**values, "text": text})
@@ -207,9 +209,11 @@ def _add(
 ) -> None:
     with installation.database.reading() as session:
         actor_id = search_adding.searcher_id(session, name) if name is not None else None
+    at, reach = datetime.now(UTC), sources.reach(installation)
+    from_source = source_search.fetch_found(installation.database, slug, docnos, reach=reach, at=at)
     with installation.database.transaction() as session:
         added = search_adding.add_found(
-            session, slug, topic=topic, docnos=docnos, query=query, actor_id=actor_id, at=datetime.now(UTC)
+            session, slug, topic=topic, docnos=docnos, query=query, actor_id=actor_id, at=at, from_source=from_source
         )
         note(session, "pool.add", slug, subject=topic, details={"query": query, "added": added.added})
     click.echo(

@@ -40,7 +40,7 @@ def set_source(installation: Installation, slug: str, location: str, paths: Sequ
             slug,
             _absolute(location),
             options,
-            reach=_reach(installation),
+            reach=reach(installation),
             by_id=None,
             by_command=True,
             at=datetime.now(UTC),
@@ -84,7 +84,7 @@ def show(installation: Installation, slug: str, format_: str) -> None:
 @on_installation
 def check(installation: Installation, slug: str, docnos: Sequence[str], format_: str) -> None:
     """Try the source with some pooled documents, or with these, and its search; nothing is stored."""
-    found = sources.check_source(installation.database, slug, docnos, reach=_reach(installation))
+    found = sources.check_source(installation.database, slug, docnos, reach=reach(installation))
     if found.problem is not None:
         raise click.ClickException(str(found.problem))
     show_rows(
@@ -152,7 +152,8 @@ def _absolute(location: str) -> str:
     return location if ":" in location else str(Path(location).resolve())
 
 
-def _reach(installation: Installation) -> Reach:
+def reach(installation: Installation) -> Reach:
+    """What commands at this server may read documents from."""
     chosen = installation.settings
     return reach_of(
         installation.database,

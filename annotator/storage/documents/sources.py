@@ -9,6 +9,7 @@ from sqlalchemy import delete, exists, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import Sentence
+from annotator.storage.documents.documents import document_ids
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.collections import SHOWN, Collection, CollectionState
 from annotator.storage.tables.documents import Document, DocumentFetch, DocumentSource
@@ -164,6 +165,15 @@ def record_fetched(session: Session, source_id: int, fetched: Sequence[DueDocume
             .where(DocumentFetch.source_id == source_id, DocumentFetch.document_id.in_(some))
             .values(next_at=None, fetched_at=at, problem="", problem_values={})
         )
+
+
+def take_fetched(session: Session, collection_id: int, docnos: Sequence[str], *, at: datetime) -> None:
+    """Record documents that were fetched for a person, so that their texts can be fetched again."""
+    source = find_source(session, collection_id)
+    if source is not None:
+        ids = list(document_ids(session, collection_id, docnos).values())
+        note_documents(session, source.id, ids, at=at)
+        record_fetched(session, source.id, [DueDocument(id_, "", 1) for id_ in ids], at=at)
 
 
 def record_failed(

@@ -6,14 +6,14 @@ from typing import Any
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from annotator.errors import AnnotatorError, InvalidValueError, NotFoundError
+from annotator.errors import AnnotatorError, ConflictError, InvalidValueError, NotFoundError
 from annotator.storage import Role, TopicState
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note
-from annotator.web.site.context import database, now, the_person, the_place
+from annotator.web.site.context import database, now, reach, the_person, the_place
 from annotator.web.site.error_pages import status_of
 from annotator.web.site.language import gettext
-from annotator.workflows.documents import search, search_adding
+from annotator.workflows.documents import search, search_adding, source_search
 from annotator.workflows.documents.search import JudgesSearchPage, SearchPage
 from annotator.workflows.topics import topics
 from annotator.workflows.topics.topics import TopicRow
@@ -63,7 +63,7 @@ def document(slug: str) -> ResponseReturnValue:
     """The document of `?docno=`, with a link back to its search."""
     asked = Asked.of_request()
     _refuse_unless_open()
-    opened = database().read(search.open_document, slug, request.args.get("docno", ""))
+    opened = source_search.open_document(database(), slug, request.args.get("docno", ""), reach=reach())
     return render_template(
         "documents/search/document.html", document=opened, asked=asked, topic=_chosen(_topics(slug), asked)
     )
@@ -73,17 +73,19 @@ def document(slug: str) -> ResponseReturnValue:
 @collection_page(Role.ORGANISER)
 def add(slug: str) -> ResponseReturnValue:
     """Add the selected documents to the pool."""
-    asked = Asked.of_request()
+    asked, docnos = Asked.of_request(), request.form.getlist("docno")
     try:
+        from_source = source_search.fetch_found(database(), slug, docnos, reach=reach(), at=now())
         with database().transaction() as session:
             added = search_adding.add_found(
                 session,
                 slug,
                 topic=asked.topic,
-                docnos=request.form.getlist("docno"),
+                docnos=docnos,
                 query=asked.query,
                 actor_id=the_person().id,
                 at=now(),
+                from_source=from_source,
             )
             note(session, "pool.add", slug, subject=asked.topic, details={"query": asked.query, "added": added.added})
     except (InvalidValueError, NotFoundError) as refusal:
@@ -105,12 +107,15 @@ def judge(slug: str) -> ResponseReturnValue:
     """Assign a document to the judge and open it on the judging screen, with a link back to the results."""
     asked = Asked.of_request()
     search.refuse_judges_unless(judges_search=the_place().collection.judges_search)
+    docno = request.form.get("docno", "")
+    from_source = source_search.fetch_found(database(), slug, [docno], reach=reach(), at=now())
     with database().transaction() as session:
         assignment_id = search_adding.take_for_judging(
             session,
             slug,
             topic=asked.topic,
-            docno=request.form.get("docno", ""),
+            docno=docno,
+            from_source=from_source,
             query=asked.query,
             judge_id=the_person().id,
             now=now(),
@@ -129,7 +134,7 @@ def _page(slug: str, asked: Asked, refusal: AnnotatorError | None = None) -> Res
     found: SearchPage | JudgesSearchPage | None = None
     try:
         found = _found(slug, asked) if asked.query else None
-    except (InvalidValueError, NotFoundError) as unreadable:
+    except (ConflictError, InvalidValueError, NotFoundError) as unreadable:
         refusal = refusal or unreadable
     page = render_template(
         "documents/search/show.html",
@@ -147,11 +152,21 @@ def _page(slug: str, asked: Asked, refusal: AnnotatorError | None = None) -> Res
 
 def _found(slug: str, asked: Asked) -> SearchPage | JudgesSearchPage:
     first = (asked.page - 1) * HITS
+    found = source_search.ask_source(database(), slug, asked.query, reach=reach(), first=first, most=HITS)
     with database().reading() as session:
         if the_place().organises:
-            return search.find_documents(session, slug, asked.query, topic=asked.topic or None, first=first, most=HITS)
+            return search.find_documents(
+                session, slug, asked.query, topic=asked.topic or None, first=first, most=HITS, from_source=found
+            )
         return search.find_to_judge(
-            session, slug, asked.query, topic=asked.topic, judge_id=the_person().id, first=first, most=HITS
+            session,
+            slug,
+            asked.query,
+            topic=asked.topic,
+            judge_id=the_person().id,
+            first=first,
+            most=HITS,
+            from_source=found,
         )
 
 

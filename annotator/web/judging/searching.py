@@ -11,10 +11,10 @@ from annotator.web.judging.judging_acts import read_sent
 from annotator.web.judging.judging_documents import PARTS
 from annotator.web.judging.judging_protocol import as_json, database_epoch, for_judges, install, refused_json
 from annotator.web.site.audit_note import note
-from annotator.web.site.context import database, now
+from annotator.web.site.context import database, now, reach
 from annotator.web.site.json_answers import sent_json
 from annotator.web.site.query_string import asked_word, number_or
-from annotator.workflows.documents import search
+from annotator.workflows.documents import search, source_search
 from annotator.workflows.documents.search import FoundToJudge
 from annotator.workflows.judging import found_documents
 from annotator.workflows.judging.judge_access import JudgeHere
@@ -31,9 +31,12 @@ DIGITS = 4
 def hits(judge: JudgeHere, slug: str, number: str) -> ResponseReturnValue:
     """The hits of `?q=` from the rank `?first=` on, with the judge's own grades."""
     query = asked_word("q", "")[:LONGEST_QUERY]
+    first = number_or("first", 0, digits=DIGITS)
+    _refuse_unless_open(slug)
+    from_source = source_search.ask_source(database(), slug, query, reach=reach(), first=first, most=HITS)
     with database().reading() as session:
         found = search.find_to_judge(
-            session, slug, query, topic=number, judge_id=judge.id, first=number_or("first", 0, digits=DIGITS), most=HITS
+            session, slug, query, topic=number, judge_id=judge.id, first=first, most=HITS, from_source=from_source
         )
     return as_json({"total": found.total, "more": found.more, "hits": [_hit_json(hit) for hit in found.hits]})
 
@@ -43,9 +46,8 @@ def hits(judge: JudgeHere, slug: str, number: str) -> ResponseReturnValue:
 def document(judge: JudgeHere, slug: str, number: str) -> ResponseReturnValue:  # noqa: ARG001 - used by the guard
     """Part `?part=` of the document `?docno=`, which may be outside the pool."""
     part = number_or("part", 1, digits=DIGITS)
-    with database().reading() as session:
-        search.refuse_judges_unless(judges_search=search.judges_may_search(session, slug))
-        opened = search.open_document(session, slug, request.args.get("docno", ""))
+    _refuse_unless_open(slug)
+    opened = source_search.open_document(database(), slug, request.args.get("docno", ""), reach=reach())
     parts = PARTS.of(opened.body, opened.body)
     if not 1 <= part <= max(len(parts), 1):
         raise NotFoundError("This document has no part %(part)d.", part=part)
@@ -60,9 +62,15 @@ def acts(judge: JudgeHere, slug: str, number: str) -> ResponseReturnValue:
     sent = read_sent(body)
     queries = _queries(body)
     at = now()
+    from_source: frozenset[str] = frozenset()
+    if database().read(search.judges_may_search, slug):
+        docnos = [act.docno for act in sent.acts if act.docno is not None]
+        from_source = source_search.fetch_found(database(), slug, docnos, reach=reach(), at=at)
 
     def store(session: Any) -> found_documents.RecordedFound:  # noqa: ANN401 - a transaction
-        done = found_documents.record_found(session, slug, number, judge.id, sent.acts, queries, received_at=at)
+        done = found_documents.record_found(
+            session, slug, number, judge.id, sent.acts, queries, received_at=at, from_source=from_source
+        )
         for query in done.queries:
             note(session, "pool.add", slug, subject=number, details={"query": query})
         return done
@@ -77,6 +85,10 @@ def acts(judge: JudgeHere, slug: str, number: str) -> ResponseReturnValue:
         "documents": [],
     }
     return as_json(answered)
+
+
+def _refuse_unless_open(slug: str) -> None:
+    search.refuse_judges_unless(judges_search=database().read(search.judges_may_search, slug))
 
 
 def _queries(body: object) -> dict[str, str]:

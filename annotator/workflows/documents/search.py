@@ -8,13 +8,15 @@ from weakref import WeakKeyDictionary
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotator.errors import NotFoundError
+from annotator.errors import InvalidValueError, NotFoundError
+from annotator.evaluation.formats.source_answers import SourceHits
 from annotator.evaluation.search.search_query import AnyOf, Query, asked_in, folded, fts5_of, parse_query, tsquery_of
 from annotator.evaluation.search.search_query import any_word_of as any_word_of
 from annotator.evaluation.search.search_snippets import SnippetPart, mark, snippet
 from annotator.evaluation.search.search_text import Phrase, indexed_words, plain_text
 from annotator.storage import ACCEPTED, Database, Document, Judgement, PoolItem
 from annotator.storage.collections.collection import find_collection, find_topic
+from annotator.storage.documents.documents import document_ids
 from annotator.storage.documents.index_repair import has_usable_index as has_usable_index
 from annotator.storage.documents.index_repair import mend_index as mend_index
 from annotator.storage.documents.search import (
@@ -112,28 +114,43 @@ class _Found:
 
 
 def find_documents(
-    session: Session, slug: str, query: str, *, topic: str | None = None, first: int = 0, most: int = 20
+    session: Session,
+    slug: str,
+    query: str,
+    *,
+    topic: str | None = None,
+    first: int = 0,
+    most: int = 20,
+    from_source: SourceHits | None = None,
 ) -> SearchPage:
-    """Up to `most` results of an organiser's query, from rank `first` (from 0) on.
+    """Up to `most` results of an organiser's query, from rank `first` (from 0) on, or those that a source has found.
 
     Raises `InvalidValueError` for an invalid query, `NotFoundError` for an unknown topic.
     """
     collection = find_collection(session, slug)
     topic_id = find_topic(session, collection.id, topic).id if topic is not None else None
-    found = _find(session, collection.id, query, first, most)
+    found = _found(session, collection.id, query, first, most, from_source)
     pooled = pooled_items(session, topic_id, found.ids) if topic_id is not None else {}
     hits = (FoundDocument(text.docno, *found.parts(text), text.language, text.id in pooled) for text in found.texts)
     return SearchPage(found.total, tuple(hits), found.more)
 
 
 def find_to_judge(
-    session: Session, slug: str, query: str, *, topic: str, judge_id: int, first: int = 0, most: int = 20
+    session: Session,
+    slug: str,
+    query: str,
+    *,
+    topic: str,
+    judge_id: int,
+    first: int = 0,
+    most: int = 20,
+    from_source: SourceHits | None = None,
 ) -> JudgesSearchPage:
     """Results for a judge, as `find_documents`; `NotAllowedError` unless the organiser lets judges search."""
     collection = find_collection(session, slug)
     refuse_judges_unless(judges_search=collection.judges_search)
     topic_id = find_topic(session, collection.id, topic, ACCEPTED).id
-    found = _find(session, collection.id, query, first, most)
+    found = _found(session, collection.id, query, first, most, from_source)
     own = _own_judgements(session, topic_id, judge_id, found.ids)
     hits = tuple(_to_judge(found, text, own.get(text.id)) for text in found.texts)
     return JudgesSearchPage(found.total, hits, found.more)
@@ -156,6 +173,21 @@ def open_document(session: Session, slug: str, docno: str) -> OpenedDocument:
     if document is None:
         raise NotFoundError("There is no document “%(docno)s” with a text in this collection.", docno=docno)
     return OpenedDocument(document.docno, document.title, document.body or "", document.url, document.language)
+
+
+def _found(
+    session: Session, collection_id: int, query: str, first: int, most: int, from_source: SourceHits | None
+) -> _Found:
+    """What is found in the texts here, or what a source has found, whose queries need not be ours."""
+    if from_source is None:
+        return _find(session, collection_id, query, first, most)
+    ids = document_ids(session, collection_id, [hit.docno for hit in from_source.hits])
+    texts = [FoundText(ids.get(hit.docno, 0), hit.docno, hit.title, hit.snippet, None) for hit in from_source.hits]
+    try:
+        phrases = tuple(asked.phrase for asked in asked_in(parse_query(query), also_without=False))
+    except InvalidValueError:
+        phrases = ()
+    return _Found(from_source.total, texts, more=False, phrases=phrases)
 
 
 def _find(session: Session, collection_id: int, text: str, first: int, most: int) -> _Found:

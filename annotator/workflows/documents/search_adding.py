@@ -1,5 +1,6 @@
 """Adding search results to the pool, or judging them at once, besides the documents from runs."""
 
+from collections.abc import Collection as Several
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -58,15 +59,25 @@ class AddedItems:
 
 
 def add_found(
-    session: Session, slug: str, *, topic: str, docnos: Sequence[str], query: str, actor_id: int | None, at: datetime
+    session: Session,
+    slug: str,
+    *,
+    topic: str,
+    docnos: Sequence[str],
+    query: str,
+    actor_id: int | None,
+    at: datetime,
+    from_source: Several[str] = (),
 ) -> AddedItems:
     """Pool documents that a person found for a topic, and record the searcher for each of them.
+
+    Those `from_source` were found by its search, which nothing here repeats.
 
     Documents pooled already stay as they are. Raises `InvalidValueError` for no documents, an invalid query, or one
     that does not find them; `NotFoundError` for a topic that is not an accepted one and for documents without text;
     `ConflictError` when the collection is closed.
     """
-    asked = parse_query(query)
+    asked = _read_query(query, docnos, from_source)
     if not 1 <= len(docnos) <= MOST_AT_ONCE:
         raise InvalidValueError(
             "Choose 1 to %(most)d documents to add, not %(count)d.", most=MOST_AT_ONCE, count=len(docnos)
@@ -82,7 +93,15 @@ def add_found(
 
 
 def take_for_judging(
-    session: Session, slug: str, *, topic: str, docno: str, query: str, judge_id: int, now: datetime
+    session: Session,
+    slug: str,
+    *,
+    topic: str,
+    docno: str,
+    query: str,
+    judge_id: int,
+    now: datetime,
+    from_source: Several[str] = (),
 ) -> int:
     """Assign a judge the document they found, pooled first if necessary; returns the assignment.
 
@@ -92,7 +111,7 @@ def take_for_judging(
     `add_found`, `NotAllowedError` unless the organiser lets judges search, and `ConflictError` for documents they were
     given as adjudicators; nothing is stored then.
     """
-    asked = parse_query(query)
+    asked = _read_query(query, [docno], from_source)
     collection = lock_collection(session, slug)
     refuse_closed_judging(session, collection.id)
     refuse_judges_unless(judges_search=collection.judges_search)
@@ -123,8 +142,15 @@ def _ids_with_text(session: Session, collection_id: int, docnos: Sequence[str]) 
     return list(dict.fromkeys(ids[docno] for docno in docnos))
 
 
-def _refuse_not_found(session: Session, collection_id: int, query: Query, ids: Mapping[int, str]) -> None:
+def _read_query(query: str, docnos: Sequence[str], from_source: Several[str]) -> Query | str:
+    """The query that finds the documents; as it is written when a source has found them all."""
+    return query.strip() if docnos and set(docnos) <= set(from_source) else parse_query(query)
+
+
+def _refuse_not_found(session: Session, collection_id: int, query: Query | str, ids: Mapping[int, str]) -> None:
     """Raise `InvalidValueError` for the first of these documents (id → docno) that the query does not find."""
+    if isinstance(query, str):
+        return
     found = found_among(session, collection_id, condition_of(query), ids)
     for id_, docno in ids.items():
         if id_ not in found:
