@@ -86,7 +86,7 @@ class DocumentSource(Base):
     kind: Mapped[str]
     location: Mapped[str]
     options: Mapped[dict[str, Any]]
-    # Whoever runs commands at the server may name any folder.
+    # Commands at the server may name any folder.
     by_command: Mapped[bool]
     set_by_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
     set_at: Mapped[datetime]

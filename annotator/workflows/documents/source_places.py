@@ -52,7 +52,7 @@ class Reach:
 
 @dataclass(frozen=True)
 class SourcePlace:
-    """Where a source is, and how it is read; whoever runs commands at the server may name any folder or data set."""
+    """Where a source is, and how it is read; commands at the server may name any folder or data set."""
 
     kind: SourceKind
     location: str
