@@ -7,15 +7,26 @@ from datetime import UTC, datetime, timedelta
 from build import NOW, PASSWORD, SLUG, labels, member, news, pool, run, topic_file, user
 from clicking import interleaving_text, log_text, stored_log
 from playwright.sync_api import Locator, Page
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.clicks.workflows.click_logs import LogKind
+from annotator.evaluation.formats.source_answers import SourceOptions
 from annotator.files import InputFile
-from annotator.storage import Database, Role, ScoresShown
+from annotator.storage import Collection, Database, Role, ScoresShown
+from annotator.storage.documents.sources import (
+    FailedFetch,
+    documents_to_note,
+    find_source,
+    note_documents,
+    record_failed,
+    take_documents,
+)
 from annotator.storage.site.webhooks import SentDelivery, record_deliveries, take_deliveries
 from annotator.workflows.collections import collection, webhooks
 from annotator.workflows.collections.collection import CollectionChange, change_collection, read_scale
-from annotator.workflows.documents import documents
+from annotator.workflows.documents import documents, sources
+from annotator.workflows.documents.source_places import Reach
 from annotator.workflows.people import invitations, tokens
 from annotator.workflows.people.invitations import InvitationRequest
 from annotator.workflows.people.tokens import Scope, TokenRequest
@@ -188,6 +199,25 @@ def _add(session: Session) -> None:
     run_costs.change_costs(session, SLUG, "alpha", stated, at=NOW)
     run_costs.change_costs(session, SLUG, "beta", {"latency_p95": "20"}, at=NOW)
     _add_webhook(session)
+    _add_source(session)
+
+
+def _add_source(session: Session) -> None:
+    """A source that did not have the document without text."""
+    address, reach = "https://corpus.example.org/segments/{docno}", Reach(("corpus.example.org",))
+    sources.set_source(session, SLUG, address, SourceOptions(), reach=reach, by_id=None, by_command=True, at=NOW)
+    collection_id = session.scalars(select(Collection.id).where(Collection.slug == SLUG)).one()
+    source = find_source(session, collection_id)
+    assert source is not None
+    note_documents(session, source.id, documents_to_note(session, source, most=1), at=NOW)
+    due = take_documents(session, source.id, now=NOW, most=1)
+    failed = [
+        FailedFetch(
+            one, "The source does not have this document (HTTP status %(status)d).", {"status": 404}, counts=True
+        )
+        for one in due
+    ]
+    record_failed(session, source.id, failed, paused_until=None, at=NOW)
 
 
 def _add_webhook(session: Session) -> None:
