@@ -99,7 +99,10 @@ def open_sources(session: Session) -> list[tuple[DocumentSource, str]]:
 
 
 def documents_to_note(session: Session, source: DocumentSource, *, most: int) -> list[int]:
-    """The ids of pooled documents of accepted topics that have no text and are not known to the source yet."""
+    """The ids of pooled documents of accepted topics that have no text and are not known to the source yet.
+
+    In the order of their topics, as storing a text settles the whole topics that have it.
+    """
     unknown = ~exists().where(DocumentFetch.document_id == Document.id)
     return list(
         session.scalars(
@@ -108,18 +111,20 @@ def documents_to_note(session: Session, source: DocumentSource, *, most: int) ->
             .join(PoolItem, PoolItem.topic_id == Topic.id)
             .join(Document, Document.id == PoolItem.document_id)
             .where(Topic.collection_id == source.collection_id, ACCEPTED, Document.body.is_(None), unknown)
-            .distinct()
+            .group_by(Document.id)
+            .order_by(func.min(Topic.id), Document.id)
             .limit(most)
         )
     )
 
 
 def note_documents(session: Session, source_id: int, document_ids: Sequence[int], *, at: datetime) -> None:
-    """Let documents be fetched; those that another worker has noted meanwhile stay as they are."""
+    """Let documents be fetched in this order; those that another worker has noted meanwhile stay as they are."""
+    moments = {id_: at + timedelta(microseconds=place) for place, id_ in enumerate(document_ids)}
     for some in chunks(list(document_ids)):
         known = set(session.scalars(select(DocumentFetch.document_id).where(DocumentFetch.document_id.in_(some))))
         rows = [
-            {"document_id": id_, "source_id": source_id, "attempts": 0, "next_at": at}
+            {"document_id": id_, "source_id": source_id, "attempts": 0, "next_at": moments[id_]}
             | {"problem": "", "problem_values": {}}
             for id_ in some
             if id_ not in known
