@@ -16,6 +16,7 @@ from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.qrels.graded_topic import GradedTopic
 from annotator.evaluation.runs.rankings import RankedDocuments
 
+MOST_BYTES = 64 << 20  # of ranked lists; what is in use stays, whatever it takes
 MOST_VIEWS = 4  # of collections, of which lists and grades are kept: 4 bytes a line of a run, about 20 a judgement
 MOST_MARKS = 2  # of each round among the views: that of the present, and that of the version that teams see
 MOST_RUN_SETS = 2  # of each view: the current runs, and those of the earlier time that teams see
@@ -69,6 +70,11 @@ class CachedView:
         """The cached grades of one way to grade."""
         return _recall(self.gradings, key, GradedTopics, MOST_GRADINGS)
 
+    @property
+    def list_bytes(self) -> int:
+        """The bytes of its ranked lists; those that two sets of runs share count twice."""
+        return sum(runs.list_bytes for runs in list(self.run_sets.values()))
+
 
 @dataclass(eq=False)
 class CachedRuns:
@@ -82,6 +88,7 @@ class CachedRuns:
     runs: tuple[int, ...] = ()
     lock: threading.Lock = field(default_factory=threading.Lock)
     lists: dict[int, list[RankedDocuments]] = field(default_factory=dict)
+    list_bytes: int = 0
     scores: OrderedDict[Hashable, dict[int, tuple[Hashable, CachedScores]]] = field(default_factory=OrderedDict)
     boards: OrderedDict[Hashable, tuple[Hashable, Leaderboard]] = field(default_factory=OrderedDict)
     lock_of_boards: threading.Lock = field(default_factory=threading.Lock)
@@ -109,6 +116,7 @@ class CachedRuns:
         for topic, by_run in known.items():
             every = {**by_run, **dict(zip(runs, loaded.get(topic, ()), strict=True))}
             self.lists[topic] = [every[run] for run in self.runs]
+            self.list_bytes += sum(documents.nbytes for documents in self.lists[topic])
 
     def scores_of(self, key: Hashable, marks: Mapping[int, Hashable]) -> dict[int, CachedScores]:
         """The cached values of topics by one way to grade; empty for topics whose mark has changed."""
@@ -153,11 +161,20 @@ class ScoreCache:
         several. So are views under an earlier `mark`, before those of other rounds and collections.
         """
         with self.lock:
+            self._evict_large((collection, view, mark))
             beside = [key for key in self.views if key[:2] == (collection, view) and key[2] != mark]
             for earlier in beside[: 1 - MOST_MARKS]:
                 del self.views[earlier]
             kept = _recall(self.views, (collection, view, mark), CachedView, MOST_VIEWS)
             return _recall(kept.run_sets, state, lambda: CachedRuns(kept, tuple(runs)), MOST_RUN_SETS)
+
+    def _evict_large(self, used: tuple[int, Hashable, Hashable]) -> None:
+        """Evict views, least recently used first, until the lists of all take no more than they may."""
+        sizes = {key: view.list_bytes for key, view in self.views.items()}
+        for key in [key for key in self.views if key != used]:
+            if sum(sizes.values()) <= MOST_BYTES:
+                return
+            del self.views[key], sizes[key]
 
 
 def add_scores(

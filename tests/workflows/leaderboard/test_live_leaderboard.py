@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 from beginning import beginning
 from build import NOW, SLUG, labels, member, pooled_news, run
@@ -24,7 +25,7 @@ from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.judging import judging, recording
 from annotator.workflows.judging.act_decisions import Act
-from annotator.workflows.leaderboard import leaderboard
+from annotator.workflows.leaderboard import leaderboard, score_cache
 from annotator.workflows.leaderboard.grade_sources import LIVE, GradesFrom
 from annotator.workflows.leaderboard.score_cache import ScoreCache
 from annotator.workflows.people import erasure
@@ -130,6 +131,20 @@ def test_a_machine_that_comes_to_count_is_followed(database: Database) -> None:
         after = board(session, cache)
         assert after == board(session)
     assert (before.grades, after.grades) == (4, 6)
+
+
+def test_views_are_evicted_by_the_bytes_of_their_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = ScoreCache()
+    for number in (1, 2, 3):
+        kept = cache.of(number, None, "state", [7])
+        kept.add_lists([7], {1: {}}, {1: [np.zeros(100, np.int32)]})
+    assert [view.list_bytes for view in cache.views.values()] == [400, 400, 400]
+    monkeypatch.setattr(score_cache, "MOST_BYTES", 900)
+    cache.of(2, None, "state", [7])
+    assert [key[0] for key in cache.views] == [3, 2]
+    monkeypatch.setattr(score_cache, "MOST_BYTES", 0)
+    assert cache.of(2, None, "state", [7]).lists
+    assert [key[0] for key in cache.views] == [2]
 
 
 def test_after_a_judgement_only_its_topic_is_settled_and_scored_anew(database: Database) -> None:
