@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.evaluation.qrels.scale import parse_scale
 from annotator.storage import Role, ScoresShown
+from annotator.storage.collections.collection import find_collection
 from annotator.storage.tables.collections import CollectionKind
 from annotator.workflows.collections import collection, collection_list
 from annotator.workflows.collections.collection import CollectionChange, CollectionCounts
@@ -113,6 +114,9 @@ def test_people_see_the_collections_they_are_members_of(session: Session) -> Non
     jo = member(session, "jo", slug="second")
     assert [shown.slug for shown in list_collections(session)] == ["first", "second"]
     assert [shown.slug for shown in list_collections(session, jo)] == ["second"]
+    only = find_collection(session, "first").id
+    assert [shown.slug for shown in list_collections(session, only_id=only)] == ["first"]
+    assert list_collections(session, jo, only_id=only) == []
     assert collection_names(session, jo, most=5) == [("second", "News search")]
     assert [slug for slug, _ in collection_names(session, most=1)] == ["first"]
 
