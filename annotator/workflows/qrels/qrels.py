@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from operator import itemgetter
@@ -82,8 +82,9 @@ class QrelsExport:
 
     qrels: bytes
     manifest: str
-    columns: tuple[Ids, ...]  # topic ids, document ids and grades of the lines, unordered
     warnings: tuple[Sentence, ...]
+    # Topic ids, document ids and grades of the lines, unordered.
+    columns: tuple[Ids, ...] = field(repr=False, compare=False)
 
     @property
     def grades(self) -> tuple[tuple[int, int, int], ...]:
@@ -140,7 +141,7 @@ def export_qrels(
         "sha256": hashlib.sha256(qrels).hexdigest(),
     }
     text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
-    return QrelsExport(qrels, text, columns, tuple(_warnings(state)))
+    return QrelsExport(qrels, text, tuple(_warnings(state)), columns)
 
 
 def outline_qrels(
