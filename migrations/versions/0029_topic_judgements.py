@@ -24,7 +24,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("topic_id", name=op.f("pk_topic_judgements")),
     )
     if op.get_bind().dialect.name == "postgresql":
-        # Uncompressed: reading all topics took twice as long otherwise.
+        # Uncompressed: reading all topics takes a fifth less time, for twice the space.
         for name in PACKED:
             op.execute(f"ALTER TABLE topic_judgements ALTER COLUMN {name} SET STORAGE EXTERNAL")
 
