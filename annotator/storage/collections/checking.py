@@ -199,8 +199,8 @@ def _restricted(check: str, dialect: str, chosen: str) -> str:
     return f"{parts}, {own.removeprefix('WITH')}" if own.startswith("WITH") else f"{parts} {own}"
 
 
-# File, foreign keys, the counts, run files, and a further check.
-MOST_FINDINGS = 4 + len(CHECKS | OF_SQLITE | REMARKS)
+# File, foreign keys, the counts, and run files.
+MOST_FINDINGS = 3 + len(CHECKS | OF_SQLITE | REMARKS)
 # Memory-map the copy, which no other process has open, up to this size.
 MAPPED_BYTES = 1 << 31
 
@@ -259,7 +259,7 @@ def examine(
 
     def show() -> None:
         if progress is not None:
-            progress(len(findings), max(len(findings), MOST_FINDINGS))
+            progress(len(findings), max(len(findings), MOST_FINDINGS + (further is not None)))
 
     with file_checked_beside(database) as told, database.reading() as session, interruptible(session):
         for finding in _findings(session, database.is_sqlite, is_ours=is_ours):

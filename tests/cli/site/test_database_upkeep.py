@@ -19,6 +19,7 @@ from annotator.storage import Database
 from annotator.storage.collections import checking
 from annotator.storage.collections.checking import examine
 from annotator.storage.site.upkeep import Progress, interruptible
+from annotator.workflows.judging.topic_judgements import check_packed
 
 
 @pytest.fixture
@@ -147,10 +148,11 @@ def test_ctrl_c_ends_a_statement_that_takes_long(sqlite_database: Database) -> N
 def test_checking_shows_every_step(sqlite_database: Database) -> None:
     with sqlite_database.transaction() as session:
         pooled_news(session)
-    shown: list[tuple[int, int]] = []
-    examination = examine(sqlite_database, progress=lambda done, steps: shown.append((done, steps)))
-    steps = len(examination.findings)
-    assert shown == [(done, steps) for done in range(1, steps + 1)]
+    for further in (None, check_packed):
+        shown: list[tuple[int, int]] = []
+        examination = examine(sqlite_database, progress=lambda *both, to=shown: to.append(both), further=further)
+        steps = len(examination.findings)
+        assert shown == [(done, steps) for done in range(1, steps + 1)]
 
 
 def test_a_backup_is_restored_where_no_database_is(judged: CommandLine) -> None:
