@@ -120,7 +120,7 @@ def documents_to_note(session: Session, source: DocumentSource, *, most: int) ->
 
 def note_documents(session: Session, source_id: int, document_ids: Sequence[int], *, at: datetime) -> None:
     """Let documents be fetched in this order; those that another worker has noted meanwhile stay as they are."""
-    moments = {id_: at + timedelta(microseconds=place) for place, id_ in enumerate(document_ids)}
+    moments = {id_: at - timedelta(microseconds=place) for place, id_ in enumerate(reversed(document_ids))}
     for some in chunks(list(document_ids)):
         known = set(session.scalars(select(DocumentFetch.document_id).where(DocumentFetch.document_id.in_(some))))
         rows = [
