@@ -30,11 +30,13 @@ from annotator.workflows.leaderboard.scoring import (
     explain_measure,
     list_measures,
     read_stream,
+    score_as_sample_eval,
     score_as_trec_eval,
     score_files,
 )
 
 STANDARD_INPUT = "-"
+OF_SCRIPTS = {TREC_EVAL: score_as_trec_eval, "sample_eval": score_as_sample_eval}
 
 
 @click.command
@@ -90,7 +92,7 @@ def command(
     Files may be compressed, and in the formats of other tools; - is standard input. TREC's qrels have four columns, or
     five for a sample: topic, iteration, document, stratum, grade. For measures by subtopic, such as alpha_nDCG@10, the
     second names the subtopic. A table has four decimals; tot is run, measure, topic and value; trec_eval is the output
-    of trec_eval -c -q, ir_measures that of the command of that name.
+    of trec_eval -c -q, ir_measures that of the command of that name, sample_eval that of NIST's script for samples.
     """
     if [qrels, *runs].count(STANDARD_INPUT) > 1:
         raise click.UsageError("Standard input (-) can be given once.")
@@ -103,8 +105,8 @@ def command(
     if not lenient:
         say_formats(Holds.LABELS, [of_qrels], qrels_format)
         say_formats(Holds.RUNS, files, input_format)
-    if format_ == TREC_EVAL:
-        text, warnings = score_as_trec_eval(of_qrels, files, measures, options)
+    if format_ in OF_SCRIPTS:
+        text, warnings = OF_SCRIPTS[format_](of_qrels, files, measures, options)
         click.echo(text.encode(), nl=False)
         _say(warnings)
         return

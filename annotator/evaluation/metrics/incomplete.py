@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.evaluation.metrics.judged_rankings import JudgedRankings, RelevantRows
+from annotator.evaluation.metrics.sample_eval import sampled_rankings
 from annotator.evaluation.metrics.setting import Setting, Values, count_each, share, sum_each
 
 SMOOTHING = 0.00001  # smoothing that infAP adds to relevant and not relevant documents
@@ -43,8 +44,12 @@ def inferred_average_precision(judged: JudgedRankings, setting: Setting) -> Valu
     among them; 0.00001 is added to the relevant ones counted and as much to the others, so that a document with no
     judged one above it takes one half. The sum is divided by all documents judged relevant. Where every pooled document
     is judged, it is AP but for that 0.00001. From 0 to 1; 0 when nothing was retrieved or nothing is relevant.
-    trec_eval: infAP. Yilmaz and Aslam, CIKM 2006.
+    trec_eval: infAP. Yilmaz and Aslam, CIKM 2006. With compat=sample_eval it is what NIST's script for stratified
+    samples calls infAP: xinfAP by its own rules.
     """
+    if setting.script is not None:
+        rankings = sampled_rankings(judged, setting.relevant_from)
+        return np.array([0.0 if one is None else one.average_precision for one in rankings])
     rows = judged.at_least(setting.relevant_from)
     relevant_above = rows.nth - 1
     judged_above = relevant_above + rows.nonrelevant_above

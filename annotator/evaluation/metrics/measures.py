@@ -172,9 +172,15 @@ MEASURES = {
     "11ptAvg": Definition(interpolated.eleven_point_average),
     "Bpref": Definition(incomplete.bpref),
     "GMBpref": Definition(incomplete.geometric_bpref, over_topics=geometric_means),
-    "infAP": Definition(incomplete.inferred_average_precision, estimates=True),
+    "infAP": Definition(incomplete.inferred_average_precision, takes={**BINARY, "compat": None}, estimates=True),
     "xinfAP": Definition(sampled.stratified_average_precision, takes={**BINARY, "prior": None}, estimates=True),
-    "infNDCG": Definition(sampled.stratified_ndcg, Cutoff.POSSIBLE, takes=GRADED, bounds=FROM_ZERO, estimates=True),
+    "infNDCG": Definition(
+        sampled.stratified_ndcg,
+        Cutoff.POSSIBLE,
+        takes={**GRADED, "compat": None},
+        bounds=FROM_ZERO,
+        estimates=True,
+    ),
     "ERR": Definition(users.expected_reciprocal_rank, Cutoff.POSSIBLE, takes={"max": None}),
     "nERR": Definition(users.normalised_expected_reciprocal_rank, Cutoff.POSSIBLE, takes={"max": None}),
     "RBP": Definition(

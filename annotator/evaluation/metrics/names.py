@@ -279,6 +279,8 @@ def _check_together(name: str, said: dict[str, Value], cutoff: float | None) -> 
             )
     if "norm" in said and cutoff is None:
         raise InvalidValueError("%(name)s takes a norm only with a cutoff, such as %(name)s(norm=min)@10.", name=name)
+    if "compat" in said and cutoff is not None:
+        raise InvalidValueError("%(name)s takes no cutoff with compat: the script's is 1000.", name=name)
     if name == "RBP" and "rel" in said and ("gain" in said or "max" in said):
         raise InvalidValueError("RBP takes either rel (binary) or gain and max (graded), not both.")
     if name == "RBP" and "max" in said and "gain" not in said:

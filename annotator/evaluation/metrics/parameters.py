@@ -16,6 +16,7 @@ LARGEST_BETA = 1_000_000  # its square is exact
 LARGEST_GAIN = 1e300  # sums of many stay finite
 LARGEST_SCALE = 1000  # 2^1000 is a float64
 LARGEST_LEVEL = 1000
+SAMPLE_EVAL = "sample_eval"
 
 Value = int | float | bool | str | Gain
 
@@ -67,6 +68,10 @@ def _scale(written: str) -> int | None:
 
 def _prior(written: str) -> str | None:
     return "stratum" if _unquoted(written).lower() == "stratum" else None
+
+
+def _script(written: str) -> str | None:
+    return SAMPLE_EVAL if _unquoted(written).lower() == SAMPLE_EVAL else None
 
 
 def _truth(written: str) -> bool | None:
@@ -194,6 +199,16 @@ PARAMETERS: Mapping[str, Parameter] = {
         Sentence(
             "prior=stratum: where nothing of a stratum above a rank is judged, take the stratum's share of relevant "
             "documents; unless given, one half."
+        ),
+    ),
+    "compat": Parameter(
+        "script",
+        _script,
+        Sentence("The compat of %(name)s can only be sample_eval, not “%(written)s”."),
+        Sentence(
+            "compat=sample_eval: as NIST's script sample_eval.pl prints it. Rankings end at rank 1000, also the ideal "
+            "one; infAP takes strata, counts at most 1000 relevant documents and adds 0.00003 to the judged ones above "
+            "a rank; infNDCG weighs a stratum by what the ranking has of it. Unless given, as defined above."
         ),
     ),
     "judged_only": Parameter(

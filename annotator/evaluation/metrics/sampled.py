@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from annotator.evaluation.metrics.graded import best_possible, discounted_gain
 from annotator.evaluation.metrics.judged_rankings import JudgedRankings
+from annotator.evaluation.metrics.sample_eval import sampled_rankings
 from annotator.evaluation.metrics.setting import Setting, Values, count_each, share, sum_each
 
 EPSILON = 0.00001  # trec_eval's for infAP
@@ -49,9 +50,12 @@ def stratified_ndcg(judged: JudgedRankings, setting: Setting) -> Values:
 
     From 0; an estimate above 1 is possible, when the documents drawn happen to stand high. 0 when nothing was
     retrieved or no judged document is worth anything. Documents outside the pool count as not relevant. NIST's
-    sample_eval.pl rounds alike, but takes N and n of what the ranking has of a stratum, not of the whole stratum.
-    Yilmaz, Kanoulas and Aslam, SIGIR 2008.
+    sample_eval.pl does not round, and takes N and n of what the ranking has of a stratum, not of the whole stratum.
+    With compat=sample_eval it is what the script prints. Yilmaz, Kanoulas and Aslam, SIGIR 2008.
     """
+    if setting.script is not None:
+        rankings = sampled_rankings(judged, setting.gain.least_grade)
+        return np.array([0.0 if one is None else one.ndcg(setting.gain) for one in rankings])
     rows = np.flatnonzero((judged.grade >= setting.gain.least_grade) & setting.within(judged.rank))
     gain = _weights(judged)[judged.strata.of_row[rows]] * setting.gain.of(judged.grade[rows])
     gained = discounted_gain(judged.ranking[rows], gain, judged.rank[rows], judged.retrieved.size)

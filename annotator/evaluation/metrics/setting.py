@@ -42,6 +42,7 @@ class Setting:
     normalize: bool = True  # whether to divide by the value of the best ranking
     max_grade: int | None = None  # the best grade of the scale; None for the best in the qrels
     docs: int | None = None  # documents in the corpus
+    script: str | None = None  # "sample_eval": compute infAP and infNDCG as NIST's script does
     prior: str | None = None  # "stratum": what xinfAP takes where nothing of a stratum above a rank is judged
 
     def within(self, rank: NDArray[np.int32]) -> NDArray[np.bool_]:

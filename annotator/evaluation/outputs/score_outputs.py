@@ -170,6 +170,18 @@ SCORE_OUTPUTS = (
         write=_of_values(trec_eval),
     ),
     ScoresFormat(
+        name="sample_eval",
+        writes=Writes.SCORES,
+        title="output of sample_eval.pl",
+        about="What reads the output of NIST's script for stratified samples: that of `sample_eval.pl -q` for each "
+        "run, one after the other. Qrels have five columns.",
+        media="text/plain",
+        ending=".eval",
+        commands=("evaluate",),
+        test=OF_FILES,
+        example="infAP\t\tall\t\t0.5000\n",
+    ),
+    ScoresFormat(
         name="ir_measures",
         writes=Writes.SCORES,
         title="output of ir_measures",

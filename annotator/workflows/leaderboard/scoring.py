@@ -13,6 +13,7 @@ from annotator.evaluation.metrics.inputs import DETECTED, FileFormats
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES, MeasureHelp, explain, explain_all, parse_measures
 from annotator.evaluation.metrics.parameters import PARAMETERS
+from annotator.evaluation.metrics.sample_eval import sample_eval_report, sampled_rankings
 from annotator.evaluation.metrics.scoring import Number
 from annotator.evaluation.metrics.setting import Compat
 from annotator.evaluation.metrics.trec_eval_output import measures_to_print, trec_eval_report
@@ -128,6 +129,24 @@ def score_as_trec_eval(
     ]
     left_out = [WITHOUT_RBP] if options.compat == "10" and ALL_OF_TREC_EVAL in map(str.lower, asked) else []
     return "".join(reports), (*_warnings(evaluation), *missing, *left_out)
+
+
+def score_as_sample_eval(
+    qrels: File, runs: Sequence[File], measures: Sequence[str], options: ScoringOptions
+) -> tuple[str, tuple[str, ...]]:
+    """The output of NIST's `sample_eval.pl -q` for each run, one after the other, and the warnings.
+
+    Raises as `score_files`, and `InvalidValueError` where measures are named, since the script has its own.
+    """
+    if measures:
+        raise InvalidValueError(
+            "The format sample_eval has the figures that NIST's script prints. Name no measure with it; "
+            "infAP(compat=sample_eval) and infNDCG(compat=sample_eval) can be had in other formats."
+        )
+    evaluation = _evaluate(qrels, runs, parse_measures(["infAP(compat=sample_eval)"]), options)
+    rankings = list(sampled_rankings(evaluation.scores.judged, 1))
+    reports = [sample_eval_report(evaluation.scores, run, rankings) for run in range(len(evaluation.runs))]
+    return "".join(reports), _warnings(evaluation)
 
 
 def list_measures() -> dict[str, MeasureHelp]:

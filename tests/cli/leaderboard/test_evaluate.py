@@ -268,6 +268,23 @@ def test_unjudged_documents_can_be_left_out(annotator: CommandLine) -> None:
     assert annotator.table("evaluate", "qrels", "gap.run", "-m", "RR", "--judged-only") == [["gap", f"{1 / 3:.4f}"]]
 
 
+def test_the_output_of_nists_script_for_samples_is_printed_run_by_run(annotator: CommandLine) -> None:
+    Path("prels").write_text("1 0 a 1 2\n1 0 b 2 0\n1 0 c 2 -1\n")
+    out = annotator.done("evaluate", "prels", "alpha.run", "beta.run", "--format", "sample_eval")
+    lines = out.splitlines()
+    assert lines[:2] == ["infAP\t\t1\t\t1.0000", "infNDCG\t\t1\t\t1.0000"]
+    assert [line for line in lines if line.startswith("num_ret")] == [
+        "num_ret\t\t1\t        3",
+        "num_ret\t\tall\t        3",
+        "num_ret\t\t1\t        2",
+        "num_ret\t\tall\t        2",
+    ]
+    [refused] = annotator.refused("evaluate", "prels", "alpha.run", "-m", "AP", "--format", "sample_eval")
+    assert refused.startswith(
+        "The format sample_eval has the figures that NIST's script prints. Name no measure with it"
+    )
+
+
 def test_trec_eval_9_compares_scores_in_single_precision(annotator: CommandLine) -> None:
     # Equal as float32, so c goes before a, as the later docno does in a tie.
     Path("close.run").write_text("3 Q0 e 1 1.00000002 close\n3 Q0 f 2 1.00000001 close\n")

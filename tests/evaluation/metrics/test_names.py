@@ -117,6 +117,7 @@ VALUES: dict[str, st.SearchStrategy[Value]] = {
     "max": st.integers(1, 1000),
     "docs": WHOLE,
     "prior": st.just("stratum"),
+    "compat": st.just("sample_eval"),
     "judged_only": st.booleans(),
 }
 
@@ -144,6 +145,7 @@ def measures_in_full(draw: st.DrawFn) -> Measure:
         of_name |= {"min_rel": st.just(least), "max": st.integers(least + 1, 1000)}
     values: dict[str, Value] = {parameter: draw(of_name[parameter]) for parameter in PARAMETERS if parameter in said}
     usual = definition.takes
+    cutoff = None if "compat" in said else cutoff
     return Measure(name, cutoff, tuple((key, value) for key, value in values.items() if value != usual.get(key)))
 
 
