@@ -388,3 +388,31 @@ def test_a_data_set_that_cannot_be_read(pooled: Database, monkeypatch: pytest.Mo
     monkeypatch.setattr("annotator.workflows.site.input_sources.import_module", without)
     found = sources.check_source(pooled, SLUG, reach=Reach()).problem
     assert "needs the package ir_datasets, which is not installed here" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (PermissionError(13, "Permission denied"), "The source cannot be read: Permission denied."),
+        (NotFoundError("Gzip files need a package."), "Gzip files need a package."),
+    ],
+)
+def test_a_folder_that_cannot_be_read_any_more(
+    pooled: Database,
+    corpus: Path,
+    reach: Reach,
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    sentence: str,
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    set_source(pooled, corpus, reach)
+    index(pooled, reach)
+    monkeypatch.setattr(offset_index, "open_lines", fail)
+    fetch(pooled, reach)
+    assert problem(pooled) == sentence
+    assert set(problems(pooled).values()) == {sentence}
+    written = sources.failures_csv(pooled.read(sources.list_failures, SLUG))
+    assert [row.split(",")[0].strip(chr(34)) for row in written.splitlines()] == ["document", "a", "b", "c"]
