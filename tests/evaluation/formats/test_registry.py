@@ -64,7 +64,9 @@ def test_a_format_that_is_written_names_its_command_and_its_test(one: OutputForm
 
 
 def test_scores_are_written_in_the_same_formats_by_every_command() -> None:
-    assert WRITTEN_BY["evaluate"] == WRITTEN_BY["leaderboard show"]
+    """Only the script's output has figures of its own, computed from the strata in the file of qrels."""
+    of_files = {name: one for name, one in WRITTEN_BY["evaluate"].items() if name != "sample_eval"}
+    assert of_files == WRITTEN_BY["leaderboard show"]
 
 
 @pytest.mark.parametrize("writes", OUTPUTS)
