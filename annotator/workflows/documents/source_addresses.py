@@ -5,15 +5,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http import HTTPStatus
-
-import httpx
+from typing import TYPE_CHECKING
 
 from annotator.errors import AnnotatorError
 from annotator.evaluation.formats import source_answers
 from annotator.evaluation.formats.document_formats import ParsedDocument
 from annotator.evaluation.formats.source_answers import SourceError, SourceHits
 from annotator.workflows.documents.source_places import MOST_BYTES, Reach, Read, SourcePlace, as_source_error
-from annotator.workflows.site.outgoing import CheckedHost
+from annotator.workflows.site.outgoing import CheckedHost, http
+
+if TYPE_CHECKING:
+    import httpx
 
 SECONDS_TO_ANSWER = 10.0
 # Also when a source sends a byte now and then.
@@ -104,15 +106,15 @@ def _content(host: CheckedHost, address: str) -> bytes:
         with host.send("GET", address, headers=HEADERS) as response:
             _check_status(response)
             return _body(response)
-    except httpx.TimeoutException:
+    except http().TimeoutException:
         raise _too_slow(SECONDS_TO_ANSWER) from None
-    except httpx.RemoteProtocolError:
+    except http().RemoteProtocolError:
         raise SourceError("The source broke off: it sent less than it had announced, or no HTTP.") from None
-    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+    except (http().HTTPError, http().InvalidURL, OSError) as error:
         raise _unreachable(error) from error
 
 
-def _body(response: httpx.Response) -> bytes:
+def _body(response: "httpx.Response") -> bytes:
     ends = time.monotonic() + SECONDS_OF_A_RESPONSE
     pieces: list[bytes] = []
     size = 0
@@ -126,7 +128,7 @@ def _body(response: httpx.Response) -> bytes:
     return b"".join(pieces)
 
 
-def _check_status(response: httpx.Response) -> None:
+def _check_status(response: "httpx.Response") -> None:
     status = response.status_code
     if status == HTTPStatus.OK:
         return

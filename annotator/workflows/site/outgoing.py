@@ -4,19 +4,28 @@ import ipaddress
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
-
-import httpx
 
 from annotator.errors import InvalidValueError, NotAllowedError
 from annotator.installed import installed_version
+
+if TYPE_CHECKING:
+    import httpx
 
 LONGEST_ADDRESS = 2_000
 LOCAL = "localhost"
 SETTING = "ANNOTATOR_OUTGOING_HOSTS"
 PORTS = {"http": 80, "https": 443}
+
+
+@cache
+def http() -> Any:  # noqa: ANN401 - a module
+    """Return httpx, which is loaded with the first request: few processes send any, and it brings much along."""
+    return import_module("httpx")
 
 
 def check_address(address: str, allowed: Sequence[str]) -> str:
@@ -79,10 +88,10 @@ class CheckedHost:
     def __init__(self, address: str, allowed: Sequence[str], *, seconds: float) -> None:
         """Look the host up; `seconds` is how long a connection or a part of a response may take."""
         self._host = check_address(address, allowed)
-        url = httpx.URL(address)
+        url = http().URL(address)
         self._origin = (url.scheme, url.netloc)
         self._ip_address = resolve_host(self._host, url.port or PORTS[url.scheme], allowed)
-        self._client = httpx.Client(timeout=seconds, follow_redirects=False, trust_env=False)
+        self._client = http().Client(timeout=seconds, follow_redirects=False, trust_env=False)
 
     def __enter__(self) -> Self:
         """Keep connections open in the block."""
@@ -97,13 +106,13 @@ class CheckedHost:
     @contextmanager
     def send(
         self, method: str, address: str, *, headers: Mapping[str, str], content: bytes | None = None
-    ) -> Iterator[httpx.Response]:
+    ) -> Iterator["httpx.Response"]:
         """Send a request to an address of this host, and read its response in the block.
 
         The body is not read before, as it may be of any size. Raises `InvalidValueError` for an address of another
         host, `httpx.HTTPError`, `httpx.InvalidURL` and `OSError`.
         """
-        url = httpx.URL(address)
+        url = http().URL(address)
         if (url.scheme, url.netloc) != self._origin:
             raise InvalidValueError("“%(address)s” leads to another host.", address=address[:100])
         own = {"User-Agent": f"annotator/{installed_version()}", "Host": url.netloc.decode("ascii")}
