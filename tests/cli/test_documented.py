@@ -47,7 +47,7 @@ def unknown(words: list[str], commands: dict[str, list[click.Command]]) -> list[
     """What of a command's words nothing takes: the command itself, or options."""
     if words[0] in PLACEHOLDERS or words[0].startswith("-"):
         return [word for word in words if word.startswith("--") and word not in OF_THE_ROOT]
-    names = [" ".join(words[:count]) for count in (3, 2, 1)]
+    names = [" ".join(words[:count]) for count in (4, 3, 2, 1)]
     name = next((name for name in names if name in commands), None)
     if name is None:
         return [] if any(known.startswith(f"{words[0]} ") for known in commands) and len(words) == 1 else words

@@ -14,6 +14,7 @@ from flask import Flask
 from kept import Kept
 from visiting import Visitor
 
+from annotator.evaluation.formats.source_answers import SourceOptions
 from annotator.files import InputFile
 from annotator.installed import PACKAGE
 from annotator.storage import Database, Role, ScoresShown
@@ -21,6 +22,8 @@ from annotator.storage.collections import audit
 from annotator.storage.collections.audit import Actor
 from annotator.storage.tables.collections import Door
 from annotator.workflows.documents import documents
+from annotator.workflows.documents.source_places import Reach
+from annotator.workflows.documents.sources import set_source
 from annotator.workflows.qrels import qrels, qrels_versions
 from annotator.workflows.runs import submissions
 
@@ -35,7 +38,7 @@ NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|inf|nan)")
 # For a participant alone, whose own runs it has.
 PARTICIPANTS = {"submissions.scores_csv"}
 # Nothing in them is of anybody's making here.
-PLAIN = {"rounds.as_csv", "documents.changed_csv"}
+PLAIN = {"rounds.as_csv", "documents.changed_csv", "document_sources.failures_file"}
 
 
 def fill(database: Database) -> None:
@@ -48,6 +51,9 @@ def fill(database: Database) -> None:
         text = f"=D1\t{TITLE}\t{TITLE}\n+D2\t{TITLE}\ttext\n@D3\tt\ttext\n".encode()
         read = documents.read_documents([InputFile("=d.tsv", text)], fields={}, unpacked_limit=1 << 20)
         documents.import_documents(session, SLUG, read)
+        address = "https://corpus.example.org/{docno}"
+        reach = Reach(("corpus.example.org",))
+        set_source(session, SLUG, address, SourceOptions(), reach=reach, by_id=None, by_command=True, at=NOW)
         run(session, TAG, {TOPIC: ["=D1", "+D2"], OTHER_TOPIC: ["@D3"]}, team=TEAM)
         run(session, OTHER_TAG, {TOPIC: ["+D2", "@D3"], OTHER_TOPIC: ["=D1"]}, team=OTHER_TEAM)
         pool(session, depth=2)
