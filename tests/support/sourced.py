@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from build import SLUG, pool, run, topic_file
+from build import SLUG, news, pool, run, topic_file
 from source_server import HOST
 from sqlalchemy import select, update
 
@@ -19,6 +19,15 @@ from annotator.workflows.documents import (
 from annotator.workflows.documents.source_places import Reach
 
 REACH = Reach((HOST,))
+
+
+def add_pool(database: Database) -> None:
+    """Pool three documents without text, of topics 1 and 2."""
+    with database.transaction() as session:
+        news(session)
+        topic_file(session)
+        run(session, "alpha", {"1": ["a", "b"], "2": ["a", "c#0/1"]})
+        pool(session)
 
 
 def set_source(database: Database, location: str, *, search: str = "", **options: str) -> None:

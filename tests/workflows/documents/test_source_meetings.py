@@ -3,11 +3,11 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from build import NOW, SLUG, document_file, labels, member, news, pool, run, topic_file
+from build import NOW, SLUG, document_file, labels, member, pool, run, topic_file
 from kept import Kept
 from queues import judge, take
 from source_server import MISBEHAVIOURS, SourceServer
-from sourced import bodies, fetch, make_due, problems, set_source
+from sourced import add_pool, bodies, fetch, make_due, problems, set_source
 from sqlalchemy import func, select, update
 
 from annotator.storage import (
@@ -32,14 +32,6 @@ from annotator.workflows.documents import (
     sources,
 )
 from annotator.workflows.runs import runs
-
-
-def add_pool(database: Database) -> None:
-    with database.transaction() as session:
-        news(session)
-        topic_file(session)
-        run(session, "alpha", {"1": ["a", "b"], "2": ["a", "c#0/1"]})
-        pool(session)
 
 
 @pytest.fixture

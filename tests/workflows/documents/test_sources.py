@@ -6,7 +6,7 @@ import pytest
 from build import SLUG, news, pool, run, topic_file
 from kept import Kept
 from source_server import HOST, MISBEHAVIOURS, SLOW, STUCK, SourceServer, send
-from sourced import REACH, bodies, fetch, make_due, problems, set_source
+from sourced import REACH, add_pool, bodies, fetch, make_due, problems, set_source
 from sqlalchemy import select
 from worker.at_work import settings_of
 
@@ -26,14 +26,6 @@ from annotator.workflows.documents import (
     sources,
 )
 from annotator.workflows.documents.source_places import Reach
-
-
-def add_pool(database: Database) -> None:
-    with database.transaction() as session:
-        news(session)
-        topic_file(session)
-        run(session, "alpha", {"1": ["a", "b"], "2": ["a", "c#0/1"]})
-        pool(session)
 
 
 @pytest.fixture
