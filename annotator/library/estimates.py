@@ -68,8 +68,8 @@ def estimate(
     found = estimate_means([topic for topic, _ in built], how)
     if found is None:
         raise InvalidValueError(
-            "Nothing can be estimated: every topic has a stratum of which no document is judged, or no relevant "
-            "document in its sample."
+            "Nothing can be estimated: every topic has a stratum without a judged document, or a sample without a "
+            "relevant document."
         )
     outside: Values = np.array([ranks.outside for _, ranks in built]).mean(axis=0)
     columns = (*COLUMNS, *(() if machine is None else ("people", "people_low", "people_high", "machine")))

@@ -25,9 +25,7 @@ class SourceBody(Schema):
 
     location = Text(
         required=True,
-        metadata={
-            "description": "The address of a document, which answers JSON, with {docno} in the document's place."
-        },
+        metadata={"description": "The address that returns a document as JSON, with {docno} in place of its docno."},
     )
     paths = fields.List(Text, load_default=list, metadata=PATHS)
     search = Text(

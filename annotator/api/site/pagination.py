@@ -15,7 +15,7 @@ RELATIONS = {"first": "first_page", "prev": "previous_page", "next": "next_page"
 
 @dataclass(frozen=True)
 class LongList:
-    """A list of which only the requested page is read, for `Takes(pages=True)`.
+    """A list whose requested page alone is read, for `Takes(pages=True)`.
 
     `count` returns its length, and `read` the rows from an index on, at most a number of them.
     """

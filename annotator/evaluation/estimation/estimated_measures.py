@@ -51,7 +51,7 @@ class Denominator:
 
     total: float
     slopes: Values  # (documents in the sample,): of people's grades
-    machine_slopes: Values  # likewise of the machine's grades, times their weights
+    machine_slopes: Values  # (documents in the sample,): of the machine's grades, times their weights
 
 
 class EstimatedMeasure(ABC):

@@ -100,8 +100,8 @@ def degrees_of_freedom(variances: Values) -> Values:
 class Estimates:
     """The estimates of all runs, from people and the machine together, from people alone, and from the machine alone.
 
-    `left_out` are the indices of topics that have a stratum of which nothing is judged, and of those in whose sample no
-    document is worth anything, where the measure has a denominator. The last two are None without a machine.
+    `people` and `machine` are None without a machine. `unsampled` are the indices of topics with a stratum that has no
+    judged document; `undefined` those whose sample has no document of any value, for a measure with a denominator.
     """
 
     together: MeanEstimates

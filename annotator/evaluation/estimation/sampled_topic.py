@@ -1,4 +1,4 @@
-"""A topic of which only a random sample of the documents was judged: its frame, strata, ranks and grades."""
+"""A topic with a random sample of judged documents: its frame, strata, ranks and grades."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ class SampledTopic:
 
     @property
     def unsampled(self) -> Labels:
-        """Labels of strata of which no document was judged: they forbid an estimate of the topic."""
+        """Labels of strata without a judged document; with such a stratum the topic cannot be estimated."""
         return np.flatnonzero((self.sizes > 0) & (self.sampled == 0))
 
     @property

@@ -26,7 +26,7 @@ class JsonPath:
 def parse_path(written: str) -> JsonPath:
     """Parse a path; raises `InvalidValueError` when it is malformed.
 
-    `$` or `$.` may come first; a key with other characters than letters stands in quotes: `a["b.c"]`.
+    `$` or `$.` may come first; a key that contains dots, brackets, asterisks or quotes is quoted: `a["b.c"]`.
     """
     rest = written.removeprefix("$")
     steps: list[str | int | None] = []

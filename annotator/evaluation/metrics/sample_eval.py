@@ -37,8 +37,8 @@ class SampledRanking:
     """
 
     rank: NDArray[np.intp]  # of each relevant document
-    stratum: NDArray[np.intp]  # likewise
-    grade: NDArray[np.int16]  # likewise
+    stratum: NDArray[np.intp]  # of each relevant document
+    grade: NDArray[np.int16]  # of each relevant document
     pooled: Values
     judged: Values
     relevant: Values

@@ -75,7 +75,7 @@ def has_usable_index(session: Session) -> bool:
 
 
 def mend_index(session: Session) -> bool:
-    """Make SQLite's index anew if it cannot be read, with no document in it; return whether it was."""
+    """Replace an unreadable index of SQLite by an empty one; return whether it was replaced."""
     if has_usable_index(session):
         return False
     is_there = text("SELECT 1 FROM sqlite_master WHERE name = 'document_words_index'")

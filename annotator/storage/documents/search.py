@@ -64,7 +64,7 @@ class SearchCondition:
     """A query in the syntax of each database.
 
     `tsquery` has the words that a document must contain, for PostgreSQL's index look-up; `exact` is the full condition.
-    `any_of` are the parts of a query that are joined by OR, of which a document has one or more.
+    `any_of` are the parts of a query that are joined by OR: a document matches one of them or more.
     """
 
     fts5: str
@@ -335,7 +335,7 @@ def lock_unindexed(session: Session, hashes: Mapping[int, str | None]) -> set[in
     return ours
 
 
-# How FTS5 merges its segments: with the usual values each document is written anew about once for each fourfold growth
+# How FTS5 merges its segments: with the usual values each document is rewritten about once for each fourfold growth
 # of the index, now for each sixteenfold growth. In memory words of `hashsize` bytes are collected before a segment is
 # written.
 FTS5_OPTIONS = {"automerge": 16, "crisismerge": 64, "hashsize": 1 << 25}

@@ -30,7 +30,7 @@ class SourceForm(Form):
         lazy_gettext("Address, folder or data set"),
         [InputRequired()],
         description=lazy_gettext(
-            "The address of a document, which answers JSON, with {docno} in the document's place; a folder of the "
+            "The address that returns a document as JSON, with {docno} in place of its docno; a folder of the "
             "server with JSON Lines, plain or gzipped; or ir_datasets:NAME."
         ),
         render_kw={**PLAIN_TEXT, "placeholder": "https://corpus.example.org/segments/{docno}"},
