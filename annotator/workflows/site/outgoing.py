@@ -46,7 +46,7 @@ def check_address(address: str, allowed: Sequence[str]) -> str:
         or not _is_plain(address)
     ):
         raise InvalidValueError(
-            "“%(address)s” is not an address of the form https://example.org/hook.", address=address[:100]
+            "“%(address)s” is not an address of the form https://example.org/path.", address=address[:100]
         )
     if parts.username is not None:
         raise InvalidValueError("The address has a user name or a password in it, which would be shown and logged.")

@@ -333,7 +333,7 @@ def test_the_worker_sends_while_it_waits_for_jobs(pooled: Database, listener: Li
 @pytest.mark.parametrize(
     ("address", "sentence"),
     [
-        ("", "“” is not an address of the form https://example.org/hook."),
+        ("", "“” is not an address of the form https://example.org/path."),
         ("hooks.example.org", "“hooks.example.org” is not an address"),
         ("ftp://hooks.example.org/", "“ftp://hooks.example.org/” is not an address"),
         ("https://hooks.example.org:x/", "“https://hooks.example.org:x/” is not an address"),
