@@ -23,7 +23,7 @@ def test_strategies_are_listed_with_their_parameters(program: Caller) -> None:
     depth = next(one for one in found if one["name"] == "depth")
     assert depth["parameters"][0]["name"] == "depth"
     assert depth["parameters"][0]["needed"]
-    assert {one["name"] for one in found if one["sampled"]} == {"stratified"}
+    assert {one["name"] for one in found if one["sampled"]} == {"stratified", "sample"}
 
 
 @pytest.mark.usefixtures("news")

@@ -100,6 +100,9 @@ class PoolBuilt(Schema):
     added = fields.Integer(required=True)
     already_pooled = fields.Integer(required=True)
     topics = fields.List(fields.Nested(TopicGrowth), required=True)
+    notices = fields.List(
+        fields.String, required=True, metadata={"description": "Sentences about a sample that was drawn."}
+    )
 
 
 class Plan(Schema):

@@ -73,7 +73,8 @@ class ReplayQuery(Schema):
     """Which version."""
 
     version = counted(
-        load_default=None, metadata={"description": "The version of the pool; by default the newest adaptive one."}
+        load_default=None,
+        metadata={"description": "The version of the pool; by default the newest that can be replayed."},
     )
 
 
@@ -129,7 +130,8 @@ def simulate_pool(call: Call) -> object:
 def replay_pool(call: Call) -> object:
     """Repeat every choice of an adaptive pool from the judgements of the time, and list those that differ.
 
-    Without rows the pool follows from its judgements.
+    A sample with a budget is drawn again; `step` is then the number of a stratum. Without rows the pool follows from
+    its judgements, or the sample from its runs and labels.
     """
     found = database().read(replay_choices, call.slug, version=call.query["version"])
     about = {name: fact for name, fact in asdict(found).items() if name != DIFFERENCES}

@@ -17,6 +17,7 @@ from annotator.storage import Showing
 from annotator.workflows.pools import pool_building, pool_selection, pools
 from annotator.workflows.pools.pool_planning import plan_pool
 from annotator.workflows.pools.pools import list_strategies
+from annotator.workflows.pools.sample_drawing import LAYOUT
 
 
 @click.group
@@ -130,7 +131,9 @@ def show(installation: Installation, slug: str, format_: str) -> None:
             [
                 [
                     *(one.version, one.strategy, one.showing, one.seed, one.added, one.built_at, one.built_by),
-                    " ".join(f"{name}={value}" for name, value in one.parameters.items() if name != "runs"),
+                    " ".join(
+                        f"{name}={value}" for name, value in one.parameters.items() if name not in {"runs", LAYOUT}
+                    ),
                 ]
                 for one in versions
             ],
@@ -187,6 +190,8 @@ def _choices(selection: pools.SelectionProgress) -> Table:
 
 def _tell(summary: pool_building.PoolSummary, showing: str, further: int) -> None:
     _tell_version(summary, showing)
+    for notice in summary.notices:
+        click.echo(str(notice), err=True)
     if further:
         click.echo(f"Further documents to be chosen as judgements come: {further}.", err=True)
 

@@ -54,6 +54,25 @@ TOLD: Mapping[str, Callable[[Any], Any]] = {
         metavar="RULE",
         help="Tie-breaking: rrf, first-run or random. [rrf; with maxmean-ns random]",
     ),
+    "machine": click.option(
+        "--machine",
+        metavar="NAME",
+        help="Draw a sample by the grades of this machine judge as well; their SHA-256 is kept with the sample.",
+    ),
+    "certainty_depth": click.option(
+        "--certainty-depth",
+        type=int,
+        metavar="K",
+        help="Judge the first K documents of every run in any case, beside a sample; 0 for none. [usually 3]",
+    ),
+    "bands": click.option(
+        "--bands", metavar="RANKS", help="The last rank of each band of ranks of a sample. [usually 10, 30]"
+    ),
+    "allocation": click.option(
+        "--allocation",
+        metavar="RULE",
+        help="How the budget of a sample is divided among strata: neyman, proportional or equal. [neyman]",
+    ),
 }
 STRATEGY = click.option(
     "--strategy",

@@ -22,11 +22,14 @@ DIFFERENT = 1
 
 @click.command("replay")
 @click.argument("slug")
-@click.option("--version", type=int, metavar="N", help="The version of the pool. [the newest adaptive one]")
+@click.option("--version", type=int, metavar="N", help="The version of the pool. [the newest that can be replayed]")
 @format_option()
 @on_installation
 def replay(installation: Installation, slug: str, version: int | None, format_: str) -> None:
     """Check that the choices of an adaptive pool follow from the labels known at the time, and print those that do not.
+
+    A sample with a budget is drawn again from the runs, the labels of its machine and the sample before; STEP is then
+    the number of a stratum. When the machine's labels have been changed since the draw, that is an error.
 
     The exit code is 1 if there are any.
     """

@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from annotator.errors import InvalidValueError, Sentence
+from annotator.evaluation.estimation.sample_sizes import Allocation
 from annotator.evaluation.pooling.adaptive import Update
 from annotator.evaluation.pooling.strata import Band, format_bands, parse_bands
 from annotator.evaluation.pooling.topic_runs import Ties
 
 GREATEST_NUMBER = 999_999_999
 
-Value = int | Update | Ties | tuple[Band, ...]
+Value = int | str | Update | Ties | Allocation | tuple[Band, ...] | tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,17 @@ def _update(written: str) -> Update | None:
 
 def _ties(written: str) -> Ties | None:
     return next((ties for ties in Ties if ties.value == written.lower()), None)
+
+
+def _allocation(written: str) -> Allocation | None:
+    return next((allocation for allocation in Allocation if allocation.value == written.lower()), None)
+
+
+def _ranks(written: str) -> tuple[int, ...] | None:
+    """The last ranks of bands, ascending."""
+    ranks = [_whole_number(1)(rank.strip()) for rank in written.split(",")]
+    ends = [rank for rank in ranks if rank is not None]
+    return tuple(ends) if len(ends) == len(ranks) and sorted(set(ends)) == ends else None
 
 
 PARAMETERS: Mapping[str, Parameter] = {
@@ -79,6 +91,26 @@ PARAMETERS: Mapping[str, Parameter] = {
         Sentence("The strata “%(written)s” cannot be read."),
         Sentence("Bands of best ranks with the share to be judged of each, such as 1-10:1, 11-50:0.2, 51-100:0.05."),
     ),
+    "machine": Parameter(
+        lambda written: written or None,
+        Sentence("The name of a machine judge is missing."),
+        Sentence("Form strata by the grades of this machine judge as well; estimates use them, too."),
+    ),
+    "certainty_depth": Parameter(
+        _whole_number(0),
+        Sentence("The certainty depth must be a whole number from 0 to 999999999, not “%(written)s”."),
+        Sentence("Judge this many documents of every run in any case, the best ones; 0 for none."),
+    ),
+    "bands": Parameter(
+        _ranks,
+        Sentence("The bands must be ascending ranks such as 10, 30, not “%(written)s”."),
+        Sentence("The last rank of each band of ranks; the last band ends at the depth."),
+    ),
+    "allocation": Parameter(
+        _allocation,
+        Sentence("The allocation must be neyman, proportional or equal, not “%(written)s”."),
+        Sentence("How the budget is divided among strata: for the least error, by their sizes, or evenly."),
+    ),
 }
 
 
@@ -92,6 +124,9 @@ def read_parameter(name: str, written: str) -> Value:
 
 def show(value: Value) -> str | int:
     """Convert a value to its stored form; numbers stay numbers."""
-    if isinstance(value, Update | Ties):
+    if isinstance(value, Update | Ties | Allocation):
         return str(value.value)
-    return value if isinstance(value, int) else format_bands(value)
+    if isinstance(value, int | str):
+        return value
+    bands = [one for one in value if isinstance(one, Band)]
+    return format_bands(bands) if bands else ", ".join(map(str, value))

@@ -10,6 +10,13 @@ from numpy.typing import NDArray
 from annotator.errors import InvalidValueError
 from annotator.evaluation.pooling.depth_pool import PooledTopic, depth_pool
 from annotator.evaluation.pooling.planning import take_by_topic, take_in_total
+from annotator.evaluation.pooling.probability_sample import (
+    NOTHING_KNOWN,
+    Known,
+    OpenStratum,
+    divided,
+    require_labels,
+)
 from annotator.evaluation.pooling.strata import Stratum
 from annotator.evaluation.pooling.strategies import STRATEGIES, Strategy, StrategyKind, parse_strategy
 from annotator.evaluation.pooling.topic_runs import TopicRuns, distinct, topic_runs
@@ -30,6 +37,7 @@ class TopicChoice:
 
     documents: NDArray[np.int32]
     strata: tuple[Stratum, ...] = ()
+    open: tuple[OpenStratum, ...] = ()  # of a sample whose budget is not divided yet
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,11 +106,21 @@ def read_topics(
 
 
 def choose_topics(
-    strategy: Strategy, topics: Mapping[int, str], lists: ListsOfTopics, docnos_of: DocnosOf, seed: int
+    strategy: Strategy,
+    topics: Mapping[int, str],
+    lists: ListsOfTopics,
+    docnos_of: DocnosOf,
+    seed: int,
+    known: Known = NOTHING_KNOWN,
 ) -> list[ChosenTopic]:
-    """Select the documents to pool for topics, given by id with their numbers, in the order given."""
+    """Select the documents to pool for topics, given by id with their numbers, in the order given.
+
+    `known` is for samples: labels, what was found otherwise, and the sample before.
+    """
     read = read_topics(topics, lists, docnos_of)
-    choices = {topic: choose(strategy, runs, seed) for topic, runs, _ in read}
+    choices = {topic: choose(strategy, runs, seed, known, topic) for topic, runs, _ in read}
+    for topic in sorted(known.topics.keys() - choices.keys()):  # no run has them any more
+        choices[topic] = choose(strategy, topic_runs(topics[topic], [NONE], {}), seed, known, topic)
     cut = dict(zip(choices, within_budget(strategy, list(choices.values())), strict=True))
     docnos = docnos_of(set(np.concatenate([NONE, *(choice.documents for choice in cut.values())]).tolist()))
     chosen = []
@@ -110,6 +128,10 @@ def choose_topics(
         documents = cut[topic].documents
         names = tuple(docnos[document] for document in documents.tolist())
         found = contributions(strategy, given, documents)
+        chosen.append(ChosenTopic(topic, topics[topic], cut[topic], names, found))
+    for topic in sorted(cut.keys() - {one.id for one in chosen}):
+        names = tuple(docnos[document] for document in cut[topic].documents.tolist())
+        found = PooledTopic(NONE, np.empty(0, np.intp), NONE)
         chosen.append(ChosenTopic(topic, topics[topic], cut[topic], names, found))
     return chosen
 
@@ -143,11 +165,17 @@ def run_depths(strategy: Strategy, tags: Sequence[str], depth_of: Mapping[str, i
     return [depth_of.get(tag, usual) for tag in tags]
 
 
-def choose(strategy: Strategy, runs: TopicRuns, seed: int) -> TopicChoice:
+def choose(
+    strategy: Strategy, runs: TopicRuns, seed: int, known: Known = NOTHING_KNOWN, topic: int | None = None
+) -> TopicChoice:
     """Select the documents of one topic as if the budget were for this topic alone.
 
-    The start pool of an adaptive strategy; the sample of a stratified one, with its strata.
+    The start pool of an adaptive strategy; the sample of a stratified one, with its strata; of a sample with a budget
+    the strata alone, for `within_budget` to draw from. `topic` is the key of the topic in `known`.
     """
+    if strategy.divides_budget:
+        require_labels(strategy.machine, known)
+        return TopicChoice(NONE, open=strategy.open_strata(runs, known, topic, seed))
     if strategy.definition.kind is StrategyKind.ADAPTIVE:
         return TopicChoice(strategy.start(runs, seed))
     if strategy.definition.kind is StrategyKind.SAMPLE:
@@ -162,6 +190,11 @@ def choose(strategy: Strategy, runs: TopicRuns, seed: int) -> TopicChoice:
 
 def within_budget(strategy: Strategy, choices: Sequence[TopicChoice]) -> list[TopicChoice]:
     """Cut the selection of each topic to the budget, topics in the order in which they get a remainder."""
+    if strategy.budget is not None and strategy.divides_budget:
+        drawn = divided([choice.open for choice in choices], strategy.budget, strategy.allocation)
+        return [
+            TopicChoice(np.concatenate([NONE, *(stratum.sample for stratum in strata)]), strata) for strata in drawn
+        ]
     orders = [choice.documents for choice in choices]
     if strategy.definition.kind is StrategyKind.ORDER:
         orders = (

@@ -9,8 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.evaluation.pooling.planning import plan_depths, shares
-from annotator.evaluation.pooling.pool_choice import DocnosOf, ListsOfTopics, TopicLists, choose, read_topics
+from annotator.evaluation.pooling.pool_choice import (
+    DocnosOf,
+    ListsOfTopics,
+    TopicLists,
+    choose,
+    read_topics,
+    within_budget,
+)
 from annotator.evaluation.pooling.pool_selection import still_to_choose
+from annotator.evaluation.pooling.probability_sample import Known, growing
 from annotator.evaluation.pooling.strategies import Strategy, StrategyKind
 from annotator.evaluation.pooling.topic_runs import TopicRuns
 
@@ -147,6 +155,50 @@ def curve_of_budgets(
     grows = "budget" if strategy.budget is not None else "per_topic"
     asked = amounts.tolist().index(getattr(strategy, grows))
     return PoolCurve(grows, amounts, asked, added + to_come, to_come, only_run, only_team)
+
+
+def curve_of_sample(
+    strategy: Strategy,
+    topics: Mapping[int, str],
+    lists: ListsOfTopics,
+    teams: Sequence[int],
+    pooled: Mapping[int, Numbers],
+    *,
+    docnos_of: DocnosOf,
+    seed: int,
+    known: Known,
+) -> PoolCurve:
+    """Compute the curve of a sample whose budget is divided among strata, from the smallest budget.
+
+    Raises `InvalidValueError` when the requested budget is smaller than that.
+    """
+    read = {topic: (runs, given) for topic, runs, given in read_topics(topics, lists, docnos_of)}
+    choices = [choose(strategy, runs, seed, known, topic) for topic, (runs, _) in read.items()]
+    within_budget(strategy, choices)
+    grown = growing([choice.open for choice in choices], strategy.allocation)
+    amounts = _amounts(strategy)
+    amounts = amounts[amounts >= grown.least]
+    chosen = {
+        topic: _beside(_held(documents, *read[topic], teams), pooled.get(topic, NONE))
+        for topic, documents in zip(read, grown.documents, strict=True)
+    }
+    sizes = {
+        topic: np.searchsorted(entered, amounts, side="right")
+        for topic, entered in zip(read, grown.entered, strict=True)
+    }
+    added, only_run, only_team = _added_up(topics, amounts, chosen, sizes, (len(teams), max(teams) + 1))
+    asked = amounts.tolist().index(strategy.budget)
+    return PoolCurve("budget", amounts, asked, added, np.zeros_like(added), only_run, only_team)
+
+
+def _held(documents: Numbers, runs: TopicRuns, given: TopicLists, teams: Sequence[int]) -> TakenFromRuns:
+    """The documents in this order, with the only run and team that have each; -1 also where no run does."""
+    place, run = runs.entries.place, given.runs[runs.given[runs.entries.row]]
+    places = np.array([runs.place_of.get(document, -1) for document in documents.tolist()], np.intp)
+    only_run, only_team = (
+        np.append(_alone(place, holder, runs.candidates), -1)[places] for holder in (run, np.array(teams, np.intp)[run])
+    )
+    return TakenFromRuns(documents, only_run, only_team, runs.candidates, NONE)
 
 
 def _added_up(

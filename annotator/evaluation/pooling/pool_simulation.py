@@ -10,6 +10,7 @@ from annotator.evaluation.metrics.names import parse_measures
 from annotator.evaluation.metrics.scoring import score_runs
 from annotator.evaluation.pooling.adaptive import Verdict
 from annotator.evaluation.pooling.planning import shares
+from annotator.evaluation.pooling.probability_sample import NOTHING_KNOWN, growing
 from annotator.evaluation.pooling.strategies import STRATEGIES, Strategy, StrategyKind, parse_strategy
 from annotator.evaluation.pooling.topic_runs import TopicRuns
 from annotator.evaluation.significance.rank_correlation import kendall_tau_b
@@ -22,12 +23,14 @@ def simulate(
 
     `relevant` maps every judged document to whether it is relevant. Unjudged documents are skipped at no cost, like
     those that cannot be judged. An adaptive strategy starts with its pool of `start_depth`,
-    here in the order in which a growing depth adds documents; a stratified one gives only its sample. The strategy's
-    budget is ignored.
+    here in the order in which a growing depth adds documents; a stratified one gives only its sample; a sample with a
+    budget goes in the order in which a growing budget adds documents. The strategy's budget is ignored.
     """
     if strategy.definition.kind is StrategyKind.ADAPTIVE:
         return _adaptive(strategy, runs, relevant, most, seed)
-    if strategy.definition.kind is StrategyKind.SAMPLE:
+    if strategy.divides_budget:
+        [order] = growing([strategy.open_strata(runs, NOTHING_KNOWN, None, seed)], strategy.allocation).documents
+    elif strategy.definition.kind is StrategyKind.SAMPLE:
         order = np.concatenate([stratum.sample for stratum in strategy.sample(runs, seed)])
     else:
         order = strategy.order(runs, seed)

@@ -34,9 +34,10 @@ class Band:
 
 @dataclass(frozen=True, eq=False)
 class Stratum:
-    """One band's documents, in the order in which they were drawn; the first `drawn` of them are the sample."""
+    """Documents of one topic in the order in which they were drawn; the first `drawn` of them are the sample."""
 
-    band: Band
+    number: int  # from 1; the same number means alike strata in all topics
+    rate: float  # the share that is drawn
     documents: NDArray[np.int32]
     drawn: int
 
@@ -100,13 +101,13 @@ def stratified(runs: TopicRuns, bands: Sequence[Band], seed: int) -> tuple[Strat
     Values of xinfAP and infNDCG are then estimated from the sample. The first stratum should be judged whole. Yilmaz
     and Aslam, CIKM 2006; Yilmaz, Kanoulas and Aslam, SIGIR 2008; Voorhees, SIGIR 2014.
     """
-    return tuple(_drawn(runs, band, seed) for band in bands)
+    return tuple(_drawn(runs, number, band, seed) for number, band in enumerate(bands, start=1))
 
 
-def _drawn(runs: TopicRuns, band: Band, seed: int) -> Stratum:
+def _drawn(runs: TopicRuns, number: int, band: Band, seed: int) -> Stratum:
     places = np.flatnonzero((runs.best_rank >= band.first) & (runs.best_rank <= band.last))
     # Not the judging-order priorities: else judges would see the samples of sparser strata earlier.
     turns = judging_order([runs.docnos[place] for place in places.tolist()], seed, f"{runs.topic}\0stratum")
     # As a decimal fraction, since 0.1 * 30 is more than 3 in binary.
     drawn = math.ceil(Fraction(str(band.rate)) * places.size)
-    return Stratum(band, runs.documents[places[np.argsort(turns, kind="stable")]], drawn)
+    return Stratum(number, band.rate, runs.documents[places[np.argsort(turns, kind="stable")]], drawn)

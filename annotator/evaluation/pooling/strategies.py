@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.errors import InvalidValueError
+from annotator.evaluation.estimation.sample_sizes import Allocation
 from annotator.evaluation.pooling import static_strategies
 from annotator.evaluation.pooling.adaptive import DECIMALS, Adaptive, Hedge, LastMaxMean, MaxMean, MoveToFront, Update
 from annotator.evaluation.pooling.parameters import read_parameter, show
+from annotator.evaluation.pooling.probability_sample import Known, KnownOfTopic, Layout, OpenStratum, probability_sample
 from annotator.evaluation.pooling.strata import Band, Stratum, stratified
 from annotator.evaluation.pooling.topic_runs import Ties, TopicRuns, Weights
 
@@ -68,6 +70,10 @@ class Strategy:
     ties: Ties = Ties.RRF
     strata: tuple[Band, ...] = ()
     decimals: int | None = None
+    machine: str | None = None
+    certainty_depth: int = 0
+    bands: tuple[int, ...] = ()
+    allocation: Allocation = Allocation.NEYMAN
 
     @property
     def definition(self) -> Definition:
@@ -105,9 +111,23 @@ class Strategy:
             said["decimals"] = self.decimals
         return adaptive(runs, ties=self.ties, seed=seed, **said)
 
+    @property
+    def divides_budget(self) -> bool:
+        """Whether it is a sample whose budget is divided among the strata of all topics."""
+        return self.definition.kind is StrategyKind.SAMPLE and self.budget is not None
+
     def sample(self, runs: TopicRuns, seed: int) -> tuple[Stratum, ...]:
         """Draw the sample of a stratified strategy."""
         return stratified(runs, self.strata, seed)
+
+    def layout(self, known: Known) -> Layout:
+        """Lay out the strata of a sample whose budget is divided among them."""
+        return Layout.of(self.certainty_depth, self.bands, self.depth or 1, known)
+
+    def open_strata(self, runs: TopicRuns, known: Known, topic: int | None, seed: int) -> tuple[OpenStratum, ...]:
+        """Form the strata of a topic, among which the budget is divided; `topic` is its key in `known`."""
+        of_topic = KnownOfTopic() if topic is None else known.topics.get(topic, KnownOfTopic())
+        return probability_sample(runs, of_topic, self.layout(known), seed)
 
 
 STRATEGIES: Mapping[str, Definition] = {
@@ -124,6 +144,19 @@ STRATEGIES: Mapping[str, Definition] = {
     ),
     "hedge": Definition(StrategyKind.ADAPTIVE, Hedge, STARTED, BUDGETS, decimals=DECIMALS),
     "stratified": Definition(StrategyKind.SAMPLE, stratified, {"strata": "1-10:1, 11-50:0.2, 51-100:0.05"}),
+    "sample": Definition(
+        StrategyKind.SAMPLE,
+        probability_sample,
+        {
+            "budget": None,
+            "machine": None,
+            "depth": "100",
+            "certainty_depth": "3",
+            "bands": "10, 30",
+            "allocation": "neyman",
+        },
+        needs=("budget",),
+    ),
 }
 
 
@@ -155,6 +188,10 @@ def _check_amount(name: str, amounts: Sequence[str]) -> None:
     needs = STRATEGIES[name].needs
     if needs == ("depth",) and not amounts:
         raise InvalidValueError("The strategy %(name)s needs a depth.", name=name)
+    if needs == ("budget",) and not amounts:
+        raise InvalidValueError(
+            "The strategy %(name)s needs a budget: how many documents are to be judged in total.", name=name
+        )
     if needs and not amounts:
         raise InvalidValueError(
             "The strategy %(name)s needs a budget: how many documents are to be judged, in total or for each topic.",

@@ -1,7 +1,7 @@
 """The form that describes a pool, for planning and building, with the parameters of each strategy."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from urllib.parse import urlencode
 
 from flask import request
@@ -19,10 +19,23 @@ from annotator.storage import Showing
 from annotator.storage.pools.pools import PoolRequest
 from annotator.web.site.forms import Form, NumberField, WholeNumberField
 from annotator.web.site.language import lazy_gettext
-from annotator.workflows.pools.pools import USUAL_AMOUNT, USUAL_DEPTH, USUAL_STRATEGY, StrategyHelp, list_strategies
+from annotator.workflows.pools.pools import (
+    USUAL_AMOUNT,
+    USUAL_BUDGET,
+    USUAL_DEPTH,
+    USUAL_STRATEGY,
+    StrategyHelp,
+    list_strategies,
+)
 
 # As `TAG=K, TAG=K`; a tag may contain an equals sign.
 OWN_DEPTH = re.compile(r"([^\s,]+)=([0-9]{1,9})")
+
+# Parameters with a field of the same name.
+TAKEN = (
+    *("depth", "start_depth", "strata", "update", "ties"),
+    *("machine", "certainty_depth", "bands", "allocation"),
+)
 
 
 class PoolForm(Form):
@@ -55,6 +68,27 @@ class PoolForm(Form):
         description=lazy_gettext(
             "Bands of ranks with the share of each to judge; empty for 1-10:1, 11-50:0.2, 51-100:0.05."
         ),
+    )
+    machine = SelectField(
+        lazy_gettext("Machine judge"), default="", choices=[SelectChoice("", "")], validate_choice=False
+    )
+    certainty_depth = WholeNumberField(
+        lazy_gettext("Depth judged whole"),
+        [Optional()],
+        description=lazy_gettext("Documents judged of every run in any case; empty for 3, 0 for none."),
+    )
+    bands = StringField(
+        lazy_gettext("Bands end at ranks"),
+        description=lazy_gettext("Strata are bands of ranks and the machine's grades in each; empty for 10, 30."),
+    )
+    allocation = SelectField(
+        lazy_gettext("Allocation"),
+        default="neyman",
+        choices=[
+            SelectChoice("neyman", lazy_gettext("Neyman: for the least error")),
+            SelectChoice("proportional", lazy_gettext("proportional to the size of a stratum")),
+            SelectChoice("equal", lazy_gettext("equal")),
+        ],
     )
     update = SelectField(
         lazy_gettext("Update rule"),
@@ -132,7 +166,14 @@ class PoolForm(Form):
         if "depth" not in request.values and self.strategy.data == USUAL_STRATEGY:
             self.depth.data = USUAL_DEPTH
         if "amount" not in request.values:
-            self.amount.data = USUAL_AMOUNT
+            self.amount.data = USUAL_AMOUNT if self.takes("per_topic") else USUAL_BUDGET
+
+    def offer_machines(self, names: Iterable[str]) -> None:
+        """Let these machine judges be chosen, or none."""
+        self.machine.choices = [
+            SelectChoice("", lazy_gettext("none: bands of ranks alone")),
+            *(SelectChoice(name, name) for name in names),
+        ]
 
     @property
     def query(self) -> str:
@@ -173,11 +214,7 @@ class PoolForm(Form):
         return name in names or (name == "amount" and "budget" in names)
 
     def _parameters(self) -> Mapping[str, str | int]:
-        parameters = {
-            name: getattr(self, name).data
-            for name in ("depth", "start_depth", "strata", "update", "ties")
-            if self.takes(name)
-        }
+        parameters = {name: getattr(self, name).data for name in TAKEN if self.takes(name)}
         if self.takes("amount"):
-            parameters[self.amount_of.data or "per_topic"] = self.amount.data
+            parameters[(self.amount_of.data or "per_topic") if self.takes("per_topic") else "budget"] = self.amount.data
         return {name: value for name, value in parameters.items() if value not in {None, ""}}

@@ -12,6 +12,7 @@ from annotator.web.site.context import database
 from annotator.web.site.memories import plan_memory
 from annotator.workflows.pools.pool_planning import PoolPlan, plan_pool
 from annotator.workflows.pools.pools import list_strategies
+from annotator.workflows.pools.sample_drawing import machine_names
 from annotator.workflows.runs import runs
 
 blueprint = Blueprint("pool_plan", __name__)
@@ -29,7 +30,9 @@ def show(slug: str) -> ResponseReturnValue:
     if form.validate():
         with form.guard():
             plan = _plan(slug, form)
-    rows = database().read(runs.list_runs, slug)
+    with database().reading() as session:
+        rows = runs.list_runs(session, slug)
+        form.offer_machines(machine_names(session, slug))
     page = render_template(
         "pools/plan.html",
         form=form,

@@ -19,12 +19,14 @@ from annotator.web.site.forms import Form, WholeNumberField, done, is_confirmed
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.memories import kept_report, plan_memory
 from annotator.web.site.query_string import number_given
+from annotator.web.site.translate import say
 from annotator.workflows.pools import pool_building, pools
 from annotator.workflows.pools.pool_building import PoolChoice, PoolSummary
 from annotator.workflows.pools.pool_holes import HolesReport, holes_report
 from annotator.workflows.pools.pool_planning import PoolGrowth, foresee_growth
 from annotator.workflows.pools.pools import list_strategies
 from annotator.workflows.pools.run_overlap import MOST_RUNS_SHOWN, USUAL_DEPTH, overlap_report
+from annotator.workflows.pools.sample_drawing import machine_names
 from annotator.workflows.runs import runs
 
 blueprint = Blueprint("pools", __name__)
@@ -56,6 +58,8 @@ def build(slug: str) -> ResponseReturnValue:
     if form.refused:
         return _page(slug, form), form.status
     flash(_outcome(summary))
+    for notice in summary.notices:
+        flash(say(notice))
     further = sum(choices_to_come(slug).values())
     if further:
         flash(gettext("Documents still to be chosen adaptively: %(further)d.", further=further))
@@ -96,6 +100,7 @@ def _page(slug: str, form: PoolForm) -> str:
         pooled = pools.runs_in_pool(session, slug)
         selection = pools.selection_progress(session, slug)
         rows = runs.list_runs(session, slug)
+        form.offer_machines(machine_names(session, slug))
     return render_template(
         "pools/show.html",
         form=form,

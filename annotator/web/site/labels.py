@@ -128,6 +128,7 @@ STRATEGIES: Mapping[str, str] = {
     "maxmean-ns": lazy_gettext("non-stationary MaxMean"),
     "hedge": lazy_gettext("Hedge"),
     "stratified": lazy_gettext("stratified sample"),
+    "sample": lazy_gettext("sample for estimates"),
     "clicks": lazy_gettext("what users clicked"),
     "import": lazy_gettext("import of labels"),
     "search": lazy_gettext("search"),
@@ -141,6 +142,9 @@ RECOMMENDED_STRATEGIES: Mapping[str, str] = {
     "maxmean": lazy_gettext(
         "For the most relevant documents per hour: chosen while judging, from the runs that find them."
     ),
+    "sample": lazy_gettext(
+        "For few judgements beside a machine's labels: drawn at random, so that scores have honest intervals."
+    ),
 }
 
 POOL_PARAMETERS: Mapping[str, str] = {
@@ -152,6 +156,14 @@ POOL_PARAMETERS: Mapping[str, str] = {
     "ties": lazy_gettext("ties"),
     "decimals": lazy_gettext("decimals compared"),
     "strata": lazy_gettext("strata"),
+    "machine": lazy_gettext("machine"),
+    "machine_sha256": lazy_gettext("SHA-256 of its labels"),
+    "frame": lazy_gettext("documents to draw from"),
+    "unlabelled": lazy_gettext("of these without its label"),
+    "found": lazy_gettext("found by choices or searches"),
+    "certainty_depth": lazy_gettext("judged whole to depth"),
+    "bands": lazy_gettext("bands end at"),
+    "allocation": lazy_gettext("allocation"),
     "priority": lazy_gettext("priority up to"),
     "per_team": lazy_gettext("runs per team"),
     "depth_of": lazy_gettext("other depths"),

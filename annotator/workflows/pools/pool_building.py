@@ -8,7 +8,7 @@ from functools import partial
 from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError
+from annotator.errors import ConflictError, Sentence
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.pooling.ordering import showing_order
 from annotator.evaluation.pooling.pool_choice import (
@@ -45,6 +45,7 @@ from annotator.storage.pools.pools import (
     runs_to_pool,
     topics_to_pool,
 )
+from annotator.workflows.pools.sample_drawing import facts_of_sample, known_of_sample
 
 # Versions of these do more than add documents: they keep choosing, or define the sample.
 WITH_A_STATE = (StrategyKind.ADAPTIVE, StrategyKind.SAMPLE)
@@ -68,6 +69,7 @@ class PoolSummary:
     version: int
     topics: tuple[TopicGrowth, ...]
     is_new: bool
+    notices: tuple[Sentence, ...] = ()  # about a sample
 
     @property
     def added(self) -> int:
@@ -91,6 +93,7 @@ class PoolChoice:
     seed: int
     showing: Showing
     topics: tuple[ChosenTopic, ...]
+    notices: tuple[Sentence, ...] = ()  # about a sample
 
 
 def build_pool(
@@ -143,8 +146,16 @@ def choose_pool(
     )
     lists = ListsOfTopics({run.id: depth for run, depth in zip(runs, depths, strict=True)}, read, past)
     in_order = dict(sorted(topics.items(), key=lambda topic: natural_order(topic[1])))
-    chosen = choose_topics(strategy, in_order, lists, partial(docnos_of, session), seed)
-    return PoolChoice(strategy, parameters, tuple(runs), tuple(depths), seed, showing, tuple(chosen))
+    if not strategy.divides_budget:
+        chosen = choose_topics(strategy, in_order, lists, partial(docnos_of, session), seed)
+        return PoolChoice(strategy, parameters, tuple(runs), tuple(depths), seed, showing, tuple(chosen))
+    given = known_of_sample(session, collection.id, strategy, in_order)
+    chosen = choose_topics(strategy, in_order, lists, partial(docnos_of, session), seed, given.known)
+    facts = facts_of_sample(session, strategy, given, chosen)
+    return PoolChoice(
+        *(strategy, {**parameters, **facts.parameters}, tuple(runs), tuple(depths), seed, showing, tuple(chosen)),
+        notices=facts.notices,
+    )
 
 
 def filling_request(depth: int) -> PoolRequest:
@@ -177,7 +188,7 @@ def store_pool(
     fresh = _fresh_contributions(session, choice, known)
     if not fresh and not _begins(session, collection.id, choice):
         latest = latest_pool(session, collection.id)
-        return PoolSummary(latest.version if latest else 0, tuple(growth), is_new=False)
+        return PoolSummary(latest.version if latest else 0, tuple(growth), is_new=False, notices=choice.notices)
     pool = next_pool(
         session,
         collection.id,
@@ -196,7 +207,7 @@ def store_pool(
         session, pool, (NewContribution(known[topic, document], run, rank) for topic, document, run, rank in fresh)
     )
     _insert_strata(session, pool, choice)
-    return PoolSummary(pool.version, tuple(growth), is_new=True)
+    return PoolSummary(pool.version, tuple(growth), is_new=True, notices=choice.notices)
 
 
 def _refuse_changes(session: Session, collection_id: int, choice: PoolChoice) -> None:
@@ -262,8 +273,8 @@ def _new_items(session: Session, choice: PoolChoice, known: ItemIds) -> Iterator
     last = {topic: priority for topic, priority in session.execute(greatest.group_by(PoolItem.topic_id))}
     for topic in choice.topics:
         drawn = {
-            document: (number, stratum.band.rate)
-            for number, stratum in enumerate(topic.chosen.strata, start=1)
+            document: (stratum.number, stratum.rate)
+            for stratum in topic.chosen.strata
             for document in stratum.sample.tolist()
         }
         new = [
@@ -283,13 +294,13 @@ def _insert_strata(session: Session, pool: Pool, choice: PoolChoice) -> None:
         {
             "pool_id": pool.id,
             "topic_id": topic.id,
-            "number": number,
-            "rate": stratum.band.rate,
+            "number": stratum.number,
+            "rate": stratum.rate,
             "drawn": stratum.drawn,
             "documents": encode_documents(stratum.documents),
         }
         for topic in choice.topics
-        for number, stratum in enumerate(topic.chosen.strata, start=1)
+        for stratum in topic.chosen.strata
     ]
     if rows:
         session.execute(insert(Stratum), rows)

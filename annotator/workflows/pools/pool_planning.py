@@ -21,6 +21,7 @@ from annotator.evaluation.pooling.pool_curve import (
     Present,
     curve_of_budgets,
     curve_of_depths,
+    curve_of_sample,
 )
 from annotator.evaluation.pooling.strategies import Strategy, StrategyKind, parse_strategy
 from annotator.storage import PoolItem, Topic
@@ -40,6 +41,7 @@ from annotator.storage.pools.pools import (
     topics_to_pool,
 )
 from annotator.storage.site.bulk_insert import fetch_rows
+from annotator.workflows.pools.sample_drawing import known_of_sample
 
 Numbers = tuple[int, ...]  # one value per amount
 
@@ -146,6 +148,7 @@ class PoolGrowth:
 
 @dataclass(frozen=True)
 class _Asked:
+    collection_id: int
     strategy: Strategy
     runs: Sequence[PooledRun]
     teams: Sequence[int]
@@ -230,7 +233,7 @@ def _asked(session: Session, collection_id: int, request: PoolRequest, seed: int
     if not topics:
         raise ConflictError("There is no accepted topic to pool for yet.")
     seed = check_seed(session, collection_id, seed)
-    return _Asked(strategy, runs, team_numbers(runs), topics, seed, past, memory)
+    return _Asked(collection_id, strategy, runs, team_numbers(runs), topics, seed, past, memory)
 
 
 def _planned(name: str, present: Present, added: Counts) -> Planned:
@@ -275,6 +278,13 @@ def _curve(
     pooled = {topic: one.documents for topic, one in present.items()}
     if strategy.depth is not None and strategy.definition.kind is StrategyKind.DEPTH:
         return curve_of_depths(topics, lists, asked.teams, pooled, depth=strategy.depth, own_depths=own)
+    if strategy.divides_budget:
+        return curve_of_sample(
+            *(strategy, topics, lists, asked.teams, pooled),
+            docnos_of=partial(docnos_of, session),
+            seed=asked.seed,
+            known=known_of_sample(session, asked.collection_id, strategy, topics).known,
+        )
     return curve_of_budgets(
         strategy,
         topics,

@@ -1,4 +1,4 @@
-"""Simulation of strategies on existing judgements, and replay of an adaptive pool to verify its choices."""
+"""Simulation of strategies on existing judgements, and replay of an adaptive pool or a sample to verify it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,6 +32,8 @@ from annotator.storage.collections.collection import find_collection, topic_ids
 from annotator.storage.documents.documents import docnos_of, document_ids
 from annotator.storage.judging.adaptive_choices import choices_made, events_of, items_of, judgements_of, runs_in_force
 from annotator.storage.pools.pools import packed_lists
+from annotator.storage.pools.samples import STRATEGY
+from annotator.workflows.pools.sample_replay import redraw
 
 USUAL_START_DEPTHS = (10, 0)
 # Simulating judges every list down to its depth for each strategy: about a second for 1,500 lists. More are for a job.
@@ -221,10 +223,16 @@ class _Event:
 def replay_choices(session: Session, slug: str, *, version: int | None = None) -> Replay:
     """Repeat every choice of a version from the state at the time, and report the differences.
 
-    Without `version` it is the newest that was built by an adaptive strategy. Documents and runs are compared. Raises
-    `NotFoundError` for an unknown version and `ConflictError` for one that chooses nothing.
+    Without `version` it is the newest that was built by an adaptive strategy or by the strategy sample. Of the former
+    documents and runs are compared, of the latter the documents drawn of each stratum, whose number is then the step.
+    Raises `NotFoundError` for an unknown version, and `ConflictError` for one of another strategy and for a sample
+    drawn by labels that have changed.
     """
-    pool = _adaptive_pool(session, find_collection(session, slug).id, version)
+    pool = _replayed_pool(session, find_collection(session, slug).id, version)
+    if pool.strategy == STRATEGY:
+        topics, drawn, rows = redraw(session, pool)
+        redrawn = (Difference(topic, number, docno, "", other, None) for topic, number, docno, other in rows)
+        return Replay(pool.version, pool.strategy, topics, drawn, tuple(redrawn))
     made = choices_made(session, pool.id)
     numbers = {id_: number for number, id_ in topic_ids(session, pool.collection_id).items() if id_ in made}
     differences = [
@@ -235,19 +243,20 @@ def replay_choices(session: Session, slug: str, *, version: int | None = None) -
     return Replay(pool.version, pool.strategy, len(made), sum(made.values()), tuple(differences))
 
 
-def _adaptive_pool(session: Session, collection_id: int, version: int | None) -> Pool:
+def _replayed_pool(session: Session, collection_id: int, version: int | None) -> Pool:
     pools = session.scalars(select(Pool).where(Pool.collection_id == collection_id).order_by(Pool.version)).all()
     if version is None:
-        adaptive = [pool for pool in pools if is_adaptive(pool.strategy)]
-        if not adaptive:
-            raise NotFoundError("No version of this pool was built by an adaptive strategy.")
-        return adaptive[-1]
+        replayed = [pool for pool in pools if is_adaptive(pool.strategy) or pool.strategy == STRATEGY]
+        if not replayed:
+            raise NotFoundError("No version of this pool was built by an adaptive strategy or by the strategy sample.")
+        return replayed[-1]
     found = [pool for pool in pools if pool.version == version]
     if not found:
         raise NotFoundError("There is no version %(version)d of the pool.", version=version)
-    if not is_adaptive(found[0].strategy):
+    if not is_adaptive(found[0].strategy) and found[0].strategy != STRATEGY:
         raise ConflictError(
-            "Version %(version)d was built by the strategy %(strategy)s, which does not choose by judgements.",
+            "Version %(version)d was built by the strategy %(strategy)s, which neither chooses by judgements nor draws "
+            "a sample with a budget.",
             version=version,
             strategy=found[0].strategy,
         )

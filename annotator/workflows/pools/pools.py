@@ -36,6 +36,7 @@ from annotator.storage.tables.topics import ACCEPTED
 USUAL_STRATEGY = "depth"
 USUAL_DEPTH = 10
 USUAL_AMOUNT = 100
+USUAL_BUDGET = 1_000  # of a strategy that takes it in total only
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,9 @@ def with_usual(name: str, said: Mapping[str, str | int]) -> Mapping[str, str | i
     needs = STRATEGIES[name].needs if name in STRATEGIES else ()
     if not needs or any(parameter in said for parameter in needs):
         return said
-    usual = {"depth": USUAL_DEPTH} if name == USUAL_STRATEGY else {"per_topic": USUAL_AMOUNT}
-    return {**said, **usual}
+    if name == USUAL_STRATEGY:
+        return {**said, "depth": USUAL_DEPTH}
+    return {**said, "per_topic": USUAL_AMOUNT} if "per_topic" in needs else {**said, "budget": USUAL_BUDGET}
 
 
 def list_strategies() -> Mapping[str, StrategyHelp]:

@@ -65,15 +65,23 @@ class PrelsExport:
 
 @dataclass(frozen=True)
 class Sample:
-    """The current sample: the version that drew it, and its rates from the top stratum down."""
+    """The current sample: the version that drew it, and its strata by number and rate, from the top down.
+
+    A stratum has several rates where it was drawn at another rate in another topic.
+    """
 
     version: int
-    rates: tuple[float, ...]
+    strata: tuple[tuple[int, float], ...]
 
     @property
     def is_uniform(self) -> bool:
         """Whether every document had the same inclusion probability: otherwise infAP is biased."""
-        return len(set(self.rates)) == 1
+        return len({rate for _, rate in self.strata}) == 1
+
+    def rate_of(self, number: int) -> float | None:
+        """The rate of a stratum, None when topics differ in it."""
+        rates = [rate for one, rate in self.strata if one == number]
+        return rates[0] if len(rates) == 1 else None
 
 
 def find_sample(session: Session, slug: str, *, version: int | None = None) -> Sample | None:
@@ -183,7 +191,7 @@ def _sample(session: Session, pool: Pool) -> Sample:
     rows = session.execute(
         select(Stratum.number, Stratum.rate).where(Stratum.pool_id == pool.id).distinct().order_by(Stratum.number)
     )
-    return Sample(pool.version, tuple(rate for _, rate in rows))
+    return Sample(pool.version, tuple((number, rate) for number, rate in rows))
 
 
 def _strata(session: Session, pool: Pool) -> list[SampledStratum]:
@@ -239,14 +247,19 @@ def _about(collection: Collection, pool: Pool, made_at: datetime) -> dict[str, o
 
 
 def _sizes(strata: list[SampledStratum], sample: Sample) -> list[dict[str, object]]:
-    """The sizes of the strata and of their samples, over all topics."""
+    """The sizes of the strata and of their samples, over all topics; the rate is theirs where topics differ in it."""
     documents, drawn = Counter[int](), Counter[int]()
     for stratum in strata:
         documents[stratum.number] += len(stratum.documents) // DOCUMENT_BYTES
         drawn[stratum.number] += stratum.drawn
     return [
-        {"stratum": number, "rate": rate, "documents": documents[number], "drawn": drawn[number]}
-        for number, rate in enumerate(sample.rates, start=1)
+        {
+            "stratum": number,
+            "rate": sample.rate_of(number) or drawn[number] / max(documents[number], 1),
+            "documents": documents[number],
+            "drawn": drawn[number],
+        }
+        for number in sorted({number for number, _ in sample.strata})
     ]
 
 

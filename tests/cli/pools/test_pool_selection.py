@@ -9,6 +9,7 @@ import pytest
 from adaptive import FIXTURE, AdaptiveJudge, adaptive_news
 from cli.command_line import CommandLine, write_run
 from kept import Kept
+from sampled_news import DOCNOS, sampled_news
 
 from annotator.storage import Database
 
@@ -51,6 +52,22 @@ def test_a_replay_prints_what_does_not_follow_and_fails(annotator: CommandLine) 
     assert result.exit_code == 1
     assert [line.split() for line in result.stdout.splitlines()[1:]] == [["1", "1", "c", "B", "c", "A"]]
     assert result.stderr == "Version 1, mtf: 1 choices of 1 topics replayed; different: 1.\n"
+
+
+def test_a_sample_is_drawn_by_a_machine_and_replayed(annotator: CommandLine) -> None:
+    database = Database(annotator.url)
+    with database.transaction() as session:
+        sampled_news(session, labelled=DOCNOS[:20])
+    database.close()
+    options = ("--machine", "llm", "--depth", "30", "--certainty-depth", "2", "--bands", "10", "--allocation", "equal")
+    built = annotator("pool", "build", "news", "--strategy", "sample", "--budget", "34", *options)
+    assert "has no grade for 24 of the 64 documents" in built.stderr
+    shown = annotator.done("pool", "show", "news")
+    assert "budget=34 machine=llm depth=30 certainty_depth=2 bands=10 allocation=equal frame=64" in shown
+    assert "layout" not in shown
+    replayed = annotator("pool", "replay", "news")
+    assert (replayed.exit_code, replayed.stdout) == (0, "")
+    assert replayed.stderr == "Version 2, sample: 34 choices of 2 topics replayed; different: 0.\n"
 
 
 def test_strategies_are_tried_in_a_table(fixture_runs: CommandLine) -> None:

@@ -142,6 +142,8 @@ def test_an_option_takes_the_same_kind_of_thing_everywhere() -> None:
             for name in long_names(option):
                 kinds[name][kind_of(option)].append(words)
     several = {name: dict(found) for name, found in kinds.items() if len(found) > 1}
+    # A judge is a machine, or named to draw a sample by its labels.
+    assert set(several.pop("--machine")) == {"NAME", "flag"}
     # Scores are released from a moment on; what is imported comes from a source.
     assert set(several.pop("--from")) == {"WHEN", "ir_datasets:NAME"}
     assert several == {}

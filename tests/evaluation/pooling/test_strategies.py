@@ -24,7 +24,7 @@ NEEDED: dict[StrategyKind, dict[str, str | int]] = {
 
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_what_is_stored_of_a_strategy_reads_back_the_same(name: str) -> None:
-    strategy = parse_strategy(name, NEEDED[STRATEGIES[name].kind])
+    strategy = parse_strategy(name, {"budget": 10} if name == "sample" else NEEDED[STRATEGIES[name].kind])
     assert stored_strategy(strategy.name, strategy.parameters) == strategy
     said = {key: value for key, value in strategy.parameters.items() if key in strategy.definition.takes}
     assert parse_strategy(name.upper(), said) == strategy
@@ -89,6 +89,7 @@ def test_a_depth_pool_simulated_is_one_that_grows_rank_by_rank() -> None:
         ("rrf", {"budget": 5}, None),
         ("hedge", {"budget": 5, "depth": 100}, 100),
         ("stratified", {"strata": "1-10:1, 11-60:0.5"}, 60),
+        ("sample", {"budget": 5}, 100),
     ],
 )
 def test_how_deep_a_strategy_looks_into_runs(name: str, said: dict[str, str | int], depth: int | None) -> None:
@@ -99,7 +100,14 @@ def test_how_deep_a_strategy_looks_into_runs(name: str, said: dict[str, str | in
     ("name", "said", "message"),
     [
         ("maxmen", {}, "There is no strategy “maxmen”; the nearest names are: maxmean, maxmean-ns."),
-        ("qqq", {}, "There is no strategy “qqq”; the strategies are: depth, rrf, .*, stratified."),
+        ("qqq", {}, "There is no strategy “qqq”; the strategies are: depth, rrf, .*, stratified, sample."),
+        ("sample", {}, "The strategy sample needs a budget: how many documents are to be judged in total."),
+        ("sample", {"budget": 5, "per_topic": 5}, "The strategy sample takes no per_topic"),
+        ("sample", {"budget": 5, "bands": "10, 5"}, "The bands must be ascending ranks such as 10, 30, not “10, 5”."),
+        ("sample", {"budget": 5, "bands": "10,,5"}, "The bands must be ascending ranks"),
+        ("sample", {"budget": 5, "certainty_depth": -1}, "The certainty depth must be a whole number from 0"),
+        ("sample", {"budget": 5, "allocation": "best"}, "must be neyman, proportional or equal, not “best”."),
+        ("sample", {"budget": 5, "machine": ""}, "The name of a machine judge is missing."),
         ("depth", {}, "The strategy depth needs a depth."),
         ("depth", {"depth": 7, "budget": 9}, "The strategy depth takes no budget; it takes depth."),
         ("rrf", {}, "The strategy rrf needs a budget: how many"),

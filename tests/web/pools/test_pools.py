@@ -6,6 +6,7 @@ import pytest
 from adaptive import AdaptiveJudge, adaptive_news
 from build import NOW, SLUG, labels, member, run
 from build import news as empty_news
+from sampled_news import DOCNOS, sampled_news
 from visiting import Visit, words
 
 from annotator.storage import Database, Role
@@ -30,6 +31,7 @@ EVERY = {"strategy", "priority", "per_team", "runs", "showing", "seed"}
         ("rrf", {"amount", "amount_of", "depth", "ties"}),
         ("maxmean", {"amount", "amount_of", "depth", "ties", "start_depth", "update"}),
         ("stratified", {"strata"}),
+        ("sample", {"amount", "machine", "depth", "certainty_depth", "bands", "allocation"}),
     ],
 )
 def test_only_what_a_strategy_takes_is_asked_for(
@@ -39,6 +41,24 @@ def test_only_what_a_strategy_takes_is_asked_for(
     assert answer.status_code == 200
     # Building asks for no hours.
     assert fields(answer.text) == EVERY | taken | ({"hours"} if page == "pool/plan" else set())
+
+
+def test_a_sample_is_drawn_with_a_machine_by_the_form(visit: Visit, database: Database) -> None:
+    with database.transaction() as session:
+        sampled_news(session, labelled=DOCNOS[:20])
+        member(session, "ola", Role.ORGANISER)
+    ola = visit("ola")
+    asked = {"strategy": "sample", "amount": "34", "certainty_depth": "2", "depth": "30", "allocation": "equal"}
+    page = ola.get("/collections/news/pool?strategy=sample")
+    assert '<option value="llm">llm</option>' in page.text
+    assert 'value="1000"' in page.text
+    built = ola.post("/collections/news/pool", machine="llm", showing="random", confirmed="y", **asked)
+    assert built.status_code == 303
+    told = words(ola.get("/collections/news/pool"))
+    assert "The machine “llm” has no grade for 24 of the 64 documents from which was drawn." in told
+    assert "sample for estimates documents in total 34; machine llm; depth 30; judged whole to depth 2" in told
+    refused = ola.post("/collections/news/pool", machine="who", showing="random", confirmed="y", **asked)
+    assert (refused.status_code, "There is no user “who”." in words(refused)) == (422, True)
 
 
 def test_a_strategy_is_explained_by_its_sentence(visit: Visit, news: str) -> None:

@@ -125,7 +125,7 @@ def test_estimates_from_samples_have_the_measure_for_their_mean(
 def test_four_columns_are_for_samples_of_one_rate(session: Session) -> None:
     sampled_news(session, "1-20:0.5, 21-40:0.5")
     label_all(session)
-    assert find_sample(session, SLUG) == Sample(1, (0.5, 0.5))
+    assert find_sample(session, SLUG) == Sample(1, ((1, 0.5), (2, 0.5)))
     five, four = (export(session, SLUG, made_at=NOW) for export in (export_prels, export_for_infap))
     assert columns(four.prels) == [[*line[:3], line[4]] for line in columns(five.prels)]
     assert json.loads(four.manifest)["columns"] == ["topic", "iteration", "docno", "grade"]
@@ -134,7 +134,7 @@ def test_four_columns_are_for_samples_of_one_rate(session: Session) -> None:
 def test_different_rates_are_refused_for_infap(session: Session) -> None:
     sampled_news(session)
     label_all(session)
-    assert find_sample(session, SLUG) == Sample(1, (1.0, 0.2))
+    assert find_sample(session, SLUG) == Sample(1, ((1, 1.0), (2, 0.2)))
     with pytest.raises(ConflictError, match="by which infAP is biased"):
         export_for_infap(session, SLUG, made_at=NOW)
 

@@ -1,0 +1,74 @@
+"""Samples whose budget is divided among strata: their versions, and what was found otherwise by then."""
+
+from collections.abc import Collection as SizedIterable
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from annotator.storage.site.bulk_insert import chunks, fetch_rows
+from annotator.storage.tables.judging import Judgement
+from annotator.storage.tables.pools import Contribution, Pool, PoolItem, SelectionEvent, Stratum
+from annotator.storage.tables.topics import Topic
+
+STRATEGY = "sample"
+
+
+def newest_sample(session: Session, collection_id: int, *, before: Pool | None = None) -> Pool | None:
+    """The newest version that the strategy `sample` built, of all or of those before a version."""
+    statement = select(Pool).where(Pool.collection_id == collection_id, Pool.strategy == STRATEGY)
+    if before is not None:
+        statement = statement.where(Pool.version < before.version)
+    return session.scalar(statement.order_by(Pool.version.desc()).limit(1))
+
+
+def strata_of_pool(session: Session, pool: Pool, topics: SizedIterable[int]) -> list[Stratum]:
+    """The strata of a version for some topics, by topic and number."""
+    wanted = set(topics)
+    statement = select(Stratum).where(Stratum.pool_id == pool.id).order_by(Stratum.topic_id, Stratum.number)
+    return [stratum for stratum in session.scalars(statement) if stratum.topic_id in wanted]
+
+
+def found_otherwise(session: Session, collection_id: int, *, before: Pool | None = None) -> dict[int, list[int]]:
+    """Topic id → documents that an adaptive strategy chose or a person's search found, ascending.
+
+    With `before`, a version, only those that were found when it was built.
+    """
+    of_collection = (
+        select(PoolItem.topic_id, PoolItem.document_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Topic.collection_id == collection_id)
+    )
+    searched = of_collection.join(Contribution, Contribution.pool_item_id == PoolItem.id).where(
+        Contribution.query.is_not(None)
+    )
+    chosen = of_collection.join(SelectionEvent, SelectionEvent.pool_item_id == PoolItem.id)
+    if before is not None:
+        at = select(Pool.id).where(Pool.collection_id == collection_id, Pool.version < before.version)
+        searched = searched.where(Contribution.pool_id.in_(at))
+        chosen = chosen.where(SelectionEvent.chosen_at <= before.built_at)
+    found: dict[int, set[int]] = {}
+    for statement in (searched, chosen):
+        for topic, document in session.execute(statement):
+            found.setdefault(topic, set()).add(document)
+    return {topic: sorted(documents) for topic, documents in found.items()}
+
+
+def topics_of_sample(session: Session, pool: Pool) -> dict[int, str]:
+    """Topic id → number, for the topics with strata of a version."""
+    statement = select(Topic.id, Topic.number).join(Stratum, Stratum.topic_id == Topic.id)
+    return {id_: number for id_, number in session.execute(statement.where(Stratum.pool_id == pool.id).distinct())}
+
+
+def grades_of_machine(session: Session, judge_id: int, topics: SizedIterable[int]) -> dict[int, list[tuple[int, int]]]:
+    """Topic id → the machine's current grades in these topics, (document id, grade), ascending by document."""
+    statement = (
+        select(PoolItem.topic_id, PoolItem.document_id, Judgement.grade)
+        .join(Judgement, Judgement.pool_item_id == PoolItem.id)
+        .where(Judgement.judge_id == judge_id, Judgement.current, Judgement.grade.is_not(None))
+        .order_by(PoolItem.topic_id, PoolItem.document_id)
+    )
+    found: dict[int, list[tuple[int, int]]] = {}
+    for some in chunks(sorted(topics)):
+        for topic, document, grade in fetch_rows(session, statement.where(PoolItem.topic_id.in_(some))):
+            found.setdefault(topic, []).append((document, grade))
+    return found
