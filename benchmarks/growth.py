@@ -30,6 +30,7 @@ from annotator.workflows.agreement.disagreements import DisagreementFilter, page
 from annotator.workflows.agreement.judge_quality import report_quality
 from annotator.workflows.judging.act_decisions import Act
 from annotator.workflows.judging.judging import next_task, topics_to_judge
+from annotator.workflows.judging.machine_labels import check_labels
 from annotator.workflows.judging.recording import record_acts
 from annotator.workflows.judging.topic_counting import count_changed_topics
 from annotator.workflows.judging.topic_judgements import check_packed, pack_changed_topics, read_judgements
@@ -231,7 +232,7 @@ def actions(database: Database) -> Iterator[Action]:
     yield reading("disagreements", lambda session: page_of_disagreements(session, SLUG, DisagreementFilter()))
     yield reading("judge quality", lambda session: report_quality(session, SLUG))
     yield reading("qrels export", lambda session: export_qrels(session, SLUG, made_at=now))
-    yield "database check", partial(examine, database, further=check_packed), nothing
+    yield "database check", partial(examine, database, further=[check_packed, check_labels]), nothing
 
 
 def nothing() -> None:

@@ -1,7 +1,7 @@
-"""What a judge's program gets has not one byte that depends on runs, ranks, scores or what others said.
+"""What a judge's program gets has not one byte that depends on runs, ranks, scores or grades of others and machines.
 
-Two sites have the same topics, documents and pool, and different runs, teams and grades of another judge. Jo does the
-same on both: every answer must be the same.
+Two sites have the same topics, documents and pool, and different runs, teams and grades of another judge and of a
+machine. Jo does the same on both: every answer must be the same.
 """
 
 import json
@@ -10,12 +10,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from api_matrix import MATRIX
-from build import document_file, labels, member, news, pool, run, topic_file
+from build import LIMIT, NOW, SLUG, document_file, labels, member, news, pool, run, topic_file
 from calling import NEWS, Answer, Program, token_of
 from visiting import shared_application, with_database
 
+from annotator.files import InputFile
 from annotator.settings import sqlite_url
 from annotator.storage import Database, Role
+from annotator.storage.agreement.machines import MachineFacts
+from annotator.workflows.judging import judgement_import
 
 DOCNOS = [f"d{number:02}" for number in range(12)]
 RUNS: Mapping[str, Mapping[str, Sequence[str]]] = {
@@ -39,9 +42,19 @@ def fill(database: Database, site: str) -> None:
         pool(session, depth=12, seed=5)
         graded = "".join(f"1 0 {docno} {grade}\n" for docno, grade in zip(DOCNOS, SAID[site], strict=False))
         labels(session, "nellie", graded)
+        confidence = {"one": "0.125", "other": "0.875"}[site]
+        by_machine = "".join(
+            f"{topic} Q0 {docno} {grade} {confidence} oracle\n"
+            for topic in ("1", "2")
+            for docno, grade in zip([*DOCNOS, f"beyond-{site}"], [*SAID[site], 0, 1, 2], strict=True)
+        )
+        file = InputFile("m.txt", by_machine.encode())
+        checked = judgement_import.check_judgements(session, SLUG, file, by_machine=True, unpacked_limit=LIMIT)
+        facts = MachineFacts("model-of-oracle")
+        judgement_import.store_judgements(session, SLUG, checked, judge="oracle", machine=facts, added_at=NOW)
 
 
-def test_a_judges_program_gets_the_same_bytes_whatever_the_runs_and_the_other_judge(
+def test_a_judges_program_gets_the_same_bytes_whatever_the_runs_the_other_judge_and_a_machine(
     sqlite_template: Path, tmp_path: Path
 ) -> None:
     heard = {}
@@ -55,7 +68,9 @@ def test_a_judges_program_gets_the_same_bytes_whatever_the_runs_and_the_other_ju
         database.close()
     assert len(heard["one"]) > len(MATRIX)
     assert heard["one"] == heard["other"]
-    assert not any(tag in answer for answer in heard["one"] for tag in ("zebra", "otter", "one-rest", "nellie"))
+    assert not any(
+        tag in answer for answer in heard["one"] for tag in ("zebra", "otter", "one-rest", "nellie", "oracle")
+    )
 
 
 def everything(jo: Program) -> list[str]:

@@ -48,6 +48,17 @@ def test_labels_of_a_machine_keep_its_model_and_prompt_and_name_what_is_outside_
         assert (user.kind, user.model, user.prompt) == (UserKind.MACHINE, "gpt-4o", "Grade it.\n")
 
 
+def test_labels_of_a_machine_outside_the_pool_come_back_with_their_confidences(program: Caller) -> None:
+    ola = program("ola")
+    labels = "1 Q0 a 1 0.5 m\n1 Q0 b 1 - m\n1 Q0 elsewhere 0 0.25 m\n"
+    stored = send(ola, labels, judge="umbrela", machine=True).json
+    assert (stored["added"], stored["outside_pool"]) == (3, 1)
+    written = ola.get(f"{NEWS}/judgements", format="judge")
+    assert written.data.decode() == labels.replace(" m\n", " umbrela\n")
+    unknown = ola.get(f"{NEWS}/judgements", format="judge", judge="nobody")
+    assert unknown.status_code == 404
+
+
 def test_labels_come_in_other_formats_detected_or_named(program: Caller) -> None:
     ola = program("ola")
     csv = "query-id,corpus-id,score\n1,a,1\n"

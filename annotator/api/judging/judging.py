@@ -147,6 +147,10 @@ class FormatQuery(Schema):
     pseudonyms = fields.Boolean(
         load_default=False, metadata={"description": "Replace the names of people by pseudonyms, in notes too."}
     )
+    judge = Text(
+        load_default="",
+        metadata={"description": "In the format judge: whose labels are written; without it, the only machine's."},
+    )
 
 
 class LabellingTask(Schema):
@@ -212,7 +216,7 @@ def export_judgements(call: Call) -> Response:
     asked = call.query
     secret = token_hex(3) if asked["pseudonyms"] else None
     with database().reading() as session:
-        made = judgement_files.judgement_file(session, call.slug, asked["format"], secret=secret)
+        made = judgement_files.judgement_file(session, call.slug, asked["format"], secret=secret, judge=asked["judge"])
         file = written(made.pieces)
     note_export("judgements.export", call.slug, details={name: asked[name] for name in ("format", "pseudonyms")})
     return written_response(file, made.format.media)

@@ -41,7 +41,11 @@ class LabelsQuery(Schema):
     date = fields.Date(load_default=None, metadata={"description": "The day on which the machine made its labels."})
     add_to_pool = fields.Boolean(
         load_default=False,
-        metadata={"description": "Add documents outside the pool to it; otherwise they are refused."},
+        metadata={
+            "description": (
+                "Add documents outside the pool to it; otherwise they are refused, and those of a machine stored apart."
+            )
+        },
     )
     dry_run = fields.Boolean(load_default=False, metadata={"description": "Only check and count; nothing is stored."})
     input_format = input_format(Holds.LABELS)
@@ -58,6 +62,10 @@ class LabelsImported(Schema):
     pooled = fields.Integer(required=True, metadata={"description": "The number of documents added to the pool."})
     outside = fields.Integer(
         required=True, metadata={"description": "The number of a machine's labels that are not on the scale."}
+    )
+    outside_pool = fields.Integer(
+        required=True,
+        metadata={"description": "The number of a machine's labels for documents that are not in the pool."},
     )
     outside_labels = fields.List(
         fields.Nested(FileProblem),

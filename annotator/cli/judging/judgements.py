@@ -15,6 +15,7 @@ from annotator.cli.site.options import dry_run_option, show_outcome
 from annotator.cli.site.tables import format_option, show_rows
 from annotator.evaluation.formats.input_formats import Holds
 from annotator.evaluation.outputs.registry import WRITTEN_BY
+from annotator.files import InputFile
 from annotator.workflows.judging import clarifications, judge_desk, judgement_files, judgement_import, questions
 
 
@@ -28,7 +29,9 @@ def command() -> None:
 @click.argument("file", type=FILE, required=False)
 @click.option("--judge", required=True, metavar="NAME", help="The judge; the account is created if it is new.")
 @click.option(
-    "--add-to-pool", is_flag=True, help="Add documents outside the pool to it; without this option they are refused."
+    "--add-to-pool",
+    is_flag=True,
+    help="Add documents outside the pool to it; without this option they are refused, or stored apart for a machine.",
 )
 @click.option(
     "--machine", "by_machine", is_flag=True, help="The judge is a machine, described by --model, --prompt and --date."
@@ -56,33 +59,59 @@ def import_file(
     """Import qrels or labels as the grades of one judge; -1 means unjudged.
 
     FILE has TREC's columns, BEIR's, a heading (CSV), or is JSON or Parquet; topics may be given by their queries.
-    Labels of a machine are kept apart from people's; values that are not on the scale are listed and not counted.
+    Six columns (topic, Q0, document, grade, confidence, judge) give confidences, too. Labels of a machine are kept
+    apart from people's, and may be of any documents; values that are not on the scale are listed and not counted.
     """
     machine = machine_facts(model, prompt_file, labelled_on) if by_machine else None
     if not by_machine and (model or prompt_file or labelled_on):
         raise click.UsageError("--model, --prompt and --date are of a machine: say --machine, too.")
     limit = installation.settings.unpacked_limit
     paths = [file] if file else []
-    read = given_files(paths, Holds.LABELS, input_format=input_format, sources=sources, unpacked_limit=limit)
-    if len(read) > 1:
-        raise click.UsageError("These are several files; import one at a time.")
-    given = read[0]
-    with installation.database.reading() as session:
-        checked = judgement_import.check_judgements(
-            session, slug, given, add_to_pool=add_to_pool, by_machine=by_machine, unpacked_limit=limit
-        )
-    for problem in checked.problems_outside():
-        click.echo(str(problem), err=True)
+    checked = _check(
+        installation,
+        slug,
+        given_files(paths, Holds.LABELS, input_format=input_format, sources=sources, unpacked_limit=limit),
+        add_to_pool=add_to_pool,
+        by_machine=by_machine,
+    )
     with installation.database.transaction(keep=not dry_run) as session:
         done = judgement_import.store_judgements(
             session, slug, checked, judge=judge, machine=machine, added_at=datetime.now(UTC)
         )
         note(session, "judgements.import", slug, subject=judge, details=vars(done))
+    show_outcome(_counts(judge, done), dry_run=dry_run)
+
+
+def _check(
+    installation: Installation, slug: str, read: list[InputFile], *, add_to_pool: bool, by_machine: bool
+) -> judgement_import.CheckedJudgements:
+    """Check the one file, list its labels outside the scale, and let go of its content."""
+    if len(read) > 1:
+        raise click.UsageError("These are several files; import one at a time.")
+    with installation.database.reading() as session:
+        checked = judgement_import.check_judgements(
+            session,
+            slug,
+            read.pop(),
+            add_to_pool=add_to_pool,
+            by_machine=by_machine,
+            unpacked_limit=installation.settings.unpacked_limit,
+        )
+    for problem in checked.problems_outside():
+        click.echo(str(problem), err=True)
+    return checked
+
+
+def _counts(judge: str, done: judgement_import.JudgementImport) -> str:
     counts = (
         f"Judgements of {judge}: {done.added} added, {done.changed} changed, {done.known} known already, "
         f"{done.unjudged} unjudged; documents added to the pool: {done.pooled}."
     )
-    show_outcome(counts + (f" Outside the scale: {done.outside}." if done.outside else ""), dry_run=dry_run)
+    if done.outside:
+        counts += f" Outside the scale: {done.outside}."
+    if done.outside_pool:
+        counts += f" Of documents outside the pool: {done.outside_pool}."
+    return counts
 
 
 @command.command("export")
@@ -93,16 +122,19 @@ def import_file(
     default="csv",
     show_default=True,
     type=click.Choice(list(WRITTEN_BY["judgements export"])),
-    help="A table, an object on each line, or tasks of Label Studio and the labelling configuration they fit.",
+    help="A table, an object on each line, labels of one judge, or tasks of Label Studio and their configuration.",
 )
+@click.option("--judge", metavar="NAME", help="The judge whose labels `judge` writes; by default the only machine.")
 @click.option("--pseudonyms", is_flag=True, help="Replace the names of people by pseudonyms, in notes too.")
 @click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file instead of standard output.")
 @on_installation
-def export(installation: Installation, slug: str, format_: str, output: str | None, *, pseudonyms: bool) -> None:
-    """Export all judgements, also those that were replaced; for Label Studio those that count."""
+def export(
+    installation: Installation, slug: str, format_: str, judge: str | None, output: str | None, *, pseudonyms: bool
+) -> None:
+    """Export all judgements, also those that were replaced; for Label Studio and `judge` those that count."""
     secret = token_hex(3) if pseudonyms else None
     with installation.database.reading() as session:
-        made = judgement_files.judgement_file(session, slug, format_, secret=secret)
+        made = judgement_files.judgement_file(session, slug, format_, secret=secret, judge=judge)
         content = b"".join(made.pieces)
     note_export(installation, "judgements.export", slug, details={"format": format_, "pseudonyms": pseudonyms})
     write_or_print(output, content)

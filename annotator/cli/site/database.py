@@ -21,6 +21,7 @@ from annotator.storage.site.database import file_behind
 from annotator.storage.site.migrating import upgrade_schema
 from annotator.storage.site.schema import newest_version, version_of
 from annotator.storage.site.upkeep import UpkeepError
+from annotator.workflows.judging.machine_labels import check_labels
 from annotator.workflows.judging.topic_judgements import check_packed
 
 MOST_NAMED = 10
@@ -99,7 +100,7 @@ def check(settings: Settings, acknowledged: str | None, format_: str, *, strict:
     with ended_like_ctrl_c(), _opened(settings) as database:
         refuse_without_tables(database)
         with progress_shown("Checking") as progress:
-            examination = examine(database, progress=progress, further=check_packed)
+            examination = examine(database, progress=progress, further=[check_packed, check_labels])
         lost = missing_judgements(database, told)
         file = file_behind(database.engine.url)
     for copy in left_copies(file.parent) if file is not None else ():

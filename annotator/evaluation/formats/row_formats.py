@@ -3,6 +3,7 @@
 import re
 
 from annotator.evaluation.formats.input_formats import Format, Holds, always, never
+from annotator.evaluation.formats.judge_files import is_judge_file, judge_rows
 from annotator.evaluation.formats.record_layouts import (
     columnar_labels,
     columnar_run,
@@ -18,7 +19,7 @@ from annotator.evaluation.formats.record_layouts import (
     run_table,
 )
 
-TREC = "trec"
+TREC, JUDGE_FILE = "trec", "judge"
 FEWEST_LINES = 2  # for which a detector may rely on the number of columns
 STRING = rb'"(?:[^"\\]|\\.)*"'
 DICTIONARY = re.compile(rb"\s*\{\s*(" + STRING + rb")\s*:\s*\{\s*(?:" + STRING + rb"\s*:\s*[-0-9NI]|\})")
@@ -197,6 +198,18 @@ LABEL_FORMATS = (
         never,
         columnar_labels,
         "tests/evaluation/formats/test_columnar_files.py",
+    ),
+    Format(
+        JUDGE_FILE,
+        Holds.LABELS,
+        "labels with confidence",
+        "Labels of one judge, mostly a machine: topic, Q0, document, grade, confidence (from 0 to 1, a dash for none), "
+        "judge. Name the format where no topic has a grade twice, for such a file may be a run.",
+        "1 Q0 d7 2 0.93 gpt-4o\n1 Q0 d3 0 0.81 gpt-4o\n1 Q0 d9 0 - gpt-4o\n",
+        is_judge_file,
+        judge_rows,
+        "tests/evaluation/formats/test_judge_files.py",
+        "judgements export",
     ),
     Format(
         TREC,

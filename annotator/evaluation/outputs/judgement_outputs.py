@@ -71,6 +71,7 @@ class JudgementsFormat(OutputFormat):
 
 
 CSV = "csv"
+JUDGE_FILE = "judge"
 LABEL_STUDIO, LABEL_STUDIO_CONFIG = "label-studio", "label-studio-config"
 COMMAND = ("judgements export",)
 TEST = "tests/workflows/judging/test_judgement_export.py"
@@ -108,6 +109,17 @@ JUDGEMENT_OUTPUTS = (
         commands=COMMAND,
         test=TEST,
         write=judgements_parquet,
+    ),
+    JudgementsFormat(
+        name=JUDGE_FILE,
+        writes=Writes.JUDGEMENTS,
+        title="labels with confidence",
+        about="`judgements import`, and programs that compare judges: the labels of one judge that count, also of "
+        "documents outside the pool: topic, Q0, document, grade, confidence (a dash for none), judge.",
+        media="text/plain",
+        ending="-labels.txt",
+        commands=COMMAND,
+        test=TEST,
     ),
     JudgementsFormat(
         name=LABEL_STUDIO,

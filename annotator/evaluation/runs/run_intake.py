@@ -216,6 +216,11 @@ class DocumentIds:
         """Add the row ids of newly inserted documents, without a text."""
         self._ids[numbers] = ids
 
+    def ids_of(self, numbers: Numbers) -> Numbers:
+        """Return the row ids of documents, 0 without one."""
+        ids: Numbers = self._ids[numbers]
+        return ids
+
     def warnings_of(self, run: NumberedRun) -> list[Sentence]:
         """Return warnings about the run's documents that the corpus does not have."""
         if self._listed is not None:

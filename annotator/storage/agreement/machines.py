@@ -5,15 +5,23 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import NamedTuple
 
-from sqlalchemy import exists, select, update
+from sqlalchemy import exists, or_, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
 from annotator.storage.judging.duplicates import SHOWN
 from annotator.storage.judging.imported_judgements import OUTSIDE_SCALE
+from annotator.storage.judging.machine_labels import judge_pooled
 from annotator.storage.people.accounts import find_or_add_user
 from annotator.storage.tables.documents import Document
-from annotator.storage.tables.judging import DECIDES, TAKES_NO_PLACE, Assignment, AssignmentState, Judgement
+from annotator.storage.tables.judging import (
+    DECIDES,
+    TAKES_NO_PLACE,
+    Assignment,
+    AssignmentState,
+    Judgement,
+    MachineLabels,
+)
 from annotator.storage.tables.people import User, UserKind
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import ACCEPTED, Topic
@@ -52,11 +60,14 @@ def make_machine(session: Session, user: User, facts: MachineFacts) -> None:
     Raises `ConflictError` for somebody who has been assigned documents as an adjudicator.
     """
     _hold_back(session, user)
-    if user.kind != UserKind.MACHINE:
+    was_person = user.kind != UserKind.MACHINE
+    if was_person:
         _refuse_adjudicator(session, user)
         _change_places(session, user.id, -1)
     user.kind, user.model, user.prompt = UserKind.MACHINE, facts.model, facts.prompt
     user.labelled_on = facts.labelled_on
+    if was_person:  # for labels of the time when the judge was a machine before
+        _judge_pooled(session, user.id)
 
 
 def make_person(session: Session, user: User) -> None:
@@ -92,14 +103,17 @@ def find_or_add_labeller(session: Session, name: str, facts: MachineFacts | None
 
 
 def machines_of(session: Session, collection_id: int) -> list[Machine]:
-    """The machines with current judgements in accepted topics, by name."""
-    said = (
+    """The machines with current judgements or packed labels in accepted topics, by name."""
+    of_collection = Topic.collection_id == collection_id, ACCEPTED
+    judged = (
         select(Judgement.judge_id)
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
         .join(Topic, Topic.id == PoolItem.topic_id)
-        .where(Topic.collection_id == collection_id, ACCEPTED, Judgement.current)
+        .where(*of_collection, Judgement.current)
     )
-    of_kind = select(User).where(User.kind == UserKind.MACHINE, User.id.in_(said)).order_by(User.name)
+    packed = select(MachineLabels.judge_id).join(Topic, Topic.id == MachineLabels.topic_id).where(*of_collection)
+    has_labels = or_(User.id.in_(judged), User.id.in_(packed))
+    of_kind = select(User).where(User.kind == UserKind.MACHINE, has_labels).order_by(User.name)
     return [
         Machine(user.name, MachineFacts(user.model, user.prompt, user.labelled_on)) for user in session.scalars(of_kind)
     ]
@@ -128,6 +142,17 @@ def labels_outside(session: Session, collection_id: int, topics: Collection[int]
         for name, number, docno, note, topic_id in rows
         if topic_id in wanted
     ]
+
+
+def _judge_pooled(session: Session, judge_id: int) -> None:
+    """Make judgements of packed labels of documents that were pooled while the judge was a person."""
+    session.flush()
+    labelled = select(Topic.collection_id, Topic.id).join(MachineLabels, MachineLabels.topic_id == Topic.id)
+    topics: dict[int, list[int]] = {}
+    for collection_id, topic_id in session.execute(labelled.where(MachineLabels.judge_id == judge_id).distinct()):
+        topics.setdefault(collection_id, []).append(topic_id)
+    for collection_id, of_collection in topics.items():
+        judge_pooled(session, collection_id, sorted(of_collection), judge_id)
 
 
 def _hold_back(session: Session, user: User) -> None:

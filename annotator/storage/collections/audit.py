@@ -115,7 +115,7 @@ ACTIONS: Mapping[str, Action] = {
     "jobs.cancel": Action(Subject.THING),
     "judgements.export": Action(details={"format": Kind.CODE, "pseudonyms": Kind.FLAG}),
     "judgements.import": Action(
-        Subject.ACCOUNT, _numbers("added", "changed", "known", "unjudged", "pooled", "outside")
+        Subject.ACCOUNT, _numbers("added", "changed", "known", "unjudged", "pooled", "outside", "outside_pool")
     ),
     "members.add": Action(Subject.ACCOUNT, {**_ROLE, "forced": Kind.FLAG}),
     "members.import": Action(Subject.FREE, _numbers("people")),

@@ -176,7 +176,14 @@ def _refuse_half_letters(text: str) -> None:
 
 ROWS_AT_ONCE = 1_000
 # Smaller batches for tables whose rows may be large.
-FEW_AT_ONCE = {"run_file": 1, "document": 100, "ranked_list": 50, "docno_list_part": 10, "guideline_version": 50}
+FEW_AT_ONCE = {
+    "run_file": 1,
+    "document": 100,
+    "ranked_list": 50,
+    "docno_list_part": 10,
+    "guideline_version": 50,
+    "machine_labels": 8,
+}
 
 # Tables that are not part of a collection's archive, and why.
 LEFT_OUT: Mapping[str, str] = {
@@ -228,7 +235,13 @@ OF_SITE = (
     "webhook",
 )
 
-PLURALS = {"clarification_seen": "clarifications_seen", "evidence": "evidence", "stratum": "strata", "user": "people"}
+PLURALS = {
+    "clarification_seen": "clarifications_seen",
+    "evidence": "evidence",
+    "machine_labels": "machine_labels",
+    "stratum": "strata",
+    "user": "people",
+}
 
 Ids = dict[str, "NewIds"]  # by table
 

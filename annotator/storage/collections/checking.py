@@ -247,11 +247,11 @@ def examine(
     database: Database,
     *,
     progress: Progress | None = None,
-    further: Callable[[Session], Finding] | None = None,
+    further: Sequence[Callable[[Session], Finding]] = (),
 ) -> Examination:
     """Run all checks in one snapshot; raises `UpkeepError` without tables, `ConflictError` when it does not open.
 
-    `further` is a check that SQL cannot make, for a database of this program's version.
+    `further` are checks that SQL cannot make, for a database of this program's version.
     """
     version = _version(database)
     is_ours = version == newest_version()
@@ -259,14 +259,14 @@ def examine(
 
     def show() -> None:
         if progress is not None:
-            progress(len(findings), max(len(findings), MOST_FINDINGS + (further is not None)))
+            progress(len(findings), max(len(findings), MOST_FINDINGS + len(further)))
 
     with file_checked_beside(database) as told, database.reading() as session, interruptible(session):
         for finding in _findings(session, database.is_sqlite, is_ours=is_ours):
             findings.append(finding)
             show()
-        if further is not None and is_ours:
-            findings.append(further(session))
+        for check in further if is_ours else ():
+            findings.append(check(session))
             show()
         judgements = count_judgements(session)
         if told is not None:

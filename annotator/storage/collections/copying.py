@@ -19,7 +19,15 @@ from annotator.storage.tables.epoch import DatabaseEpoch
 
 ROWS_AT_ONCE = 1_000
 # Smaller batches for large rows: a run may have hundreds of megabytes, a document several.
-FEW_AT_ONCE = {"run_file": 1, "job": 1, "job_part": 8, "document": 50, "document_words": 50, "guideline_version": 50}
+FEW_AT_ONCE = {
+    "run_file": 1,
+    "job": 1,
+    "job_part": 8,
+    "machine_labels": 8,
+    "document": 50,
+    "document_words": 50,
+    "guideline_version": 50,
+}
 # Checksums of rows are summed, since the databases may order rows differently.
 MODULUS = 1 << 256
 

@@ -54,17 +54,21 @@ class ImportedLabel:
         return is_same and not self.is_carried
 
 
-def current_labels(session: Session, collection_id: int, judge_id: int) -> dict[int, ImportedLabel]:
-    """Item id → the judge's current label, in a collection."""
+def current_labels(
+    session: Session, collection_id: int, judge_id: int, topic_ids: Sequence[int] | None = None
+) -> dict[int, ImportedLabel]:
+    """Item id → the judge's current label, in a collection or in some of its topics."""
     labels = (
         select(Judgement.pool_item_id, Judgement.id, Judgement.grade, Judgement.note, ~SHOWN)
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
         .join(Topic, Topic.id == PoolItem.topic_id)
         .where(Topic.collection_id == collection_id, Judgement.judge_id == judge_id, Judgement.current)
     )
+    several = [labels] if topic_ids is None else [labels.where(Topic.id.in_(some)) for some in chunks(list(topic_ids))]
     return {
         item: ImportedLabel(id_, grade, note, bool(is_carried))
-        for item, id_, grade, note, is_carried in fetch_rows(session, labels)
+        for one in several
+        for item, id_, grade, note, is_carried in fetch_rows(session, one)
     }
 
 

@@ -22,13 +22,16 @@ from annotator.storage.tables.judging import (
     AssignmentState,
     Judgement,
     LabelFile,
+    MachineLabels,
     Purpose,
 )
 from annotator.storage.tables.people import User, UserKind
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import Topic
 
-JUDGEMENTS, ASSIGNMENTS, FILES = (cast("Table", model.__table__) for model in (Judgement, Assignment, LabelFile))
+JUDGEMENTS, ASSIGNMENTS, FILES, MACHINE_LABELS = (
+    cast("Table", model.__table__) for model in (Judgement, Assignment, LabelFile, MachineLabels)
+)
 
 
 @dataclass(frozen=True)
@@ -50,8 +53,9 @@ def imported_labels(session: Session, file: LabelFile) -> ImportedLabels:
     own = frozenset(session.scalars(select(Judgement.id).where(_of_file(file))))
     carried = select(Judgement.id).where(Judgement.carried_from_id.in_(select(Judgement.id).where(_of_file(file))))
     items = select(Judgement.pool_item_id).where(_goes(file))
-    topics = select(PoolItem.topic_id).where(PoolItem.id.in_(items)).distinct().order_by(PoolItem.topic_id)
-    return ImportedLabels(own, frozenset(session.scalars(carried)), tuple(session.scalars(topics)))
+    packed = select(MachineLabels.topic_id).where(MachineLabels.label_file_id == file.id)
+    topics = set(session.scalars(select(PoolItem.topic_id).where(PoolItem.id.in_(items)).union(packed)))
+    return ImportedLabels(own, frozenset(session.scalars(carried)), tuple(sorted(topics)))
 
 
 def release_labels(session: Session, removal: Removal, file: LabelFile, labels: ImportedLabels) -> None:
@@ -64,6 +68,7 @@ def release_labels(session: Session, removal: Removal, file: LabelFile, labels: 
         {
             ASSIGNMENTS: and_(with_labels, lone),
             JUDGEMENTS: JUDGEMENTS.c.id.in_(select(Judgement.id).where(_goes(file))),
+            MACHINE_LABELS: MACHINE_LABELS.c.label_file_id == file.id,
             FILES: FILES.c.id == file.id,
         }
     )

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from annotator.storage.judging.duplicates import forget_loaded, settle_duplicates
 from annotator.storage.judging.leases import give_back
+from annotator.storage.judging.machine_labels import judge_pooled
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.collections import Collection, JudgingMode
 from annotator.storage.tables.judging import Assignment, AssignmentState, Purpose
@@ -39,6 +40,8 @@ def settle_needs(session: Session, collection_id: int, topic_ids: Iterable[int])
     collection = session.get_one(Collection, collection_id)
     session.flush()
     topic_ids = list(topic_ids)
+    # Before duplicates are found, which keep labels of their own.
+    judge_pooled(session, collection_id, topic_ids)
     # Duplicates of all topics first: judging locks topics before items.
     for some in chunks(topic_ids):
         settle_duplicates(session, some)

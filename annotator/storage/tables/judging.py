@@ -2,9 +2,9 @@
 
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import cast
+from typing import Any, cast
 
-from sqlalchemy import ColumnElement, ForeignKey, FromClause, Index, Table, UniqueConstraint, and_, exists, text
+from sqlalchemy import JSON, ColumnElement, ForeignKey, FromClause, Index, Table, UniqueConstraint, and_, exists, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from annotator.storage.tables.columns import NEVER_REUSED, Base, partial_index
@@ -289,6 +289,30 @@ class LabelFile(Base):
     name: Mapped[str]
     checksum: Mapped[str]
     imported_at: Mapped[datetime]
+
+
+class MachineLabels(Base):
+    """Labels that a machine gave to documents of a topic at one time, packed: a row for each import and topic.
+
+    Rows are only added. Of several labels of a document, that of the row with the greatest id counts.
+    """
+
+    __tablename__ = "machine_labels"
+    __table_args__ = (Index("ix_machine_labels_topic_id_judge_id", "topic_id", "judge_id"), NEVER_REUSED)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    topic_id: Mapped[int] = mapped_column(ForeignKey("topic.id"))
+    judge_id: Mapped[int] = mapped_column(ForeignKey("user.id"), index=True)
+    # The file that they were imported with; None for labels that were made here.
+    label_file_id: Mapped[int | None] = mapped_column(ForeignKey("label_file.id"), index=True)
+    labelled_at: Mapped[datetime]
+    # As `annotator.evaluation.qrels.machine_labels` packs them: parallel arrays.
+    documents: Mapped[bytes]
+    grades: Mapped[bytes]
+    confidences: Mapped[bytes | None]
+    probabilities: Mapped[bytes | None]
+    # Labels that are not grades of the scale: pairs of position in the arrays and text.
+    outside: Mapped[list[list[Any]]] = mapped_column(JSON, default=list)
 
 
 class TopicJudgements(Base):

@@ -51,6 +51,11 @@ class ExportForm(Form):
         choices=[SelectChoice(one.name, OUTPUT_FORMATS[one.name]) for one in JUDGEMENT_OUTPUTS],
         default=JUDGEMENT_OUTPUTS[0].name,
     )
+    judge = StringField(
+        lazy_gettext("Judge"),
+        description=lazy_gettext("Only for labels with confidence: whose they are; empty for the only machine judge."),
+        render_kw={"autocomplete": "off", "autocapitalize": "none"},
+    )
     pseudonyms = BooleanField(
         lazy_gettext("Replace names by pseudonyms"),
         description=lazy_gettext("The names of people are replaced, also in notes."),
@@ -77,7 +82,9 @@ class LabelsForm(MachineFields):
     )
     add_to_pool = BooleanField(
         lazy_gettext("Add documents that are outside the pool"),
-        description=lazy_gettext("Otherwise a file with such documents is refused."),
+        description=lazy_gettext(
+            "Otherwise a file with such documents is refused; of a machine, their labels are stored apart."
+        ),
     )
     machine = BooleanField(
         lazy_gettext("The judge is a machine"),
@@ -144,6 +151,8 @@ def add(slug: str) -> ResponseReturnValue:
     flash(_outcome(stored))
     if stored.outside:
         flash(gettext("Labels outside the scale, not counted: %(count)d.", count=stored.outside))
+    if stored.outside_pool:
+        flash(gettext("Labels of documents outside the pool, stored apart: %(count)d.", count=stored.outside_pool))
     return redirect(url_for(".show", slug=slug), 303)
 
 
@@ -153,7 +162,8 @@ def file(slug: str) -> ResponseReturnValue:
     """Every judgement in the format of `?format=`, with names or pseudonyms."""
     name, pseudonyms = request.args.get("format") or "csv", "pseudonyms" in request.args
     with database().reading() as session:
-        made = judgement_files.judgement_file(session, slug, name, secret=token_hex(3) if pseudonyms else None)
+        secret, judge = token_hex(3) if pseudonyms else None, request.args.get("judge", "").strip() or None
+        made = judgement_files.judgement_file(session, slug, name, secret=secret, judge=judge)
         content = written(made.pieces)
     note_export("judgements.export", slug, details={"format": name, "pseudonyms": pseudonyms})
     return written_response(content, made.format.media, f"{slug}{made.format.ending}")

@@ -33,6 +33,7 @@ OUTPUT_FORMATS: Mapping[str, str] = {
     "csv": lazy_gettext("CSV"),
     "json": lazy_gettext("JSON"),
     "jsonl": lazy_gettext("JSON lines"),
+    "judge": lazy_gettext("Labels with confidence, of one judge"),
     "label-studio": lazy_gettext("Label Studio: tasks"),
     "label-studio-config": lazy_gettext("Label Studio: labelling configuration"),
     "parquet": lazy_gettext("Parquet"),

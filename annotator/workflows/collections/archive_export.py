@@ -79,6 +79,9 @@ pools.jsonl         the versions of the pool, with strategy, parameters and seed
                     contributions.jsonl why; strata.jsonl are the samples, selection_events.jsonl adaptive choices
 assignments.jsonl   who was given what; judgements.jsonl what they said, with everything that was replaced later
                     (a grade, or why there is none; current says what counts); evidence.jsonl the words it was said for
+machine_labels.jsonl  the labels of machines, also of documents outside the pool, a line for each import and topic:
+                    ids of documents, grades (16-bit integers), confidences and probabilities (32-bit floating-point
+                    numbers) as base64, little-endian; outside has the labels that are no grades, by position
 questions.jsonl     what judges asked, and the answers; clarifications.jsonl the clarifications of topics,
                     each a text or a question with a public answer; clarifications_seen.jsonl who has seen which
 qrels_versions.jsonl, qrels_grades.jsonl  the qrels that were kept, with their manifests; qrels.txt those of the day of

@@ -45,8 +45,8 @@ from annotator.storage.site.upkeep import Progress
 from annotator.storage.tables.pools import Besides
 from annotator.storage.tables.runs import RUN_FILES
 
-# Ranked lists and samples contain document ids.
-WITH_DOCUMENTS = {"ranked_list", "stratum"}
+# Ranked lists, samples and labels of machines contain document ids.
+WITH_DOCUMENTS = {"machine_labels", "ranked_list", "stratum"}
 PACKING = 6
 # Storing one takes as long as some dozens of other rows.
 WEIGHT_OF_AN_ACCOUNT = 5_000

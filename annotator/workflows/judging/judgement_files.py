@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError
+from annotator.errors import ConflictError, InvalidValueError
 from annotator.evaluation.formats.document_formats import ParsedDocument
 from annotator.evaluation.formats.identifiers import natural_order
+from annotator.evaluation.formats.judge_files import judge_lines
 from annotator.evaluation.formats.pseudonyms import pseudonyms_of, without_names
 from annotator.evaluation.formats.topic_formats import ParsedTopic
 from annotator.evaluation.outputs.judgement_outputs import (
     CSV,
+    JUDGE_FILE,
     JUDGEMENT_OUTPUTS,
     LABEL_STUDIO_CONFIG,
     OF_ROWS,
@@ -23,12 +25,16 @@ from annotator.evaluation.outputs.judgement_outputs import (
 )
 from annotator.evaluation.outputs.label_studio import labelling_configuration, task
 from annotator.evaluation.outputs.output_formats import named
-from annotator.storage import Topic, UserKind
+from annotator.evaluation.qrels.machine_labels import label_rows
+from annotator.storage import Topic, User, UserKind
+from annotator.storage.agreement.machines import machines_of
 from annotator.storage.collections.bundles import people_in
-from annotator.storage.collections.collection import find_collection, scale_of
-from annotator.storage.documents.documents import corpus
+from annotator.storage.collections.collection import find_collection, scale_of, topic_ids
+from annotator.storage.documents.documents import corpus, docnos_of
+from annotator.storage.people.accounts import find_user
 from annotator.storage.tables.judging import REASONS
 from annotator.workflows.judging.judgement_export import export_judgements, judgements_csv
+from annotator.workflows.judging.machine_labels import machine_labels
 
 WRITERS = {**OF_ROWS, CSV: judgements_csv}
 NO_LINE = 0
@@ -43,14 +49,22 @@ class JudgementFile:
     without_text: int = 0
 
 
-def judgement_file(session: Session, slug: str, format_name: str, *, secret: str | None = None) -> JudgementFile:
+def judgement_file(
+    session: Session, slug: str, format_name: str, *, secret: str | None = None, judge: str | None = None
+) -> JudgementFile:
     """The judgements of a collection in the format of this name; with a secret, people have pseudonyms made from it.
 
-    Names in notes are replaced too. Raises `NotFoundError` for an unknown collection, `InvalidValueError` for an
-    unknown format, and `ConflictError` for tasks of Label Studio when no judged document has a text.
+    Names in notes are replaced too. `judge` is whose labels are written in the format of labels with confidence, by
+    default the only machine's. Raises `NotFoundError` for an unknown collection or judge, `InvalidValueError` for an
+    unknown format and for a judge that a format needs or does not take, and `ConflictError` for tasks of Label Studio
+    when no judged document has a text.
     """
     format_ = named(JUDGEMENT_OUTPUTS, format_name)
     collection = find_collection(session, slug)
+    if format_.name == JUDGE_FILE:
+        return JudgementFile(format_, _labels(session, collection.id, _judge(session, collection.id, judge), secret))
+    if judge:
+        raise InvalidValueError("Only labels with confidence are of one judge: leave the judge out.")
     if format_.name == LABEL_STUDIO_CONFIG:
         grades = [(grade.value, grade.name) for grade in scale_of(session, collection.id)]
         return JudgementFile(format_, iter([labelling_configuration(grades, REASONS)]))
@@ -66,6 +80,30 @@ def judgement_file(session: Session, slug: str, format_name: str, *, secret: str
     made = JudgementFile(format_, iter(()))
     made.pieces = _tasks(session, collection.id, rows, machines, made)
     return made
+
+
+def _judge(session: Session, collection_id: int, name: str | None) -> User:
+    """The judge of this name, or the only machine."""
+    if name:
+        return find_user(session, name)
+    machines = [one.name for one in machines_of(session, collection_id)]
+    if len(machines) != 1:
+        raise InvalidValueError(
+            "Name the judge whose labels are to be written; machine judges: %(names)s.",
+            names=", ".join(machines) or "-",
+        )
+    return find_user(session, machines[0])
+
+
+def _labels(session: Session, collection_id: int, judge: User, secret: str | None) -> Iterator[bytes]:
+    """The labels of a judge that count, topic by topic, in the order of docnos."""
+    persons = [row["name"] for row in people_in(session, collection_id) if row["kind"] == UserKind.PERSON]
+    name = judge.name if secret is None else pseudonyms_of(persons, secret).get(judge.name, judge.name)
+    topics = topic_ids(session, collection_id)
+    for number in sorted(topics, key=natural_order):
+        for labels in machine_labels(session, judge.id, [topics[number]]).values():
+            docnos = docnos_of(session, [*labels.document_ids.tolist(), *labels.outside])
+            yield judge_lines(name, number, label_rows(labels, docnos))
 
 
 def _renamed(row: JudgementRow, names: dict[str, str]) -> JudgementRow:

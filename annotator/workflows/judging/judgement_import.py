@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import Problem, Problems
 from annotator.evaluation.formats.unpacking import unpack_into
 from annotator.evaluation.pooling.ordering import judging_order
+from annotator.evaluation.qrels.label_columns import LabelFileColumns, columns_of_rows, packed_topic, read_labels
 from annotator.evaluation.qrels.label_refusals import (
     note_decided,
     note_drafts,
@@ -20,6 +21,8 @@ from annotator.evaluation.qrels.label_refusals import (
     note_outside_pool_of_dropped,
 )
 from annotator.evaluation.qrels.qrels_format import UNJUDGED, QrelsRow, readable_rows
+from annotator.evaluation.qrels.scale import note_outside_scale
+from annotator.evaluation.runs.run_intake import DocumentIds
 from annotator.files import InputFile
 from annotator.storage import (
     ACCEPTED,
@@ -40,17 +43,19 @@ from annotator.storage.collections.collection import (
 )
 from annotator.storage.documents.documents import document_ids, find_or_add_documents
 from annotator.storage.judging.imported_judgements import (
-    OUTSIDE_SCALE,
     NewLabel,
     append_labels,
     current_labels,
     given_to_decide,
 )
+from annotator.storage.judging.machine_labels import LabelsOfTopic
 from annotator.storage.people.accounts import refuse_person_elsewhere
 from annotator.storage.pools.pool_items import add_pool_items, insert_imported
 from annotator.storage.pools.pools import next_pool, next_seed, pool_item_ids
 from annotator.storage.tables.judging import OF_A_FILE
 from annotator.storage.tables.pools import Besides
+from annotator.workflows.judging.machine_labels import store_parts
+from annotator.workflows.runs.run_upload import add_missing_documents
 from annotator.workflows.topics.topics import numbers_by_query
 
 
@@ -62,16 +67,18 @@ class CheckedJudgements:
     checksum: str
     rows: tuple[QrelsRow, ...]
     outside: tuple[QrelsRow, ...] = ()
-
-    @property
-    def labels(self) -> tuple[QrelsRow, ...]:
-        """All labels, those outside the scale last."""
-        return (*self.rows, *self.outside)
+    columns: LabelFileColumns | None = None  # all labels, of a machine; there are no rows then
+    adds_to_pool: bool = False
 
     @property
     def unjudged(self) -> int:
         """The number of rows with -1."""
-        return sum(row.grade == UNJUDGED for row in self.rows)
+        return sum(row.grade == UNJUDGED for row in self.rows) if self.columns is None else self.columns.unjudged
+
+    @property
+    def count(self) -> int:
+        """The number of labels, without those that are -1."""
+        return len(self.rows) - self.unjudged if self.columns is None else self.columns.count
 
     def problems_outside(self) -> tuple[Problem, ...]:
         """The labels outside the scale, at most a hundred, with their lines."""
@@ -84,7 +91,8 @@ class CheckedJudgements:
 class JudgementImport:
     """Result of an import of labels.
 
-    `known` rows change nothing, `unjudged` are -1, `pooled` joined the pool; `outside` are not grades of the scale.
+    `known` rows change nothing, `unjudged` are -1, `pooled` joined the pool; `outside` are not grades of the scale,
+    `outside_pool` labels of a machine for documents that are not in the pool.
     """
 
     added: int
@@ -93,6 +101,7 @@ class JudgementImport:
     unjudged: int
     pooled: int
     outside: int = 0
+    outside_pool: int = 0
 
 
 def check_judgements(
@@ -108,9 +117,11 @@ def check_judgements(
 
     Raises `FileRefusedError` with every problem: the format, its topics, grades outside the scale, and documents
     outside the pool, unless they are to be added; those of a dropped topic never are. A machine's labels outside the
-    scale are not a problem.
+    scale or the pool are not a problem.
     """
     collection = find_open_collection(session, slug)
+    if by_machine:
+        return _check_labels(session, collection.id, file, add_to_pool=add_to_pool, unpacked_limit=unpacked_limit)
     topics = topic_ids(session, collection.id)
     grades = [grade.value for grade in scale_of(session, collection.id)]
     problems = Problems()
@@ -123,7 +134,6 @@ def check_judgements(
             problems,
             topics=topics,
             grades=grades,
-            takes_labels=by_machine,
             input_format=file.input_format,
             titles=numbers_by_query(session, collection.id),
         )
@@ -134,9 +144,29 @@ def check_judgements(
     note_outside_pool_of_dropped(file.name, (row for row in outside_pool if row.topic in dropped), problems)
     note_outside_pool(file.name, (row for row in outside_pool if row.topic in accepted), problems)
     problems.refuse_if_any()
-    inside = tuple(row for row in rows if row.label is None)
-    outside = tuple(row for row in rows if row.label is not None)
-    return CheckedJudgements(file.name, hashlib.sha256(file.content).hexdigest(), inside, outside)
+    return CheckedJudgements(file.name, hashlib.sha256(file.content).hexdigest(), tuple(rows), adds_to_pool=add_to_pool)
+
+
+def _check_labels(
+    session: Session, collection_id: int, file: InputFile, *, add_to_pool: bool, unpacked_limit: int
+) -> CheckedJudgements:
+    """Read and validate the labels of a machine."""
+    problems = Problems()
+    topics = topic_ids(session, collection_id)
+    drafts = topic_ids(session, collection_id, Topic.state == TopicState.DRAFT)
+    columns = read_labels(
+        file,
+        problems,
+        topics=topics.keys() - drafts.keys(),
+        drafts=drafts.keys(),
+        grades=[grade.value for grade in scale_of(session, collection_id)],
+        unpacked_limit=unpacked_limit,
+        titles=numbers_by_query(session, collection_id),
+    )
+    problems.refuse_if_any()
+    checksum = hashlib.sha256(file.content).hexdigest()
+    outside = () if columns is None else tuple(columns.outside)
+    return CheckedJudgements(file.name, checksum, (), outside, columns, adds_to_pool=add_to_pool)
 
 
 def store_judgements(
@@ -150,7 +180,8 @@ def store_judgements(
 ) -> JudgementImport:
     """Store valid labels as the judgements of `judge`; a new judge gets an account that cannot sign in.
 
-    Pairs outside the pool join it, with this import as their contribution. A label that differs from the judge's
+    Pairs outside the pool join it, with this import as their contribution; those of a machine are stored without
+    joining it, unless they are to be added. A label that differs from the judge's
     current one replaces it; importing the same file again changes nothing. Documents with the same text get the label
     too, unless the judge has given them another. With `machine` the judge is a machine: its labels do not count towards
     the judgements wanted, and those outside the scale are stored as “cannot judge”. Raises `ConflictError` when the
@@ -162,10 +193,12 @@ def store_judgements(
     user = find_or_add_labeller(session, judge, machine, added_at)
     refuse_person_elsewhere(session, collection.id, user)
     outside = len(checked.outside)
-    if _was_taken_in(session, collection.id, user.id, checked, added_at):
-        known = len(checked.labels) - checked.unjudged
-        return JudgementImport(added=0, changed=0, known=known, unjudged=checked.unjudged, pooled=0, outside=outside)
-    pairs = _pairs(session, collection.id, checked.labels)
+    label_file = _new_file(session, collection.id, user.id, checked, added_at)
+    if label_file is None:
+        return JudgementImport(0, 0, checked.count, checked.unjudged, pooled=0, outside=outside)
+    if user.kind == UserKind.MACHINE:
+        return _store_labels(session, collection, user, checked, label_file)
+    pairs = _pairs(session, collection.id, checked.rows)
     _refuse_decided(session, collection.id, user, checked, pairs)
     items = pool_item_ids(session, collection.id)
     strangers = sorted(set(pairs) - items.keys())
@@ -185,6 +218,43 @@ def store_judgements(
     )
 
 
+def _store_labels(
+    session: Session, collection: Collection, judge: User, checked: CheckedJudgements, file: LabelFile
+) -> JudgementImport:
+    """Store the labels of a machine: packed, and those of pooled documents as judgements, too."""
+    columns = checked.columns or columns_of_rows(checked.rows)
+    topics = topic_ids(session, collection.id)
+    documents = DocumentIds(columns.documents, corpus_is_loaded=False)
+    documents = add_missing_documents(session, collection.id, documents)
+    pooled = 0
+    if checked.adds_to_pool:
+        accepted = topic_ids(session, collection.id, ACCEPTED)
+        pairs = {
+            (topics[one.topic], document)
+            for one in columns.of_topics()
+            if one.topic in accepted
+            for document in documents.ids_of(one.documents).tolist()
+        }
+        strangers = sorted(pairs - pool_item_ids(session, collection.id).keys())
+        pooled = len(strangers)
+        if strangers:
+            _pool(session, collection, strangers, checked, judge.name, file.imported_at)
+    parts = (
+        LabelsOfTopic(topics[one.topic], *packed_topic(one, documents.ids_of(one.documents)))
+        for one in columns.of_topics()
+    )
+    stored = store_parts(session, collection.id, judge.id, parts, file, file.imported_at)
+    return JudgementImport(
+        stored.added,
+        stored.changed,
+        stored.known,
+        columns.unjudged,
+        pooled,
+        outside=len(columns.outside),
+        outside_pool=stored.outside_pool,
+    )
+
+
 def is_new_judge(session: Session, name: str) -> bool:
     """Whether importing labels of this judge would create an account."""
     return session.scalar(select(User.id).where(User.name == name)) is None
@@ -193,16 +263,10 @@ def is_new_judge(session: Session, name: str) -> bool:
 def _labels(prefix: str, checked: CheckedJudgements, items: Sequence[int]) -> dict[int, NewLabel]:
     """Pool item → its label in the file, if any; `items` are parallel to the labels."""
     return {
-        item: _label(f"{prefix}-{row.line}", row)
-        for item, row in zip(items, checked.labels, strict=True)
+        item: NewLabel(f"{prefix}-{row.line}", row.grade)
+        for item, row in zip(items, checked.rows, strict=True)
         if row.grade != UNJUDGED
     }
-
-
-def _label(client_id: str, row: QrelsRow) -> NewLabel:
-    if row.label is None:
-        return NewLabel(client_id, row.grade)
-    return NewLabel(client_id, None, f"{OUTSIDE_SCALE}{row.label}")
 
 
 def _append(
@@ -211,7 +275,7 @@ def _append(
     """Append the labels that differ from current ones; returns how many are new and how many changed."""
     current = current_labels(session, collection_id, judge.id)
     new = {item: label for item, label in labels.items() if item not in current or not current[item].is_own(label)}
-    append_labels(session, collection_id, judge.id, new, current, added_at, takes_place=judge.kind == UserKind.PERSON)
+    append_labels(session, collection_id, judge.id, new, current, added_at)
     changed = sum(item in current and not current[item].is_carried for item in new)
     return len(new) - changed, changed
 
@@ -221,6 +285,11 @@ def _check_still_fitting(session: Session, collection_id: int, checked: CheckedJ
     problems = Problems()
     scale = {grade.value for grade in scale_of(session, collection_id)}
     note_lost_grades(checked.name, checked.rows, scale, problems)
+    if checked.columns is not None:
+        for grade in [grade for grade in checked.columns.grades() if grade not in scale]:
+            note_outside_scale(checked.name, None, grade, scale, problems)
+        for topic in sorted(checked.columns.pieces.keys() - topic_ids(session, collection_id).keys()):
+            problems.add(checked.name, None, "The collection has no topic %(topic)s.", topic=topic)
     dropped = topic_ids(session, collection_id, DROPPED)
     outside = _outside_pool(session, collection_id, dropped, checked.rows)
     note_outside_pool_of_dropped(checked.name, outside, problems)
@@ -233,32 +302,32 @@ def _refuse_decided(
     """Refuse labels of documents the judge was given as an adjudicator; `pairs` are parallel to the labels."""
     decided = given_to_decide(session, collection_id, judge.id)
     problems = Problems()
-    rows = [row for row, pair in zip(checked.labels, pairs, strict=True) if pair in decided]
+    rows = [row for row, pair in zip(checked.rows, pairs, strict=True) if pair in decided]
     note_decided(checked.name, rows, judge.name, problems)
     problems.refuse_if_any()
 
 
-def _was_taken_in(
+def _new_file(
     session: Session, collection_id: int, judge_id: int, checked: CheckedJudgements, imported_at: datetime
-) -> bool:
-    """Whether this judge's labels of this very file were imported before; records that they are now."""
+) -> LabelFile | None:
+    """Record that this judge's labels of this file are imported now; None when they were before."""
     same = select(LabelFile.id).where(
         LabelFile.collection_id == collection_id,
         LabelFile.judge_id == judge_id,
         LabelFile.checksum == checked.checksum,
     )
     if session.scalar(same) is not None:
-        return True
-    session.add(
-        LabelFile(
-            collection_id=collection_id,
-            judge_id=judge_id,
-            name=checked.name,
-            checksum=checked.checksum,
-            imported_at=imported_at,
-        )
+        return None
+    file = LabelFile(
+        collection_id=collection_id,
+        judge_id=judge_id,
+        name=checked.name,
+        checksum=checked.checksum,
+        imported_at=imported_at,
     )
-    return False
+    session.add(file)
+    session.flush()
+    return file
 
 
 def _outside_pool(

@@ -231,7 +231,7 @@ def _documents_of(session: Session, collection_id: int, intake: RunIntake, docno
         list_parts=listed,
         index=None if index is None else index.has,
     )
-    _find_documents(session, collection_id, documents)
+    find_documents(session, collection_id, documents)
     return documents
 
 
@@ -257,7 +257,7 @@ def store_runs(
     collection = lock_open_collection(session, slug)
     topics = topic_ids(session, collection.id)
     _check_fit(session, collection.id, checked)
-    documents = {one: _all_added(session, collection.id, one) for one in {run.documents for run in checked}}
+    documents = {one: add_missing_documents(session, collection.id, one) for one in {run.documents for run in checked}}
     runs = []
     for one, own in zip(checked, its_details, strict=True):
         run = _begun(session, one, uploaded_at)
@@ -321,7 +321,7 @@ def _topics_for(session: Session, collection_id: int, sender: Sender) -> Mapping
     return topic_ids(session, collection_id, *([] if sender.organises else [Topic.state != TopicState.DRAFT]))
 
 
-def _find_documents(session: Session, collection_id: int, documents: DocumentIds) -> None:
+def find_documents(session: Session, collection_id: int, documents: DocumentIds) -> None:
     """Look up the ids of documents that have a row."""
     count, docnos = documents.missing_count, (docnos for _, docnos in documents.missing())
     for rows in stored_documents(session, collection_id, count, docnos, with_text=documents.corpus_is_loaded):
@@ -381,10 +381,10 @@ def _filled(details: RunDetails, metadata: IrMetadata) -> RunDetails:
     return replace(details, description=details.description or metadata.description, run_type=run_type)
 
 
-def _all_added(session: Session, collection_id: int, checked: DocumentIds) -> DocumentIds:
+def add_missing_documents(session: Session, collection_id: int, checked: DocumentIds) -> DocumentIds:
     """Insert rows for documents without one; the checked mapping is not modified, in case of a rollback."""
     documents = checked.copy()
-    _find_documents(session, collection_id, documents)
+    find_documents(session, collection_id, documents)
     for numbers, docnos in documents.missing():
         documents.give(numbers, add_documents(session, collection_id, docnos))
     return documents

@@ -18,6 +18,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from annotator.errors import AnnotatorError, FileRefusedError
+from annotator.evaluation.qrels.machine_labels import pack_labels
 from annotator.files import InputFile
 from annotator.settings import sqlite_url
 from annotator.storage import (
@@ -29,6 +30,7 @@ from annotator.storage import (
     Evidence,
     FactColumn,
     Judgement,
+    MachineLabels,
     Membership,
     Pool,
     PoolItem,
@@ -132,9 +134,11 @@ def fill(session: Session) -> None:
     judgement = one(session, Judgement.id)
     qualifying = QualifyingItem(topic_id=topic, document_id=document, position=1, known_grade=1, explanation="so")
     qualifying.collection_id = one(session, Collection.id)
+    packed = pack_labels([document], [1], confidences=[0.25], probabilities=[[0.25, 0.75]], outside={document + 1: "?"})
     session.add_all(
         [
             qualifying,
+            MachineLabels(topic_id=topic, judge_id=jo, labelled_at=NOW, **packed._asdict()),
             Evidence(judgement_id=judgement, start=0, end=4, text="Text"),
             TopicNote(topic_id=topic, judge_id=jo, text="고양이도", changed_at=NOW),
             TopicMark(topic_id=topic, judge_id=jo, words="cats", position=1),

@@ -262,7 +262,7 @@ def test_the_check_names_topics_whose_packed_judgements_differ(judged: Database)
     with judged.transaction() as session:
         second = session.scalars(select(Topic.id).where(Topic.number == "2")).one()
         session.execute(update(TopicJudgements).where(TopicJudgements.topic_id == second).values(docnos=b"b"))
-    found = examine(judged, further=check_packed).wrong
+    found = examine(judged, further=[check_packed]).wrong
     assert [(one.what, one.count) for one in found] == [
         ("Topics whose packed judgements are not those that are stored (news 2)", 1)
     ]
