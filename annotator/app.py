@@ -86,7 +86,7 @@ def wsgi() -> Flask:
     settings = Settings.from_environment()
     refuse_weak_key(settings)
     write_log(settings.log_format)
-    return create_app(settings, Database(settings.database_url, settings.replica_url))
+    return create_app(settings, Database(settings.database_url, settings.replica_url, settings.search_folder))
 
 
 def _configuration(settings: Settings) -> dict[str, object]:

@@ -81,6 +81,9 @@ class Settings:
     document_sources: tuple[str, ...] = ()
     #: The folder for the indexes of such folders; empty: beside the database's file, PostgreSQL needs one.
     index_folder: str = ""
+    #: A folder for the search index, with the extra `search`, for corpora of millions of documents; each server and
+    #: worker needs it. Empty: the index of the database.
+    search_folder: str = ""
     #: `1` accepts the demonstration's passwords, which everybody knows.
     demonstration: bool = False
     #: For how many days what was deleted can be restored.
@@ -342,6 +345,7 @@ KINDS: Mapping[str, Kind] = {
     "outgoing_hosts": Kind("outgoing_hosts", _outgoing_hosts, ",".join, (list,)),
     "document_sources": Kind("document_sources", _document_sources, ",".join, (list,)),
     "index_folder": Kind("index_folder", _text),
+    "search_folder": Kind("search_folder", _text),
     "deletion_days": Kind("deletion_days", _count(1, 3650), types=(int,)),
     "demonstration": Kind("demonstration", _switch, _as_switch, (bool, int)),
 }

@@ -1,12 +1,12 @@
 """Costs of a corpus with texts: import, index, disk and queries, beside SQLite's FTS5 alone.
 
-    python -m benchmarks.corpus [--documents N ...] [--repeat N] [--data FOLDER]
+    python -m benchmarks.corpus [--documents N ...] [--repeat N] [--data FOLDER] [--in-folder]
 
 The passages are synthetic: about 60 words each, as MS MARCO's, of a vocabulary with Zipf's distribution. Import and
 index are of whole commands. A query is what a page of results asks: the number of matches, the best twenty with their
 snippets, and the number of documents that are not indexed yet. Cold queries begin with an empty page cache of SQLite,
-not of the operating system. The peers index the same texts and nothing else: FTS5 with its own tokens, and Tantivy,
-where it is installed (`pip install tantivy`), with our tokens and our query language.
+not of the operating system. The peer indexes the same texts and nothing else: FTS5 with its own tokens. With
+`--in-folder` the index is in a folder, by Tantivy (extra `search`), and not in the database.
 """
 
 import argparse
@@ -18,15 +18,13 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
-from importlib.util import find_spec
-from math import nan
 from pathlib import Path
 from statistics import quantiles
 
 from annotator.settings import sqlite_url
 from annotator.storage import Database
 from annotator.workflows.documents import search
-from benchmarks import corpus_tantivy, synthetic
+from benchmarks import synthetic
 from benchmarks.costs import Cost, cost_of_call, cost_of_process, peak_megabytes
 
 SLUG = "corpus"
@@ -47,6 +45,7 @@ def main() -> None:
     parser.add_argument("--documents", nargs="+", type=int, default=[100_000])
     parser.add_argument("--repeat", type=int, default=40, help="queries of each kind")
     parser.add_argument("--memory", action="store_true", help="import the first file once more for its peak memory")
+    parser.add_argument("--in-folder", action="store_true", help="index in a folder")
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="keeps the passages, and has the databases")
     given = parser.parse_args()
     print(f"{os.cpu_count()} processors; {os.getloadavg()[0]:.1f} of them were busy before this began.")
@@ -62,6 +61,7 @@ def measure(documents: int, folder: Path, given: argparse.Namespace) -> None:
     files = [synthetic.passages(data / f"passages-{first}-{count}.tsv", first, count) for first, count in counts]
     print(f"\n{documents:,} documents, {sum(file.stat().st_size for file in files) / 1e6:,.0f} MB\n")
     path, peer = folder / "corpus.sqlite", folder / "peer.sqlite"
+    os.environ["ANNOTATOR_SEARCH_FOLDER"] = str(folder / "indexes") if given.in_folder else ""
     begin(path)
     if given.memory:
         print(f"{peak_megabytes([*IMPORT, str(files[0])]):,.0f} MB of memory at most for the first file")
@@ -71,14 +71,12 @@ def measure(documents: int, folder: Path, given: argparse.Namespace) -> None:
     print_row("import with index", cost, documents, reached)
     for name, size in sizes(path):
         print(f"  {name:30} {size / documents:8,.0f} bytes a document")
+    if given.in_folder:
+        size = sum(file.stat().st_size for file in (folder / "indexes").rglob("*"))
+        print(f"  {'folder':30} {size / documents:8,.0f} bytes a document")
     print_row("FTS5 alone", cost_of_call(lambda: index_alone(files, peer)), documents)
     print(f"  {'file':30} {peer.stat().st_size / documents:8,.0f} bytes a document")
-    tantivy = folder / "tantivy"
-    if find_spec("tantivy") is not None:
-        print_row("Tantivy alone", cost_of_call(lambda: corpus_tantivy.index(files, tantivy)), documents)
-        size = sum(file.stat().st_size for file in tantivy.iterdir())
-        print(f"  {'folder':30} {size / documents:8,.0f} bytes a document")
-    print_queries(path, peer, tantivy, given.repeat)
+    print_queries(path, peer, given.repeat)
 
 
 def begin(path: Path) -> None:
@@ -138,13 +136,13 @@ def made_queries(repeat: int) -> dict[str, list[str]]:
     return {name: [make() for _ in range(repeat)] for name, make in kinds.items()}
 
 
-def print_queries(path: Path, peer: Path, tantivy: Path, repeat: int) -> None:
+def print_queries(path: Path, peer: Path, repeat: int) -> None:
     """Print the times of queries of each kind."""
-    headings = ("found", "median", "p95", "cold p95", "FTS5 alone p95", "Tantivy p95")
-    widths = (9, 8, 8, 9, 15, 12)
+    headings = ("found", "median", "p95", "cold p95", "FTS5 alone p95")
+    widths = (9, 8, 8, 9, 15)
     line = " ".join(heading.rjust(width) for heading, width in zip(headings, widths, strict=True))
     print(f"\n{'query, milliseconds':24} {line}")
-    database = Database(sqlite_url(path))
+    database = opened(path)
     every = []
     for name, queries in made_queries(repeat).items():
         cold = [milliseconds(partial(cold_page, path, query)) for query in queries]
@@ -152,17 +150,20 @@ def print_queries(path: Path, peer: Path, tantivy: Path, repeat: int) -> None:
         times = [milliseconds(partial(page, database, query)) for query in queries]
         with closing(sqlite3.connect(peer)) as connection:
             alone = [milliseconds(partial(peers_page, connection, query)) for query in queries]
-        theirs = corpus_tantivy.Searcher(tantivy) if tantivy.exists() else None
-        tantivys = [milliseconds(partial(theirs.page, query)) for query in queries] if theirs else [nan] * 2
         every += times
         print(
             f"{name:24} {found:9,.0f} {of_hundred(times, 50):8.1f} {of_hundred(times, 95):8.1f} "
-            f"{of_hundred(cold, 95):9.1f} {of_hundred(alone, 95):15.1f} {of_hundred(tantivys, 95):12.1f}"
+            f"{of_hundred(cold, 95):9.1f} {of_hundred(alone, 95):15.1f}"
         )
     p95 = of_hundred(every, 95)
     reached = "reached" if p95 <= MOST_MILLISECONDS else "MISSED"
     print(f"{'all':24} {'':9} {of_hundred(every, 50):8.1f} {p95:8.1f} {reached}")
     database.close()
+
+
+def opened(path: Path) -> Database:
+    """The database, with the index where this process has it."""
+    return Database(sqlite_url(path), search_folder=os.environ["ANNOTATOR_SEARCH_FOLDER"])
 
 
 def page(database: Database, query: str) -> int:
@@ -175,7 +176,7 @@ def page(database: Database, query: str) -> int:
 
 def cold_page(path: Path, query: str) -> None:
     """The same with a new connection."""
-    database = Database(sqlite_url(path))
+    database = opened(path)
     page(database, query)
     database.close()
 

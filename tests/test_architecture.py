@@ -82,7 +82,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "client": {"errors", "files", "httpx"},
     # The door for programs and notebooks, which has no database.
     "library": {"errors", "evaluation", "numpy", "ir_measures"},
-    "storage": {"errors", "files", "garbage_collection", "installed", "alembic", "sqlalchemy"},
+    "storage": {"errors", "files", "garbage_collection", "installed", "alembic", "sqlalchemy", "tantivy"},
     "workflows": {
         "errors",
         "files",

@@ -40,6 +40,7 @@ def test_another_process_reads_the_same_settings() -> None:
         outgoing_hosts=("hooks.example.org", "::1"),
         document_sources=("/corpora", "ir_datasets:vaswani"),
         index_folder="/indexes",
+        search_folder="/search",
         deletion_days=7,
         demonstration=True,
     )

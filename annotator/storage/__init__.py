@@ -24,6 +24,7 @@ from annotator.storage.tables.documents import (
     DocumentFetch,
     DocumentSource,
     DocumentWords,
+    SearchableDocument,
     SourceKind,
 )
 from annotator.storage.tables.epoch import DatabaseEpoch
@@ -139,6 +140,7 @@ __all__ = [
     "RunFile",
     "RunType",
     "ScoresShown",
+    "SearchableDocument",
     "SelectionEvent",
     "Showing",
     "SourceKind",

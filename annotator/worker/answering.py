@@ -57,7 +57,7 @@ class Answering:
 
     def __init__(self, settings: Settings) -> None:
         """Create the application; CSRF was checked when the form was submitted, with its own token."""
-        self.database = AnsweringDatabase(settings.database_url, settings.replica_url)
+        self.database = AnsweringDatabase(settings.database_url, settings.replica_url, settings.search_folder)
         self.pages: Flask = create_app(settings, self.database)
         self.pages.config.update(WTF_CSRF_ENABLED=False)
 

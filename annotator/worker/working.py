@@ -74,7 +74,7 @@ class Worker:
         if not only_short:
             self._pages()
         # Not the application's engine: heartbeats are committed independently of the job.
-        self._database = Database(settings.database_url)
+        self._database = Database(settings.database_url, search_folder=settings.search_folder)
         self._indexing = Indexing(self._database)
         self._restorable = timedelta(days=settings.deletion_days)
         self._taken: TakenJob | None = None
@@ -317,16 +317,16 @@ class Indexing:
         return is_due
 
     def _indexed(self) -> bool:
-        with self._database.reading() as session:
-            several = search.words_to_index(session, after=self._after)
-        if not several:
+        words = search.next_words(self._database, self._after)
+        if words is None:
             return self._merged()
+        several, index = words
         if not self._is_tuned:
             with self._database.transaction() as session:
                 search.tune_index(session)
             self._is_tuned = True
         with self._database.transaction() as session:
-            search.index_some(session, several)
+            index(session)
         self._after = several[-1].document_id
         return True
 

@@ -20,7 +20,11 @@ def _one_engine_for_all_commands(shared_sqlite: Database, monkeypatch: pytest.Mo
     """A statement is compiled once and not by each command anew, half of what a command takes."""
     shared = shared_sqlite.engine.url
     monkeypatch.setattr(
-        installation, "Database", lambda url: copy(shared_sqlite) if make_url(url) == shared else Database(url)
+        installation,
+        "Database",
+        lambda url, **others: (
+            copy(shared_sqlite) if make_url(url) == shared and not any(others.values()) else Database(url, **others)
+        ),
     )
 
 

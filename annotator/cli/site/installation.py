@@ -55,7 +55,7 @@ def on_installation(command: Callable[Concatenate[Installation, Options], None])
 
 @contextmanager
 def _opened(settings: Settings, *, makes: bool) -> Iterator[Installation]:
-    database = Database(settings.database_url)
+    database = Database(settings.database_url, search_folder=settings.search_folder)
     try:
         if not makes:
             refuse_without_tables(database)

@@ -10,6 +10,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from annotator.errors import BusyError
+from annotator.storage.documents.searchable import folder_of, forget_searchable, has_searchable
 from annotator.storage.site.transient_errors import PRIMARY_CODE
 from annotator.storage.tables.documents import SQLITE_INDEX
 
@@ -61,7 +62,11 @@ def _is_damage(error: DBAPIError) -> bool:
 
 
 def has_usable_index(session: Session) -> bool:
-    """Whether SQLite's index can be read; PostgreSQL looks after its own."""
+    """Whether the index in SQLite's file, or in a folder, can be read; PostgreSQL looks after its own."""
+    folder = folder_of(session)
+    if folder is not None:
+        # Documents that it lacks without a record are indexed like any others.
+        return folder.is_usable() or not has_searchable(session)
     if session.get_bind().dialect.name != "sqlite":
         return True
     try:
@@ -75,9 +80,14 @@ def has_usable_index(session: Session) -> bool:
 
 
 def mend_index(session: Session) -> bool:
-    """Replace an unreadable index of SQLite by an empty one; return whether it was replaced."""
+    """Replace an unreadable index of SQLite, or in a folder, by an empty one; return whether it was replaced."""
     if has_usable_index(session):
         return False
+    folder = folder_of(session)
+    if folder is not None:
+        folder.remove()
+        forget_searchable(session)
+        return True
     is_there = text("SELECT 1 FROM sqlite_master WHERE name = 'document_words_index'")
     least = LEAST_FOR_DROPPING if session.scalar(is_there) else ()
     for statement in (*least, *FORGET, *SQLITE_INDEX):

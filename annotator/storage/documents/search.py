@@ -1,9 +1,9 @@
-"""Full-text index of documents: FTS5 on SQLite, a tsvector on PostgreSQL."""
+"""Full-text index of documents: FTS5 on SQLite, a tsvector on PostgreSQL, or on either an index in a folder."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
     Column,
@@ -13,29 +13,42 @@ from sqlalchemy import (
     MetaData,
     String,
     Table,
-    and_,
     delete,
     event,
     exists,
     func,
     insert,
-    literal,
     literal_column,
-    not_,
-    or_,
     select,
     text,
 )
-from sqlalchemy.dialects.postgresql import TSQUERY, TSVECTOR
 from sqlalchemy.orm import Session
 
 from annotator.errors import NotAllowedError
 from annotator.storage.documents.documents import ROWS_AT_ONCE, TEXTS_AT_ONCE
 from annotator.storage.documents.index_repair import index_needed
+from annotator.storage.documents.search_conditions import (
+    VECTOR,
+    HasAny,
+    SearchCondition,
+    has_any,
+    matches_words,
+    tsquery_value,
+)
+from annotator.storage.documents.searchable import (
+    folder_of,
+    forget_searchable,
+    has_searchable,
+    mark_searchable,
+    searchable_among,
+)
 from annotator.storage.site.bulk_insert import chunks, fetch_rows, ids_as_rows, insert_rows
 from annotator.storage.tables.collections import AuditEvent
-from annotator.storage.tables.documents import WORDS, Document, DocumentWords, _make_index
+from annotator.storage.tables.documents import SEARCHABLE, WORDS, Document, _make_index
 from annotator.storage.tables.pools import PoolItem
+
+if TYPE_CHECKING:
+    from annotator.storage.documents.search_folder import SearchFolder
 
 event.listen(WORDS, "after_create", _make_index)
 
@@ -50,27 +63,12 @@ FTS5 = Table(
     Column(RANK, Integer),
 )
 ITSELF: ColumnElement[str] = literal_column("document_words_index")  # FTS5 uses the table's name for the whole row
-VECTOR = literal_column("document_words.vector", TSVECTOR)
 
 # So many documents are looked up in SQLite's index one by one, in less time than all matches of a common word are read.
 FEW_IDS = 100
 
 # Normalises by document length; see the documentation of ts_rank.
 DIVIDED_BY_LENGTH = 1
-
-
-@dataclass(frozen=True)
-class SearchCondition:
-    """A query in the syntax of each database.
-
-    `tsquery` has the words that a document must contain, for PostgreSQL's index look-up; `exact` is the full condition.
-    `any_of` are the parts of a query that are joined by OR: a document matches one of them or more.
-    """
-
-    fts5: str
-    tsquery: str
-    exact: ColumnElement[bool]
-    any_of: tuple["SearchCondition", ...] = ()
 
 
 @dataclass(frozen=True)
@@ -93,28 +91,6 @@ class FoundTexts:
     more: bool = False
 
 
-def has_phrase(words: Sequence[str], opens: bool) -> ColumnElement[bool]:  # noqa: FBT001 - one of several conditions
-    """PostgreSQL condition: the words occur as a phrase; with `opens` the last one is a prefix.
-
-    A tsvector keeps no positions above 16,383 and at most 256 per word, so phrases are matched in the text.
-    """
-    phrase = " ".join(words)
-    if len(words) == 1:
-        return _matches(f"'{phrase}'" + (":*" if opens else ""))
-    padded = literal(" ") + DocumentWords.words + literal(" ")
-    return func.strpos(padded, f" {phrase}" if opens else f" {phrase} ") > 0
-
-
-def has_all(parts: Sequence[ColumnElement[bool]], without: Sequence[ColumnElement[bool]]) -> ColumnElement[bool]:
-    """PostgreSQL condition: all of `parts` and none of `without`."""
-    return and_(*parts, *map(not_, without))
-
-
-def has_any(parts: Sequence[ColumnElement[bool]]) -> ColumnElement[bool]:
-    """PostgreSQL condition: any of `parts`."""
-    return or_(*parts)
-
-
 # Ranking reads every match. Ten thousand take a few hundredths of a second; of five million documents, half have “the”.
 MOST_RANKED = 10_000
 
@@ -124,8 +100,14 @@ def find_words(session: Session, collection_id: int, wanted: SearchCondition, *,
     """Up to `most` of the matching documents from offset `first` on, ordered by rank and docno.
 
     Of more than `MOST_RANKED` matches, as many are chosen, and ordered: of a query joined by OR those with its rarest
-    parts, ranked by these parts; of any other query those imported first, in that order.
+    parts, ranked by these parts; of any other query those imported first, in that order. An index in a folder
+    ranks all.
     """
+    folder = folder_of(session)
+    if folder is not None:
+        if not has_searchable(session):
+            return FoundTexts(0, ())
+        return _found_in_folder(session, folder, collection_id, wanted, first, most)
     total = _count_up_to(session, collection_id, wanted, MOST_RANKED + 1)
     if total <= MOST_RANKED:
         return FoundTexts(total, _ranked(session, collection_id, wanted, first, most))
@@ -139,6 +121,16 @@ def find_words(session: Session, collection_id: int, wanted: SearchCondition, *,
     ids = select(Document.id).select_from(source).where(condition).order_by(by_import)
     chosen = session.scalars(ids.limit(max(min(most, MOST_RANKED - first), 0)).offset(first)).all()
     return FoundTexts(MOST_RANKED, _texts(session, chosen), more=True)
+
+
+def _found_in_folder(
+    session: Session, folder: "SearchFolder", collection_id: int, wanted: SearchCondition, first: int, most: int
+) -> FoundTexts:
+    """The same of the folder, without hits of texts that were replaced or deleted since they were indexed."""
+    total, ids = folder.find(collection_id, wanted.wanted, first=first, most=most)
+    present = searchable_among(session, ids)
+    texts = _texts(session, [id_ for id_ in ids if id_ in present])
+    return FoundTexts(total - (len(ids) - len(present)), texts)
 
 
 def _count_up_to(session: Session, collection_id: int, wanted: SearchCondition, most: int) -> int:
@@ -175,12 +167,18 @@ def _rarest_parts(session: Session, collection_id: int, wanted: SearchCondition)
         "(" + " OR ".join(part.fts5 for part in rarest) + ")",
         "(" + " | ".join(part.tsquery for part in rarest) + ")",
         has_any([part.exact for part in rarest]),
+        HasAny([part.wanted for part in rarest]),
     )
 
 
 @index_needed()
 def found_among(session: Session, collection_id: int, wanted: SearchCondition, ids: Iterable[int]) -> set[int]:
     """The ids among `ids` that match the query."""
+    folder = folder_of(session)
+    if folder is not None:
+        if not has_searchable(session):
+            return set()
+        return searchable_among(session, list(folder.among(collection_id, wanted.wanted, sorted(set(ids)))))
     source, condition, _ = _search(session, collection_id, wanted)
     statement = select(Document.id).select_from(source).where(condition)
     wanted_ids = sorted(set(ids))
@@ -205,8 +203,8 @@ def _search(
         matches = ITSELF.op("MATCH", is_comparison=True)(wanted.fts5)
         return source, condition & matches, func.bm25(ITSELF)
     source = WORDS.join(Document, Document.id == WORDS.c.document_id)
-    rank = func.ts_rank(VECTOR, _tsquery(wanted.tsquery), DIVIDED_BY_LENGTH)
-    return source, condition & _matches(wanted.tsquery) & wanted.exact, rank.desc()
+    rank = func.ts_rank(VECTOR, tsquery_value(wanted.tsquery), DIVIDED_BY_LENGTH)
+    return source, condition & matches_words(wanted.tsquery) & wanted.exact, rank.desc()
 
 
 def _texts(session: Session, ids: Sequence[int]) -> list[FoundText]:
@@ -219,7 +217,12 @@ def _texts(session: Session, ids: Sequence[int]) -> list[FoundText]:
 
 @index_needed()
 def index_documents(session: Session, words: Iterable[tuple[int, str]]) -> int:
-    """Add documents that are not indexed to the index, each with its words; return their number."""
+    """Add documents that are not indexed to the index, each with its words; return their number.
+
+    Without an effect where the index is in a folder, to which a worker writes.
+    """
+    if folder_of(session) is not None:
+        return sum(1 for _ in words)
     tables = [(WORDS, ("document_id", "words"))]
     if session.get_bind().dialect.name == "sqlite":
         tables.append((FTS5, ("rowid", "words")))
@@ -235,6 +238,7 @@ def index_documents(session: Session, words: Iterable[tuple[int, str]]) -> int:
 @index_needed()
 def forget_documents(session: Session, document_ids: Sequence[int]) -> None:
     """Remove documents from the index; those that are not indexed are ignored."""
+    forget_searchable(session, document_ids)
     for chunk in chunks(list(document_ids)):
         session.execute(delete(WORDS).where(WORDS.c.document_id.in_(chunk)))
 
@@ -255,14 +259,6 @@ def pooled_items(session: Session, topic_id: int, document_ids: Sequence[int]) -
     }
 
 
-def _matches(tsquery: str) -> ColumnElement[bool]:
-    return VECTOR.op("@@", is_comparison=True)(_tsquery(tsquery))
-
-
-def _tsquery(query: str) -> ColumnElement[str]:
-    return literal(query).cast(TSQUERY)
-
-
 # A LIMIT keeps SQLite from joining the rows of documents before most of them are excluded.
 ALL: ColumnElement[int] = literal_column("9223372036854775807")
 
@@ -272,6 +268,7 @@ class UnindexedText:
     """A document to be indexed; by the hash a text that changes before it is indexed is recognised."""
 
     id: int
+    collection_id: int
     title: str
     body: str
     text_hash: str | None
@@ -282,8 +279,12 @@ class WordsToIndex:
     """The words to index for a document, computed from the text with this hash."""
 
     document_id: int
+    collection_id: int
     text_hash: str | None
     words: str
+
+
+TEXT_COLUMNS = (Document.id, Document.collection_id, Document.title, Document.body, Document.text_hash)
 
 
 def unindexed_texts(session: Session, *, after: int, most: int, most_characters: int) -> list[UnindexedText]:
@@ -292,14 +293,14 @@ def unindexed_texts(session: Session, *, after: int, most: int, most_characters:
     The last one is the first with which they have `most_characters` or more.
     """
     # Ids first: PostgreSQL may sort or hash all candidates, which is expensive with their texts.
-    wanted = select(Document.id).where(Document.id > after, Document.body.is_not(None), _lacks_words())
+    wanted = select(Document.id).where(Document.id > after, Document.body.is_not(None), _lacks_words(session))
     ids = session.scalars(wanted.order_by(Document.id).limit(most)).all()
-    columns = select(Document.id, Document.title, Document.body, Document.text_hash).order_by(Document.id)
+    columns = select(*TEXT_COLUMNS).order_by(Document.id)
     texts = []
     for start in range(0, len(ids), TEXTS_AT_ONCE):
         some = ids_as_rows(session, ids[start : start + TEXTS_AT_ONCE])
-        for id_, title, body, text_hash in fetch_rows(session, columns.where(Document.id.in_(some))):
-            texts.append(UnindexedText(id_, title, body or "", text_hash))
+        for id_, collection_id, title, body, text_hash in fetch_rows(session, columns.where(Document.id.in_(some))):
+            texts.append(UnindexedText(id_, collection_id, title, body or "", text_hash))
             most_characters -= len(title) + len(body or "")
             if most_characters <= 0:
                 return texts
@@ -309,12 +310,12 @@ def unindexed_texts(session: Session, *, after: int, most: int, most_characters:
 def texts_of(session: Session, collection_id: int, *, after: int, most: int) -> list[UnindexedText]:
     """Up to `most` documents of a collection with a text and ids greater than `after`, indexed or not, by id."""
     rows = session.execute(
-        select(Document.id, Document.title, Document.body, Document.text_hash)
+        select(*TEXT_COLUMNS)
         .where(Document.collection_id == collection_id, Document.body.is_not(None), Document.id > after)
         .order_by(Document.id)
         .limit(most)
     )
-    return [UnindexedText(id_, title, body or "", text_hash) for id_, title, body, text_hash in rows]
+    return [UnindexedText(id_, of, title, body or "", text_hash) for id_, of, title, body, text_hash in rows]
 
 
 def lock_unindexed(session: Session, hashes: Mapping[int, str | None]) -> set[int]:
@@ -345,7 +346,7 @@ PAGES_AT_ONCE = 500
 
 def tune_index(session: Session) -> None:
     """Let SQLite's index grow with fewer merges, from now on and in every process; nothing on PostgreSQL."""
-    if session.get_bind().dialect.name == "sqlite":
+    if _has_fts5(session):
         rows = session.execute(text("SELECT k, v FROM document_words_index_config"))
         known: dict[str, object] = {option: value for option, value in rows}
         for option, value in FTS5_OPTIONS.items():
@@ -355,13 +356,33 @@ def tune_index(session: Session) -> None:
 
 def merge_index(session: Session) -> bool:
     """Merge some of the segments of SQLite's index, so that queries read fewer; False when nothing is left to do."""
-    if session.get_bind().dialect.name != "sqlite":
+    if not _has_fts5(session):
         return False
     driver: Any = session.connection().connection.dbapi_connection
     before = driver.total_changes
     session.execute(insert(FTS5).values({COMMAND: "merge", RANK: PAGES_AT_ONCE}))
     # FTS5's documentation: a merge that changed fewer than two rows had nothing to do.
     return bool(driver.total_changes - before > 1)
+
+
+def write_to_folder(session: Session, several: Sequence[WordsToIndex]) -> bool:
+    """Add documents to the index in a folder; False where the site has none, and `index_some` is to be called instead.
+
+    `record_written` then records them: this one is outside of a transaction, since it takes as long as to read the
+    texts. Raises `BusyError` when the folder cannot be written, as while another process writes to it.
+    """
+    folder = folder_of(session)
+    if folder is None:
+        return False
+    folder.write((one.document_id, one.collection_id, one.words) for one in several)
+    return True
+
+
+def record_written(session: Session, several: Sequence[WordsToIndex]) -> int:
+    """Record written documents as indexed, and return how many; those whose texts changed since are left out."""
+    ours = lock_unindexed(session, {one.document_id: one.text_hash for one in several})
+    mark_searchable(session, sorted(ours))
+    return len(ours)
 
 
 def index_some(session: Session, several: Sequence[WordsToIndex]) -> int:
@@ -380,9 +401,10 @@ ARE_ALL_INDEXED = "SELECT (SELECT count(*) FROM document) = (SELECT count(*) FRO
 @index_needed()
 def count_unindexed(session: Session, collection_id: int) -> int:
     """Number of a collection's documents that have a text and are not indexed."""
-    if session.get_bind().dialect.name == "sqlite" and session.scalar(text(ARE_ALL_INDEXED)):
+    if _has_fts5(session) and session.scalar(text(ARE_ALL_INDEXED)):
         return 0
-    lacking = select(Document.id).where(Document.collection_id == collection_id, _lacks_words()).limit(ALL).subquery()
+    lacks = _lacks_words(session)
+    lacking = select(Document.id).where(Document.collection_id == collection_id, lacks).limit(ALL).subquery()
     having_text = select(func.count()).select_from(lacking).join(Document, Document.id == lacking.c.id)
     return session.scalars(having_text.where(Document.body.is_not(None))).one()
 
@@ -402,7 +424,7 @@ def latest_import(session: Session, collection_id: int) -> tuple[int, int, int] 
     entry = session.scalar(entries.where(AuditEvent.action.in_(IMPORTS)))
     if entry is None:
         return None
-    greatest = session.scalar(select(func.max(Document.id))), session.scalar(select(func.max(WORDS.c.document_id)))
+    greatest = session.scalar(select(func.max(Document.id))), session.scalar(select(func.max(_indexed_ids(session))))
     return entry, greatest[0] or 0, greatest[1] or 0
 
 
@@ -411,9 +433,19 @@ def import_after(session: Session, entry: int) -> int | None:
     return session.scalar(select(func.max(AuditEvent.id)).where(AuditEvent.id > entry, AuditEvent.action == IMPORT))
 
 
-def _lacks_words() -> ColumnElement[bool]:
-    return ~exists().where(WORDS.c.document_id == Document.id)
+def _lacks_words(session: Session) -> ColumnElement[bool]:
+    return ~exists().where(_indexed_ids(session) == Document.id)
+
+
+def _indexed_ids(session: Session) -> Column[Any]:
+    """The column with the ids of the indexed documents."""
+    return WORDS.c.document_id if folder_of(session) is None else SEARCHABLE.c.document_id
+
+
+def _has_fts5(session: Session) -> bool:
+    return session.get_bind().dialect.name == "sqlite" and folder_of(session) is None
 
 
 def _indexed_among(session: Session, ids: Sequence[int]) -> Sequence[int]:
-    return session.scalars(select(WORDS.c.document_id).where(WORDS.c.document_id.in_(ids))).all()
+    indexed = _indexed_ids(session)
+    return session.scalars(select(indexed).where(indexed.in_(ids))).all()

@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from copy import copy
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from urllib.parse import unquote
@@ -82,6 +83,9 @@ MOST_ATTEMPTS = 3
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
 
+# Under this name a session has the folder for search indexes, if the site has one.
+SEARCH_FOLDER = "search_folder"
+
 # How many seconds the current request may wait for another writer, if less than the default.
 patience: ContextVar[float | None] = ContextVar("patience", default=None)
 
@@ -96,8 +100,10 @@ class HeldUpError(BaseException):
 class Database:
     """Creates sessions with one transaction each: committed when the block ends, rolled back when it raises."""
 
-    def __init__(self, url: str, replica_url: str = "") -> None:
+    def __init__(self, url: str, replica_url: str = "", search_folder: str = "") -> None:
         """Create an engine for `url`, and for a replica of it; no connection is opened yet.
+
+        `search_folder` has the search index in place of the database, which needs the extra `search`.
 
         Raises `InvalidValueError` for an unusable URL, and for a replica of another database than PostgreSQL.
         """
@@ -115,6 +121,9 @@ class Database:
             raise refused_url(url, error) from error
         self.is_sqlite = backend == "sqlite"
         self._replica = _replica_of(self.engine, replica_url) if replica_url else None
+        if search_folder:
+            _require_tantivy()
+        self._info = {SEARCH_FOLDER: Path(search_folder).resolve()} if search_folder else {}
         self._is_guarded = True
         self._watcher = _Watcher(self.engine)
         if self.is_sqlite:
@@ -137,7 +146,7 @@ class Database:
         """
         guard = write_guard.get() if self._is_guarded else None
         try:
-            with _WritingSession(self.engine, expire_on_commit=False) as session, session.begin() as transaction:
+            with self._session(_WritingSession, self.engine) as session, session.begin() as transaction:
                 if guard is not None:
                     guard.run(session)
                 yield session
@@ -181,16 +190,19 @@ class Database:
         """
         replica = self._ready_replica()
         if replica is None:
-            with _ReadingSession(self._reading, expire_on_commit=False) as session:
+            with self._session(_ReadingSession, self._reading) as session:
                 yield session
             return
         engine = replica.engine.execution_options(isolation_level="REPEATABLE READ")
         try:
-            with _ReadingSession(engine, expire_on_commit=False) as session:
+            with self._session(_ReadingSession, engine) as session:
                 yield session
         except OperationalError as error:
             replica.rest(str(error.orig))
             raise BusyError("The page could not be read: the database was interrupted. Try again.") from error
+
+    def _session(self, kind: "type[_OurSession]", engine: Engine) -> "_OurSession":
+        return kind(engine, expire_on_commit=False, info=dict(self._info))
 
     def _ready_replica(self) -> Replica | None:
         return self._replica if self._replica is not None and reads_much.get() and self._replica.is_ready() else None
@@ -252,6 +264,15 @@ class Database:
         if self._replica is not None:
             self._replica.close()
         self.engine.dispose()
+
+
+def _require_tantivy() -> None:
+    # Found, not imported: only those who search and the worker load it.
+    if find_spec("tantivy") is None:
+        raise InvalidValueError(
+            "ANNOTATOR_SEARCH_FOLDER needs Tantivy, which is not installed: %(command)s adds it.",
+            command=how_to_install("search"),
+        )
 
 
 class _Watcher:

@@ -176,6 +176,17 @@ class DocumentWords(Base):
 WORDS = cast("Table", DocumentWords.__table__)
 
 
+class SearchableDocument(Base):
+    """A document whose present text is in the search index in a folder, on a site that has one."""
+
+    __tablename__ = "searchable_document"
+
+    document_id: Mapped[int] = mapped_column(ForeignKey("document.id", ondelete="CASCADE"), primary_key=True)
+
+
+SEARCHABLE = cast("Table", SearchableDocument.__table__)
+
+
 def _make_index(_table: Table, connection: Connection, **_options: object) -> None:
     for statement in SQLITE_INDEX if connection.dialect.name == "sqlite" else POSTGRES_INDEX:
         connection.exec_driver_sql(statement)

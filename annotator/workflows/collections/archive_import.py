@@ -291,7 +291,7 @@ class _Import:
                 return
             for one in texts:
                 self.progress.add()
-                yield WordsToIndex(one.id, one.text_hash, indexed_words(one.title, one.body))
+                yield WordsToIndex(one.id, one.collection_id, one.text_hash, indexed_words(one.title, one.body))
             after = texts[-1].id
 
     def _examine(self, session: Session) -> None:
