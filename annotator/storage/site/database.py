@@ -25,7 +25,7 @@ from annotator.errors import BusyError, ConflictError, InvalidValueError
 from annotator.files import OWNER_ONLY
 from annotator.installed import how_to_install
 from annotator.storage.site.replica import Replica, reads_much
-from annotator.storage.site.transient_errors import PRIMARY_CODE, came_second, gave_way, refuse_for_now
+from annotator.storage.site.transient_errors import PRIMARY_CODE, came_second, gave_way, is_interrupted, refuse_for_now
 from annotator.storage.site.write_guard import write_guard
 
 
@@ -88,6 +88,13 @@ SEARCH_FOLDER = "search_folder"
 
 # How many seconds the current request may wait for another writer, if less than the default.
 patience: ContextVar[float | None] = ContextVar("patience", default=None)
+
+
+# Whether the current request is a judge's: its transactions are short, and none of it may hold up other judges.
+is_brief: ContextVar[bool] = ContextVar("is_brief", default=False)
+# On PostgreSQL such a transaction waits so long for a row, and ends when the process that began it is silent for so
+# long: one that is frozen would keep its rows.
+BRIEF = "SET LOCAL lock_timeout = '2s'; SET LOCAL idle_in_transaction_session_timeout = '3s'"
 
 
 class HeldUpError(BaseException):
@@ -186,12 +193,17 @@ class Database:
     def reading(self) -> Iterator[Session]:
         """A read session with one consistent snapshot that never waits for a writer.
 
-        Raises `BusyError` when a replica, from which a page that reads much is read, fails meanwhile.
+        Raises `BusyError` when PostgreSQL, or a replica from which a page that reads much is read, fails meanwhile.
         """
         replica = self._ready_replica()
         if replica is None:
-            with self._session(_ReadingSession, self._reading) as session:
-                yield session
+            try:
+                with self._session(_ReadingSession, self._reading) as session:
+                    yield session
+            except DBAPIError as error:
+                if is_interrupted(error):
+                    refuse_for_now(error)
+                raise
             return
         engine = replica.engine.execution_options(isolation_level="REPEATABLE READ")
         try:
@@ -353,6 +365,8 @@ def _begin_to_write(_session: Session, _transaction: object, connection: Connect
     if _is_to_begin(connection):
         with _useless_unless_begun(connection):
             _begin_writing(connection)
+    elif is_brief.get() and connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(BRIEF)
 
 
 @event.listens_for(_ReadingSession, "after_begin")

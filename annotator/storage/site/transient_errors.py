@@ -20,6 +20,10 @@ PRIMARY_CODE = 0xFF
 # PostgreSQL's SQLSTATEs are strings, SQLite's codes integers.
 NO_ROOM = frozenset({"53100", sqlite3.SQLITE_FULL})
 ONLY_READ = frozenset({"25006", sqlite3.SQLITE_READONLY})
+# lock_not_available: another transaction held a row for longer than this one may wait.
+HELD_TOO_LONG = "55P03"
+# PostgreSQL ends the connection: it shuts down, has crashed, begins, or this transaction was idle for too long.
+ENDS = frozenset({"57P01", "57P02", "57P03", "25P03"})
 DISK_FAILS = frozenset({"58030", sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN})
 
 
@@ -31,7 +35,14 @@ def refuse_for_now(error: DBAPIError) -> None:
     _refuse_what_is_stored(error)
     if gave_way(error):
         raise BusyError("Another user changed the same data at this moment. Nothing was stored: try again.") from error
+    if is_interrupted(error):
+        LOG.warning("The database was interrupted: %s", error.orig)
+        raise BusyError(
+            "The database was interrupted. If this request was to change something, see whether it did, and try again."
+        ) from error
     code = _code(error)
+    if code == HELD_TOO_LONG:
+        raise BusyError("Another user changed the same data at this moment. Nothing was stored: try again.") from error
     if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
         raise BusyError("The database is busy with a large import. Nothing was stored: try again.") from error
     if code in NO_ROOM:
@@ -46,6 +57,13 @@ def refuse_for_now(error: DBAPIError) -> None:
         raise BusyError(
             "The server's disk fails. Nothing was stored: inform the organisers, and try again later."
         ) from error
+
+
+def is_interrupted(error: DBAPIError) -> bool:
+    """Whether PostgreSQL cannot be reached, or has ended the connection, so that it is uncertain what a commit did."""
+    state = getattr(error.orig, "sqlstate", "")
+    # Without a state it is the driver's own error: no connection could be opened, or it broke.
+    return error.connection_invalidated or state in ENDS or (state is None and isinstance(error, OperationalError))
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from contextvars import Context, copy_context
 from typing import TypeVar
 
 from annotator.settings import Settings
-from annotator.storage.site.database import HeldUpError, patience
+from annotator.storage.site.database import HeldUpError, is_brief, patience
 
 Result = TypeVar("Result")
 
@@ -56,8 +56,12 @@ class Lane:
                 self._executor = self._lanes.judging
         if self._executor is not self._lanes.judging:
             return await self.go_on(call)
-        with self._lanes.waiting_for_judging():
-            return await self.go_on(call)
+        token = is_brief.set(True)
+        try:
+            with self._lanes.waiting_for_judging():
+                return await self.go_on(call)
+        finally:
+            is_brief.reset(token)
 
     async def go_on(self, call: Callable[[], Result]) -> Result:
         """Make a further call for the same request, in the same context."""
