@@ -55,8 +55,10 @@ def version_of(database: Database) -> str | None:
         with database.reading() as session:
             has_tables = inspect(session.connection()).has_table(VERSIONS.name)
             return session.scalar(select(VERSIONS.c.version_num)) if has_tables else None
-    except DBAPIError as error:
-        raise ConflictError("The database cannot be opened: %(reason)s", reason=error.orig) from error
+    except (DBAPIError, BusyError) as error:
+        failed = error if isinstance(error, DBAPIError) else error.__cause__
+        reason = getattr(failed, "orig", failed)
+        raise ConflictError("The database cannot be opened: %(reason)s", reason=reason) from error
 
 
 def try_to_write(database: Database) -> None:
