@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import isnan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,14 +134,23 @@ def _rows(runs: Sequence[str], found: Estimates, outside: Values) -> Iterator[tu
         in_all = together.half_widths_in_all
         shares = together.shares_of_draw
         row: tuple[Cell, ...] = (
-            *(run, value, value - half, value + half),
+            *(run, value, *_ends(value, half)),
             *((None, None) if in_all is None else (value - float(in_all[place]), value + float(in_all[place]))),
-            *(None if shares is None else float(shares[place]), float(outside[place])),
+            *(None if shares is None else _known(float(shares[place])), float(outside[place])),
         )
         if people is not None and machine is not None:
             alone, width = float(people.values[place]), float(people.half_widths[place])
-            row = (*row, alone, alone - width, alone + width, float(machine[place]))
+            row = (*row, alone, *_ends(alone, width), float(machine[place]))
         yield row
+
+
+def _ends(value: float, half: float) -> tuple[float | None, float | None]:
+    """The interval, without ends where there is none."""
+    return _known(value - half), _known(value + half)
+
+
+def _known(value: float) -> float | None:
+    return None if isnan(value) else value
 
 
 def _rows_of_pairs(runs: Sequence[str], compared: Differences) -> Iterator[tuple[Cell, ...]]:
@@ -148,7 +158,7 @@ def _rows_of_pairs(runs: Sequence[str], compared: Differences) -> Iterator[tuple
     for first, second in above:
         value, half = float(compared.values[first, second]), float(compared.half_widths[first, second])
         p_values = (one.of(first, second).value for one in (compared.p, compared.corrected))
-        yield (runs[first], runs[second], value, value - half, value + half, *p_values)
+        yield (runs[first], runs[second], value, *_ends(value, half), *p_values)
 
 
 def _notes(topics: Sequence[str], found: Estimates) -> Iterator[str]:
@@ -157,6 +167,8 @@ def _notes(topics: Sequence[str], found: Estimates) -> Iterator[str]:
         yield f"Left out, since nothing of a stratum is judged: {of(found.unsampled)}"
     if found.undefined:
         yield f"Left out, since the sample has no relevant document: {of(found.undefined)}"
+    if found.without_variance:
+        yield f"There is no interval, since a single document was drawn: {of(found.without_variance)}"
 
 
 def _listed(topics: Sequence[str], places: Sequence[int]) -> str:

@@ -75,6 +75,8 @@ ORGANISERS_PAGES = (
     "/pool/teams",
     *("/start/topics", "/start/runs", "/start/task", "/start/pool", "/start/judges", "/start/results"),
     "/pool?strategy=stratified",
+    "/pool?strategy=sample",
+    "/pool/plan?strategy=sample&amount=20",
     "/pool/plan?depth=5&hours=0.1",
     "/pool/plan?strategy=maxmean",
     "/judgements",
@@ -108,6 +110,8 @@ ORGANISERS_PAGES = (
     "/leaderboard/pair?first=alpha&second=beta",
     "/significance?m=P@5&baseline=alpha",
     "/significance?qrels=1",
+    "/estimates",
+    "/estimates?m=P@5&machine=-&baseline=alpha",
     "/report",
     "/jobs",
     "/correlation",
@@ -151,6 +155,7 @@ JUDGES_PAGES = (
 
 OBSERVERS_PAGES = (
     *("", "/leaderboard?m=AP&letters=y", "/agreement", "/quality", "/quality/leave-out", "/significance", "/report"),
+    "/estimates",
     *("/correlation", "/costs", "/leaderboard/run?tag=alpha", "/leaderboard/topics", "/leaderboard/topic?number=1"),
 )
 ADJUDICATORS_PAGES = (

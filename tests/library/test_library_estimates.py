@@ -65,7 +65,7 @@ def test_runs_are_compared_in_pairs(tmp_path: Path) -> None:
 
 
 def test_topics_that_cannot_be_estimated_are_named() -> None:
-    rows = [*SAMPLE, ("9", "d1", 1, 0), ("9", "d2", 2, -1), ("10", "d1", 1, 0)]
+    rows = [*SAMPLE, ("9", "d1", 1, 0), ("9", "d2", 2, -1), ("10", "d1", 1, 0), ("10", "d2", 1, -1)]
     sample = FRAMES[0](["topic", "docno", "stratum", "grade"], rows)
     notes = annotator.estimate(sample, RUNS, "nDCG@4").notes
     assert notes == (

@@ -271,6 +271,8 @@ MATRIX = {
     "costs.add_column": Row("POST", f"{N}/costs/columns", ORGANISERS_FORM),
     "costs.remove_column": Row("POST", f"{N}/costs/columns/remove", ORGANISERS_FORM),
     "significance.show": Row("GET", f"{N}/significance", ORGANISERS),
+    "estimates.show": Row("GET", f"{N}/estimates", ORGANISERS),
+    "estimates.as_csv": Row("GET", f"{N}/estimates.csv?m=P@1&by=pairs", (303, 404, 403, 403, 409, 409)),
     "significance.as_csv": Row("GET", f"{N}/significance.csv?m=P@1&by=runs", ORGANISERS),
     "quality.correlation": Row("GET", f"{N}/correlation", ORGANISERS),
     "quality.correlation_file": Row("GET", f"{N}/correlation.csv", ORGANISERS),
@@ -435,6 +437,8 @@ FOR_OBSERVERS = {
     "leaderboard.report": 200,
     "leaderboard.report_file": 200,
     "significance.show": 200,
+    "estimates.show": 200,
+    "estimates.as_csv": 409,  # no sample was drawn
     "significance.as_csv": 200,
 }
 

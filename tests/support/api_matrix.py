@@ -174,6 +174,10 @@ MATRIX = {
     "Qrels.list_versions": Row("GET", f"{NEWS}/qrels/versions", ORGANISERS, READ),
     "Qrels.keep": Row("POST", f"{NEWS}/qrels/versions", {"organiser": 201, "administrator": 409}, ORGANISE, {}),
     "Scores.show_leaderboard": Row("GET", f"{NEWS}/leaderboard", {"observer": 200, **ORGANISERS}, READ),
+    # No sample was drawn.
+    "Scores.show_estimates": Row(
+        "GET", f"{NEWS}/leaderboard/estimates", {"observer": 409, **dict.fromkeys(ORGANISERS, 409)}, READ
+    ),
     "Scores.show_significance": Row("GET", f"{NEWS}/significance", {"observer": 200, **ORGANISERS}, READ),
     "Scores.show_correlation": Row("GET", f"{NEWS}/correlation", {"observer": 200, **ORGANISERS}, READ),
     "Scores.show_quality": Row("GET", f"{NEWS}/quality", {"observer": 200, **ORGANISERS}, READ),

@@ -312,9 +312,9 @@ WAYS = {
     ),
     "compare qrels": Ways("qrels.diff", "qrels compare", "Scores.compare_qrels"),
     "leaderboard": Ways(
-        "leaderboard.show submissions.scores",
+        "leaderboard.show estimates.show submissions.scores",
         "leaderboard show, site leaderboard show",
-        "Scores.show_leaderboard Scores.show_own_scores",
+        "Scores.show_leaderboard Scores.show_estimates Scores.show_own_scores",
     ),
     "compare two runs": Ways("inspecting.pair", "runs compare", "Scores.compare_runs"),
     "one run, one topic": Ways(

@@ -15,9 +15,11 @@ from annotator.evaluation.leaderboard.qrels_difference import GradeChange, RunDi
 from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.evaluation.significance.tukey import PERMUTATIONS
 from annotator.storage.qrels.qrels_versions import LIVE
+from annotator.web.collections.observer_policy import policy_shown
 from annotator.web.site.adaptive import choices_to_come
 from annotator.web.site.context import database
 from annotator.web.site.memories import kept_report
+from annotator.workflows.leaderboard.estimates import EstimatePart, EstimateRequest, estimate_report
 from annotator.workflows.leaderboard.leave_out_report import By, LeaveOutRequest, Part, leave_out_report
 from annotator.workflows.leaderboard.measure_correlation import HEADINGS, USUAL_MEASURES, Side, correlate
 from annotator.workflows.leaderboard.reusability_report import (
@@ -50,6 +52,21 @@ class SignificanceQuery(RoundQuery):
     )
     seed = counted(0, load_default=USUAL_SEED, metadata=SEED)
     by = one_of(SignificancePart, load_default=SignificancePart.RUNS.value, metadata={"description": "Which table."})
+
+
+class EstimatesQuery(Schema):
+    """What is estimated."""
+
+    m = Text(load_default=USUAL_MEASURE, metadata=MEASURE)
+    machine = Text(
+        load_default=None,
+        metadata={"description": "The machine judge whose labels are used; by default that of the sample."},
+    )
+    people_only = fields.Boolean(load_default=False, metadata={"description": "Use no machine."})
+    baseline = Text(load_default=None, metadata={"description": "Also compare every other run with this one."})
+    by = one_of(
+        EstimatePart, load_default=EstimatePart.RUNS.value, metadata={"description": "The runs, or every two of them."}
+    )
 
 
 class CorrelationQuery(Schema):
@@ -119,6 +136,34 @@ def show_significance(call: Call) -> object:
     found = database().read(significance_report, call.slug, wanted)
     part = SignificancePart(asked["by"])
     about = {"measure": found.measure, "qrels": state_shown(found.state)}
+    return report_table(part, found.table(part), about=about, notices=found.notices)
+
+
+@operation(
+    resource,
+    "GET",
+    "/collections/<slug>/leaderboard/estimates",
+    OBSERVE,
+    Gives(ReportTable),
+    Takes(query=EstimatesQuery),
+)
+def show_estimates(call: Call) -> object:
+    """Estimate every run's score from a sample of judgements and a machine's labels, with 95 % intervals.
+
+    `low` and `high` are for these topics, `low_in_all` and `high_in_all` for topics like these; `people` is the
+    estimate without the machine, `machine` the score by its labels alone, as biased as they are.
+    """
+    asked = call.query
+    wanted = EstimateRequest(asked["m"], asked["machine"], people_only=asked["people_only"], baseline=asked["baseline"])
+    found = kept_report(
+        call.slug, (estimate_report, wanted), lambda session: estimate_report(session, call.slug, wanted)
+    )
+    part = EstimatePart(asked["by"])
+    about = {
+        **{name: getattr(found, name) for name in ("measure", "machine", "version", "relevant_from", "topics")},
+        **{name: getattr(found, name) for name in ("documents", "judged", "differing")},
+        "policy": policy_shown(found.policy),
+    }
     return report_table(part, found.table(part), about=about, notices=found.notices)
 
 

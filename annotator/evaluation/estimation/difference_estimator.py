@@ -5,7 +5,7 @@ linear approximation (Särndal, Swensson and Wretman 1992, 5.5).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,7 +19,8 @@ ENOUGH = 30  # documents of a stratum that suffice to fit the weight of the mach
 class TopicEstimate:
     """One topic: a value for each run, and their covariance by the draw; `is_defined` where there is something to find.
 
-    Without an estimated denominator above 0 (no relevant document) the values are 0, as in trec_eval.
+    Without an estimated denominator above 0 (no relevant document) the values are 0, as in trec_eval. The covariance is
+    not a number where a single document was drawn.
     """
 
     values: Values  # (runs,)
@@ -40,10 +41,12 @@ def estimate_topics(
 ) -> list[TopicEstimate]:
     """Estimate a measure in each topic; none of them may have an unsampled stratum. Without `weights`, fit them."""
     weights = fit_weights(topics, measure) if weights is None else weights
-    return [
-        _estimate(CompletedTopic(topic, of_numerator), CompletedTopic(topic, of_denominator), measure)
-        for topic, of_numerator, of_denominator in zip(topics, weights.numerators, weights.denominators, strict=True)
-    ]
+    found = []
+    for topic, of_numerator, of_denominator in zip(topics, weights.numerators, weights.denominators, strict=True):
+        one = _estimate(CompletedTopic(topic, of_numerator), CompletedTopic(topic, of_denominator), measure)
+        unknown = np.full_like(one.covariance, np.nan)
+        found.append(one if topic.has_variance else replace(one, covariance=unknown))
+    return found
 
 
 def machine_alone(topics: Sequence[SampledTopic], measure: EstimatedMeasure) -> Values:
@@ -132,7 +135,8 @@ def _estimate(topic: CompletedTopic, totals: CompletedTopic, measure: EstimatedM
         return TopicEstimate(numerator.totals, _covariance(topic.frame, influence))
     if not topic.people.size or float(measure.value(topic.people).max()) <= 0:
         runs = numerator.totals.size
-        return TopicEstimate(np.zeros(runs), np.zeros((runs, runs)), is_defined=False)
+        # All judged and nothing found: the value is 0. Without the rest it is not known.
+        return TopicEstimate(np.zeros(runs), np.zeros((runs, runs)), is_defined=topic.frame.is_complete)
     return _ratio(topic, numerator, denominator, influence)
 
 

@@ -101,7 +101,8 @@ class Estimates:
     """The estimates of all runs, from people and the machine together, from people alone, and from the machine alone.
 
     `people` and `machine` are None without a machine. `unsampled` are the indices of topics with a stratum that has no
-    judged document; `undefined` those whose sample has no document of any value, for a measure with a denominator.
+    judged document; `undefined` those whose sample has no document of any value, for a measure with a denominator, and
+    `without_variance` those of which a single document was drawn: with such a topic there is no interval of the draw.
     """
 
     together: MeanEstimates
@@ -110,6 +111,7 @@ class Estimates:
     used: tuple[int, ...]  # indices of the topics that the means are over
     unsampled: tuple[int, ...]
     undefined: tuple[int, ...]
+    without_variance: tuple[int, ...]
 
 
 def estimate(topics: Sequence[SampledTopic], measure: EstimatedMeasure) -> Estimates | None:
@@ -134,6 +136,7 @@ def estimate(topics: Sequence[SampledTopic], measure: EstimatedMeasure) -> Estim
         tuple(places[number] for number in defined),
         tuple(unsampled),
         tuple(place for number, place in enumerate(places) if not of_topics[number].is_defined),
+        tuple(places[number] for number in defined if not topics[places[number]].has_variance),
     )
 
 
@@ -156,7 +159,10 @@ class Differences:
 
 
 def differences(means: MeanEstimates) -> Differences:
-    """Compare all pairs of runs on these topics. A pair without sampling error, all judged, has no p value."""
+    """Compare all pairs of runs on these topics. A pair without sampling error, all judged, has no p value.
+
+    Nor has any pair where the error of the draw is not known.
+    """
     errors, degrees = _errors_of_pairs(means)
     values = means.values[:, None] - means.values
     p_values, reasons = np.full(errors.shape, np.nan), np.zeros(errors.shape, np.int8)
@@ -164,6 +170,7 @@ def differences(means: MeanEstimates) -> Differences:
     t = -np.abs(values[is_uncertain]) / errors[is_uncertain]
     p_values[is_uncertain] = 2 * special().stdtr(degrees[is_uncertain], t)
     reasons[~is_uncertain] = code_of(Undefined.NO_DIFFERENCE)
+    reasons[np.isnan(errors)] = code_of(Undefined.SAMPLE_OF_ONE)
     above = np.triu_indices(len(values), 1)
     corrected = np.full(errors.shape, np.nan)
     corrected[above] = holm(p_values[above])

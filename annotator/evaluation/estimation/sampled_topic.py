@@ -57,6 +57,11 @@ class SampledTopic:
         """Whether all documents were judged."""
         return self.sample.size == self.grades.size
 
+    @property
+    def has_variance(self) -> bool:
+        """Whether the error of the draw can be estimated: not from a single document of all uncertain strata."""
+        return all(group.has_variance for group in self.variance_groups)
+
     @cached_property
     def expansions(self) -> Values:
         """Of each document in `sample`: N / n of its stratum."""

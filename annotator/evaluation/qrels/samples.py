@@ -1,6 +1,6 @@
 """A sampled pool: the documents drawn from each topic's strata, and qrels with -1 for those not drawn."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -38,12 +38,15 @@ class TopicSample:
     def grades(self, settled: Mapping[int, int]) -> dict[int, int]:
         """The grades that estimates are computed from, -1 for a document that was not drawn or has no grade.
 
-        A document graded without being drawn stays -1: it was not chosen at random, as the estimates require. A
-        document outside the strata has no grade here.
+        A document graded without being drawn stays -1: it was not chosen at random, as the estimates require. Where all
+        documents of a stratum are graded they count, since nothing is left to chance. A document outside the strata has
+        no grade here.
         """
         drawn = self.drawn
+        ungraded = {number for document, number in self.strata.items() if settled.get(document, UNJUDGED) < 0}
         return {
-            document: settled.get(document, UNJUDGED) if document in drawn else UNJUDGED for document in self.strata
+            document: settled.get(document, UNJUDGED) if document in drawn or number not in ungraded else UNJUDGED
+            for document, number in self.strata.items()
         }
 
     def without(self, documents: Collection[int]) -> "TopicSample":
@@ -99,19 +102,19 @@ PrelsLine = tuple[str, str, int | str, int]
 def sampled_rows(strata: Iterable[SampledStratum], grades: Mapping[tuple[int, int], int]) -> list[SampledRow]:
     """Return a row for every document of the strata; `grades` are by topic id and document id.
 
-    A document graded without being drawn stays -1: it was not chosen at random, as the estimates require.
+    A document graded without being drawn stays -1: it was not chosen at random, as the estimates require. Where all
+    documents of a stratum are graded they count, since nothing is left to chance.
     """
-    return [
-        SampledRow(
-            stratum.topic_id,
-            document,
-            stratum.number,
-            grades.get((stratum.topic_id, document), UNJUDGED) if place < stratum.drawn else UNJUDGED,
-            place < stratum.drawn,
-        )
-        for stratum in strata
-        for place, document in enumerate(decode_documents(stratum.documents).tolist())
-    ]
+    return [row for stratum in strata for row in _rows_of_stratum(stratum, grades)]
+
+
+def _rows_of_stratum(stratum: SampledStratum, grades: Mapping[tuple[int, int], int]) -> Iterator[SampledRow]:
+    documents = decode_documents(stratum.documents).tolist()
+    found = [grades.get((stratum.topic_id, document), UNJUDGED) for document in documents]
+    count = len(documents) if all(grade != UNJUDGED for grade in found) else stratum.drawn
+    for place, (document, grade) in enumerate(zip(documents, found, strict=True)):
+        counted = grade if place < count else UNJUDGED
+        yield SampledRow(stratum.topic_id, document, stratum.number, counted, place < stratum.drawn)
 
 
 def rows_of_other_topics(sampled: Collection[int], grades: Mapping[tuple[int, int], int]) -> list[SampledRow]:

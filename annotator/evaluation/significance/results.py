@@ -30,6 +30,9 @@ class Undefined(SentenceEnum):
     NEGATIVE_ESTIMATE = Sentence(
         "The estimate was below 0, as it can be where there is little variance or there are few scores; it counts as 0."
     )
+    SAMPLE_OF_ONE = Sentence(
+        "There is no interval: of some topic a single document was drawn, from which no variance can be estimated."
+    )
     TOO_MANY_TOPICS = Sentence("It would take more than a million topics.")
     TOO_MANY_GROUPS = Sentence("The runs fall into so many overlapping groups that letters would say nothing.")
 
@@ -43,6 +46,7 @@ REASONS = (
     Undefined.ONE_RUN,
     Undefined.NO_DIFFERENCE,
     Undefined.SAME_DIFFERENCE,
+    Undefined.SAMPLE_OF_ONE,
 )
 Reasons = NDArray[np.int8]
 

@@ -2,6 +2,7 @@
 
 from annotator.web.leaderboard import (
     costs,
+    estimates,
     files,
     first_steps,
     inspecting,
@@ -15,6 +16,7 @@ from annotator.web.leaderboard import (
 
 BLUEPRINTS = (
     costs.blueprint,
+    estimates.blueprint,
     files.blueprint,
     first_steps.blueprint,
     inspecting.blueprint,

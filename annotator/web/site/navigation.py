@@ -279,6 +279,7 @@ ENTRIES: tuple[Entry, ...] = (
         (
             _tab("submissions.scores", lazy_gettext("Scores"), _teams),
             _tab("leaderboard.show", lazy_gettext("Leaderboard"), _board_readers, ("inspecting.run",)),
+            _tab("estimates.show", lazy_gettext("Estimates"), _readers),
             _tab("inspecting.pair", lazy_gettext("Compare two"), _readers),
             _tab("inspecting.matrix", lazy_gettext("Topics x runs"), _readers),
             Tab(

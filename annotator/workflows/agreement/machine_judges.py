@@ -110,7 +110,7 @@ def machine_reports(
     scale = tuple(grade.value for grade in scale_of(session, collection.id))
     parsed = measure_on_scale(measure, scale[-1])
     numbers = accepted_topics(session, collection.id, topics)
-    rules = _rules_of_people(session, collection)
+    rules = rules_of_people(session, collection)
     machines = machines_of(session, collection.id)
     if not machines:
         return MachineReports(str(parsed), rules.policy, scale, (), ())
@@ -195,7 +195,7 @@ def _given(rows: Sequence[OpinionRow], place: Mapping[int, int]) -> GivenGrades:
     return GivenGrades.of_columns(*columns, place)
 
 
-def _rules_of_people(session: Session, collection: Collection) -> Rules:
+def rules_of_people(session: Session, collection: Collection) -> Rules:
     """The collection's rules; where its policy takes a machine's labels, people are settled by majority."""
     judge = judge_of(collection.consensus_policy)
     kind = None if judge is None else session.scalar(select(User.kind).where(User.name == judge))

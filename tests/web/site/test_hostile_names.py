@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 from access_matrix import MATRIX
-from build import NOW, SLUG, labels, member, news, pool, run, topic_file, user
+from build import NOW, SLUG, build, labels, member, news, pool, run, topic_file, user
 from clicking import log_text, stored_log
 from flask import Flask
 from kept import Kept
@@ -20,6 +20,7 @@ from annotator.installed import PACKAGE
 from annotator.storage import Database, Role, ScoresShown
 from annotator.storage.collections import audit
 from annotator.storage.collections.audit import Actor
+from annotator.storage.pools.pools import PoolRequest
 from annotator.storage.tables.collections import Door
 from annotator.workflows.documents import documents
 from annotator.workflows.documents.source_places import Reach
@@ -57,6 +58,7 @@ def fill(database: Database) -> None:
         run(session, TAG, {TOPIC: ["=D1", "+D2"], OTHER_TOPIC: ["@D3"]}, team=TEAM)
         run(session, OTHER_TAG, {TOPIC: ["+D2", "@D3"], OTHER_TOPIC: ["=D1"]}, team=OTHER_TEAM)
         pool(session, depth=2)
+        build(session, PoolRequest("sample", {"budget": 5, "depth": 2, "certainty_depth": 2}))
         labels(session, JUDGE, f"{TOPIC} 0 =D1 1\n{TOPIC} 0 +D2 0\n{OTHER_TOPIC} 0 @D3 2\n")
         labels(session, OTHER_JUDGE, f"{TOPIC} 0 =D1 0\n{TOPIC} 0 +D2 0\n{OTHER_TOPIC} 0 @D3 1\n")
         stored_log(session, log_text(query=TOPIC, variants={"alpha": in_a_log(TAG), "beta": in_a_log(OTHER_TAG)}))
