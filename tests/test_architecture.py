@@ -450,6 +450,8 @@ BESIDE_FEATURES = {
 LATER_ALLOWED = {
     # Items that join a pool are marked in the same statement batch as they are inserted.
     ("storage/pools/pool_items.py", "storage.judging.judgements_wanted"),
+    # A sample is drawn by the labels of a machine, which are packed with judgements.
+    ("workflows/pools/sample_drawing.py", "workflows.judging.machine_labels"),
     # A backup counts only once its copy was opened and checked.
     ("storage/site/backups.py", "storage.collections.checking"),
 }

@@ -1,51 +1,100 @@
 """`annotator leaderboard show --estimate`: scores estimated from a sample and a machine's labels, at a terminal."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
+from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from annotator.cli.site.installation import Installation
 from annotator.cli.site.tables import FORMATS, say_by_measure, show_by_measure, show_table
 from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.workflows.leaderboard.estimates import EstimatePart, EstimateReport, EstimateRequest, estimate_report
 
+OPTIONS = (
+    click.option(
+        "--estimate", is_flag=True, help="Estimate scores, with intervals, from a sample that the pool has drawn."
+    ),
+    click.option("--machine", metavar="NAME", help="Estimate with the labels of this machine. [that of the sample]"),
+    click.option("--no-machine", is_flag=True, help="Estimate from people's judgements alone."),
+    click.option(
+        "--by",
+        type=click.Choice([part.value for part in EstimatePart]),
+        help="One table of the report of estimates: runs or every two of them. [runs]",
+    ),
+)
+# Options that estimates take as well; all others are of scores by the judgements alone.
+ALSO_FOR_ESTIMATES = {"measures", "baseline", "format_", "estimate", "machine", "no_machine", "by"}
+
 
 @dataclass(frozen=True)
 class EstimateOptions:
-    """The options of `leaderboard show` that are for estimates; `others` are those given that are for scores alone."""
+    """The options of `leaderboard show` that are for estimates."""
 
+    wanted: bool
     machine: str | None
     no_machine: bool
     by: str | None
-    baseline: str | None
-    others: Mapping[str, bool]
 
-    def check(self, *, estimates: bool, format_: str) -> None:
+    def check(self, format_: str) -> None:
         """Raise `UsageError` for options that do not belong together."""
-        if not estimates:
+        if not self.wanted:
             if self.machine is not None or self.no_machine or self.by is not None:
                 raise click.UsageError("--machine, --no-machine and --by go with --estimate.")
             return
-        given = [name for name, is_given in self.others.items() if is_given]
-        if given:
-            raise click.UsageError(f"--estimate does not go with {given[0]}.")
+        context = click.get_current_context()
+        for option in context.command.params:
+            is_given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+            if is_given and isinstance(option, click.Option) and option.name not in ALSO_FOR_ESTIMATES:
+                raise click.UsageError(f"--estimate does not go with {option.opts[0]}.")
         if self.machine is not None and self.no_machine:
             raise click.UsageError("Give --machine or --no-machine, not both.")
         if format_ not in FORMATS:
             raise click.UsageError(f"Estimates are shown as {', '.join(FORMATS)}, not as {format_}.")
 
 
-def show_estimates(
-    installation: Installation, slug: str, measures: Sequence[str], options: EstimateOptions, format_: str
+def or_estimates(command: Callable[..., None]) -> Callable[..., None]:
+    """Add these options to a command, which is called without `--estimate` only."""
+
+    @wraps(command)
+    def choosing(
+        installation: Installation,
+        *,
+        machine: str | None,
+        by: str | None,
+        estimate: bool,
+        no_machine: bool,
+        **options: Any,  # noqa: ANN401 - the command's own
+    ) -> None:
+        estimates = EstimateOptions(estimate, machine, no_machine, by)
+        estimates.check(options["format_"])
+        if estimate:
+            given = (options["slug"], options["measures"], estimates, options["baseline"], options["format_"])
+            _show_estimates(installation, *given)
+        else:
+            command(installation, **options)
+
+    described = choosing
+    for option in reversed(OPTIONS):
+        described = option(described)
+    return described
+
+
+def _show_estimates(
+    installation: Installation,
+    slug: str,
+    measures: Sequence[str],
+    options: EstimateOptions,
+    baseline: str | None,
+    format_: str,
 ) -> None:
     """Estimate every measure and show the runs, or with `--by pairs` every two of them."""
     part = EstimatePart(options.by or EstimatePart.RUNS)
     with installation.database.reading() as session:
         found = [
-            estimate_report(
-                session, slug, EstimateRequest(measure, options.machine, options.no_machine, options.baseline)
-            )
+            estimate_report(session, slug, EstimateRequest(measure, options.machine, options.no_machine, baseline))
             for measure in dict.fromkeys(measures or [USUAL_MEASURE])
         ]
     reports = {report.measure: report for report in found}

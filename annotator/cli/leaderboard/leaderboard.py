@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import click
 
-from annotator.cli.leaderboard.estimates import EstimateOptions, show_estimates
+from annotator.cli.leaderboard.estimates import or_estimates
 from annotator.cli.leaderboard.inspecting import run, topic, topics_group
 from annotator.cli.leaderboard.score_formats import score_format_option
 from annotator.cli.site.files import read_file
@@ -22,10 +22,8 @@ from annotator.cli.site.options import (
 from annotator.cli.site.tables import show_json, show_table
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard, View
 from annotator.evaluation.leaderboard.leaderboard_table import BEST_OF_TEAM
-from annotator.evaluation.metrics.setting import Compat
 from annotator.evaluation.significance.means import IntervalMethod
 from annotator.workflows.leaderboard import leaderboard
-from annotator.workflows.leaderboard.estimates import EstimatePart
 from annotator.workflows.leaderboard.grade_sources import GradesFrom
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard, default_measures, scores_of_board
 
@@ -71,17 +69,8 @@ for each in (run, topic, topics_group):
 @click.option("--judge", metavar="NAME", help="Score by the grades of this judge.")
 @round_option
 @residual_option
-@click.option(
-    "--estimate", is_flag=True, help="Estimate scores, with intervals, from a sample that the pool has drawn."
-)
-@click.option("--machine", metavar="NAME", help="Estimate with the labels of this machine judge. [that of the sample]")
-@click.option("--no-machine", is_flag=True, help="Estimate from people's judgements alone.")
-@click.option(
-    "--by",
-    type=click.Choice([part.value for part in EstimatePart]),
-    help="One table of the report of estimates: runs or every two of them. [runs]",
-)
 @on_installation
+@or_estimates
 def show(
     installation: Installation,
     slug: str,
@@ -96,13 +85,9 @@ def show(
     judge: str | None,
     round_number: int | None,
     *,
-    machine: str | None,
-    by: str | None,
     residual: bool | None,
     letters: bool,
     per_topic: bool,
-    estimate: bool,
-    no_machine: bool,
 ) -> None:
     """Score every run by the current judgements, best first by the first measure unless --sort names another.
 
@@ -111,22 +96,6 @@ def show(
     estimated from people's judgements of a sample and a machine's labels of all documents, with intervals for these
     topics and for topics like these, and differences of runs.
     """
-    others = {
-        "--sort": sort is not None,
-        "--letters": letters,
-        "--qrels": qrels_source != LIVE,
-        "--interval": interval != IntervalMethod.T.value,
-        "--by-topic": per_topic,
-        "--policy": policy is not None,
-        "--judge": judge is not None,
-        "--round": round_number is not None,
-        "--compat": compat != Compat.TREC_EVAL_10.value,
-    }
-    options = EstimateOptions(machine, no_machine, by, baseline, others)
-    options.check(estimates=estimate, format_=format_)
-    if estimate:
-        show_estimates(installation, slug, measures, options, format_)
-        return
     if qrels_source != LIVE and (policy is not None or judge is not None):
         raise click.UsageError("--qrels stands alone: a file or a version has neither judges nor a consensus policy.")
     if per_topic and format_ in {"latex", "markdown"}:

@@ -28,12 +28,6 @@ class MachineGrades:
     documents: NDArray[np.int64]
     grades: Grades
 
-    @classmethod
-    def of(cls, pairs: Sequence[tuple[int, int]]) -> "MachineGrades":
-        """Take (document, grade), ascending by document."""
-        documents, grades = np.array(pairs, np.int64).reshape(-1, 2).T
-        return cls(documents, grades)
-
     def look_up(self, documents: NDArray[np.int32]) -> tuple[Grades, NDArray[np.bool_]]:
         """The grades of these documents, 0 where there is none, and which have one."""
         if not self.documents.size:

@@ -5,8 +5,6 @@ from collections.abc import Collection as SizedIterable
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotator.storage.site.bulk_insert import chunks, fetch_rows
-from annotator.storage.tables.judging import Judgement
 from annotator.storage.tables.pools import Contribution, Pool, PoolItem, SelectionEvent, Stratum
 from annotator.storage.tables.topics import Topic
 
@@ -57,18 +55,3 @@ def topics_of_sample(session: Session, pool: Pool) -> dict[int, str]:
     """Topic id → number, for the topics with strata of a version."""
     statement = select(Topic.id, Topic.number).join(Stratum, Stratum.topic_id == Topic.id)
     return {id_: number for id_, number in session.execute(statement.where(Stratum.pool_id == pool.id).distinct())}
-
-
-def grades_of_machine(session: Session, judge_id: int, topics: SizedIterable[int]) -> dict[int, list[tuple[int, int]]]:
-    """Topic id → the machine's current grades in these topics, (document id, grade), ascending by document."""
-    statement = (
-        select(PoolItem.topic_id, PoolItem.document_id, Judgement.grade)
-        .join(Judgement, Judgement.pool_item_id == PoolItem.id)
-        .where(Judgement.judge_id == judge_id, Judgement.current, Judgement.grade.is_not(None))
-        .order_by(PoolItem.topic_id, PoolItem.document_id)
-    )
-    found: dict[int, list[tuple[int, int]]] = {}
-    for some in chunks(sorted(topics)):
-        for topic, document, grade in fetch_rows(session, statement.where(PoolItem.topic_id.in_(some))):
-            found.setdefault(topic, []).append((document, grade))
-    return found

@@ -25,7 +25,8 @@ from annotator.storage.agreement.machines import machines_of
 from annotator.storage.collections.collection import find_collection, scale_of
 from annotator.storage.documents.documents import docnos_of
 from annotator.storage.people.accounts import find_user
-from annotator.storage.pools.samples import found_otherwise, grades_of_machine, newest_sample, strata_of_pool
+from annotator.storage.pools.samples import found_otherwise, newest_sample, strata_of_pool
+from annotator.workflows.judging.machine_labels import machine_labels
 
 # Names under which these facts are recorded with the parameters of a sample.
 FRAME, UNLABELLED, FOUND, SHA256, LAYOUT = "frame", "unlabelled", "found", "machine_sha256", "layout"
@@ -81,8 +82,8 @@ def machine_names(session: Session, slug: str) -> list[str]:
 def labels_of_machine(session: Session, name: str, topics: Mapping[int, str]) -> dict[int, MachineGrades]:
     """Topic id → the machine's grades; raises as `find_machine`, and `ConflictError` when there is none at all."""
     machine = find_machine(session, name)
-    given = grades_of_machine(session, machine.id, topics)
-    labels = {topic: MachineGrades.of(pairs) for topic, pairs in given.items()}
+    packed = machine_labels(session, machine.id, topics)
+    labels = {topic: MachineGrades(one.document_ids, one.grades) for topic, one in packed.items() if len(one)}
     if not labels:
         raise ConflictError("The machine “%(name)s” has graded no document of this collection yet.", name=name)
     return labels
