@@ -6,6 +6,7 @@ documents with the same text only one is judged.
 """
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from sqlalchemy import Subquery, and_, case, func, or_, select, update
 from sqlalchemy.orm import Session
@@ -17,7 +18,7 @@ from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.collections import Collection, JudgingMode
 from annotator.storage.tables.judging import Assignment, AssignmentState, Purpose
 from annotator.storage.tables.pools import PoolItem
-from annotator.storage.tables.topics import Topic
+from annotator.storage.tables.topics import ACCEPTED, Topic
 from annotator.storage.topics.revisions import raise_topics
 
 
@@ -62,6 +63,31 @@ def settle_documents(session: Session, collection_id: int, document_ids: Sequenc
     settle_needs(session, collection_id, sorted(topics))
 
 
+class JudgingWanted(NamedTuple):
+    """How many judgements the items of accepted topics want, and how many items are for everyone."""
+
+    judgements: int
+    for_everyone: int
+
+
+def foresee_wanted(session: Session, settings: Collection) -> JudgingWanted:
+    """What `settle_needs` would make of the items under other settings of their collection; changes nothing.
+
+    `settings` has its id, and need not be a row. Leases that the settings would end count as they are.
+    """
+    topics = session.scalars(select(Topic.id).where(Topic.collection_id == settings.id, ACCEPTED)).all()
+    judgements = for_everyone = 0
+    for some in chunks(list(topics)):
+        marked = _marked(settings, some).c
+        sums = select(
+            func.coalesce(func.sum(marked.judgements_wanted), 0),
+            func.count().filter(marked.for_everyone, marked.known_grade.is_(None)),
+        )
+        wanted, common = session.execute(sums).one()
+        judgements, for_everyone = judgements + int(wanted), for_everyone + common
+    return JudgingWanted(judgements, for_everyone)
+
+
 def _may_differ(session: Session, collection: Collection, topic_ids: Sequence[int]) -> bool:
     """Whether anything can differ: always with overlap or common items, otherwise one query of the items decides."""
     if collection.overlap_share or collection.common_items:
@@ -100,7 +126,7 @@ def _marked(collection: Collection, topic_ids: Sequence[int]) -> Subquery:
     is_overlap = and_(~item.is_test, or_(item.keeps_overlap, and_(~item.is_common, item.place <= share)))
     base = base_wanted(collection)
     return select(
-        *(item.id, item.taken),
+        *(item.id, item.taken, item.known_grade),
         item.is_common.label("for_everyone"),
         is_overlap.label("is_overlap"),
         case((is_overlap, base + 1), else_=base).label("judgements_wanted"),
@@ -118,7 +144,7 @@ def _placed(collection: Collection, topic_ids: Sequence[int]) -> Subquery:
         order_by=(case((item.keeps_overlap, 0), else_=1), item.lot, item.id),
     )
     return select(
-        *(item.id, item.taken, item.is_test, item.keeps_overlap, item.of_topic),
+        *(item.id, item.taken, item.known_grade, item.is_test, item.keeps_overlap, item.of_topic),
         is_common.label("is_common"),
         place.label("place"),
     ).subquery()
@@ -135,6 +161,7 @@ def _placed_for_everyone(topic_ids: Sequence[int]) -> Subquery:
     return (
         select(
             *(PoolItem.id, PoolItem.topic_id, PoolItem.lot, PoolItem.taken, PoolItem.for_everyone),
+            PoolItem.known_grade,
             is_test.label("is_test"),
             keeps_common.label("keeps_common"),
             and_(PoolItem.is_overlap, PoolItem.taken > 0).label("keeps_overlap"),

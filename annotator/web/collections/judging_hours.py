@@ -60,11 +60,10 @@ def growth_confirmation(growth: PoolGrowth, *, back: str) -> str:
 
 
 def more_judging(slug: str, change: CollectionChange | QueueChange) -> MoreJudging | None:
-    """The judging work that a change of settings adds, found by a trial run; None when it adds none."""
+    """The judging work that a change of settings adds; None when it adds none."""
     if isinstance(change, CollectionChange) and change.judgements_wanted is None:
         return None
-    with database().transaction(keep=False) as session:
-        more = collection.try_change(session, slug, change)
+    more = database().read(collection.foresee_change, slug, change)
     return more if more.judgements > 0 else None
 
 

@@ -36,6 +36,7 @@ from annotator.storage import (
 from annotator.storage.collections.collection import (
     collections_with_training,
     find_collection,
+    find_open_collection,
     latest_guidelines,
     lock_collection,
     lock_open_collection,
@@ -52,8 +53,9 @@ from annotator.workflows.collections.queue_settings import (
     MoreJudging,
     QueueChange,
     change_queue,
+    changed_queue,
+    copied,
     more_judging,
-    queue_cost,
 )
 from annotator.workflows.collections.scale_changes import refuse_lost_grades
 from annotator.workflows.people.members import add_member
@@ -254,14 +256,17 @@ def change_collection(session: Session, slug: str, change: CollectionChange) -> 
         settle_needs(session, collection.id, list(topic_ids(session, collection.id).values()))
 
 
-def try_change(session: Session, slug: str, change: CollectionChange | QueueChange) -> MoreJudging:
-    """Change settings and return the additional judging work; for a transaction that is rolled back."""
-    before = queue_cost(session, slug)
-    if isinstance(change, CollectionChange):
-        change_collection(session, slug, change)
-    else:
-        change_queue(session, slug, change)
-    return more_judging(session, slug, before)
+def foresee_change(session: Session, slug: str, change: CollectionChange | QueueChange) -> MoreJudging:
+    """The additional judging work of a change of settings; stores and locks nothing, and raises as the change would."""
+    collection = find_open_collection(session, slug)
+    if isinstance(change, QueueChange):
+        return more_judging(session, collection, changed_queue(collection, change), settles=False)
+    _check_policy(session, change)
+    if change.scale is not None:
+        refuse_lost_grades(session, collection.id, change.scale)
+    settings = copied(collection)
+    _apply(settings, change, _meanings(session, collection.id))
+    return more_judging(session, collection, settings, settles=change.judgements_wanted is not None)
 
 
 def close_collection(session: Session, slug: str) -> None:

@@ -1,6 +1,6 @@
 """Settings of the judging queue (assignment mode, overlap, repeats) and their cost in judgements."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.orm import Session
@@ -9,7 +9,7 @@ from annotator.errors import InvalidValueError
 from annotator.storage import ACCEPTED, Collection, JudgingMode, Membership, PoolItem, Role, Topic
 from annotator.storage.collections.collection import find_collection, lock_open_collection, topic_ids
 from annotator.storage.judging.eligibility import return_unowned
-from annotator.storage.judging.judgements_wanted import settle_needs
+from annotator.storage.judging.judgements_wanted import foresee_wanted, settle_needs
 from annotator.storage.judging.progress import Effort, judging_effort
 from annotator.storage.tables.collections import DEFAULT_POLICIES, EARLIER_DEFAULT_OWNED
 
@@ -114,10 +114,28 @@ def queue_cost(session: Session, slug: str) -> QueueCost:
     return QueueCost(*counts, judges=session.scalars(judges).one(), reshow_share=collection.reshow_share)
 
 
-def more_judging(session: Session, slug: str, before: QueueCost) -> MoreJudging:
-    """The additional work under the current settings, compared with an earlier cost."""
-    more = queue_cost(session, slug).all_judgements - before.all_judgements
-    return MoreJudging(more, judging_effort(session, find_collection(session, slug)))
+def changed_queue(collection: Collection, change: QueueChange) -> Collection:
+    """A copy of the row, in no session, with the changed settings; raises as `change_queue`."""
+    _check(change)
+    changed = copied(collection)
+    for name, value in vars(change).items():
+        if value is not None:
+            setattr(changed, name, value)
+    return changed
+
+
+def copied(collection: Collection) -> Collection:
+    """A copy of the row, in no session: changes of it are not stored."""
+    return Collection(**{name: getattr(collection, name) for name in Collection.__table__.columns.keys()})  # noqa: SIM118 - iterates over columns
+
+
+def more_judging(session: Session, collection: Collection, settings: Collection, *, settles: bool) -> MoreJudging:
+    """The additional work under other settings; `settles` as where the number of judgements wanted is set again."""
+    present = queue_cost(session, collection.slug)
+    changed = replace(present, reshow_share=settings.reshow_share)
+    if settles or _of_items(settings) != _of_items(collection):
+        changed = replace(changed, **foresee_wanted(session, settings)._asdict())
+    return MoreJudging(changed.all_judgements - present.all_judgements, judging_effort(session, settings))
 
 
 def _of_items(collection: Collection) -> tuple[str, int, int]:

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, InvalidValueError
 from annotator.storage import Assignment, AssignmentState, Collection, JudgingMode, PoolItem, Purpose
 from annotator.workflows.collections import collection, queue_settings
-from annotator.workflows.collections.collection import CollectionChange, change_collection
+from annotator.workflows.collections.collection import CollectionChange, change_collection, foresee_change
 from annotator.workflows.collections.queue_settings import QueueChange, QueueCost, change_queue, queue_cost, read_mode
 from annotator.workflows.judging import gold_questions, topic_owners
 from annotator.workflows.judging.judging import next_task
@@ -87,6 +87,52 @@ def test_overlap_and_common_documents_are_marked_and_counted(session: Session) -
     assert wanted(session) == {1: 14, 2: 6}
     change_queue(session, SLUG, QueueChange(overlap_share=0, common_items=0))
     assert queue_cost(session, SLUG) == QueueCost(20, 20, 0, 0, 0, 0, judges=2, reshow_share=0)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        QueueChange(overlap_share=0),
+        QueueChange(overlap_share=75, reshow_share=20),
+        QueueChange(common_items=5),
+        QueueChange(judging_mode=JudgingMode.OWNED, overlap_share=50),
+        QueueChange(reshow_share=50),
+        QueueChange(),
+        CollectionChange(judgements_wanted=3),
+        CollectionChange(judgements_wanted=1),
+        CollectionChange(title="Another"),
+    ],
+)
+def test_what_a_change_adds_is_foreseen_without_storing_it(
+    session: Session, change: QueueChange | CollectionChange
+) -> None:
+    twenty(session, judgements_wanted=2)
+    for name in ("jo", "kim"):
+        member(session, name)
+    topic_owners.assign_topics(session, SLUG, {"1": "jo"})
+    change_queue(session, SLUG, QueueChange(overlap_share=30, common_items=2))
+    question = gold_questions.one_question(session, SLUG, "1", "d03", 1)
+    gold_questions.store_questions(session, SLUG, question, added_by_id=None, added_at=NOW)
+    labels(session, "kim", "1 0 d05 1\n1 0 d06 0\n")
+    before, present = queue_cost(session, SLUG), collection.show_collection(session, SLUG)
+    foreseen = foresee_change(session, SLUG, change).judgements
+    assert queue_cost(session, SLUG) == before
+    assert collection.show_collection(session, SLUG) == present
+    change_queue(session, SLUG, change) if isinstance(change, QueueChange) else change_collection(session, SLUG, change)
+    assert foreseen == queue_cost(session, SLUG).all_judgements - before.all_judgements
+
+
+def test_a_change_that_is_refused_is_refused_when_it_is_foreseen(session: Session) -> None:
+    twenty(session)
+    labels(session, "kim", "1 0 d05 2\n")
+    for change, sentence in (
+        (QueueChange(overlap_share=101), "from 0 to 100"),
+        (CollectionChange(judgements_wanted=0), "between 1 and"),
+        (CollectionChange(scale=collection.read_scale("0=No,1=Yes")), "already given"),
+        (CollectionChange(consensus_policy="by lot"), "by lot"),
+    ):
+        with pytest.raises((InvalidValueError, ConflictError), match=sentence):
+            foresee_change(session, SLUG, change)
 
 
 def test_a_pool_is_settled_anew_only_when_what_its_items_are_for_changes(
