@@ -20,16 +20,14 @@ from sqlalchemy import (
     LargeBinary,
     Table,
     bindparam,
-    func,
     insert,
     select,
-    text,
     update,
 )
 from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError
-from annotator.storage.site.bulk_insert import Row, chunks
+from annotator.storage.site.bulk_insert import Row, chunks, next_ids
 from annotator.storage.tables.collections import CollectionKind, CollectionState, JudgingMode, ScoresShown
 from annotator.storage.tables.columns import Base, UtcDateTime
 from annotator.storage.tables.judging import AssignmentState, CannotJudge, Purpose
@@ -387,19 +385,6 @@ def belongs(table: Table, collection_id: int) -> ColumnElement[bool]:
     column = next(column for column in table.columns if not column.nullable and _parent(column) is not None)
     parent = cast("Table", _parent(column))
     return column.in_(select(parent.c.id).where(belongs(parent, collection_id)))
-
-
-def next_ids(session: Session, table: Table, count: int) -> Sequence[int]:
-    """New ids in ascending order; on PostgreSQL from the sequence, so that no other transaction gets them."""
-    if session.get_bind().dialect.name == "postgresql":
-        sequence = text("SELECT nextval(pg_get_serial_sequence(:name, 'id')) FROM generate_series(1, :count)")
-        return session.scalars(sequence, {"name": f'"{table.name}"', "count": count}).all()
-    # SQLite has one writer at a time.
-    first = session.scalars(select(func.coalesce(func.max(table.c.id), 0) + 1)).one()
-    if table.dialect_options["sqlite"]["autoincrement"]:
-        given_out = text("SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = :name")
-        first = max(first, session.scalars(given_out, {"name": table.name}).one())
-    return range(first, first + count)
 
 
 def _parent(column: Column[Any]) -> Table | None:

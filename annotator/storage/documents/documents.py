@@ -21,11 +21,10 @@ from sqlalchemy import (
     insert,
     literal,
     select,
-    text,
 )
 from sqlalchemy.orm import Session
 
-from annotator.storage.site.bulk_insert import chunks, fetch_rows, ids_as_rows
+from annotator.storage.site.bulk_insert import chunks, fetch_rows, ids_as_rows, next_ids
 from annotator.storage.tables.documents import DOCUMENTS, Document
 from annotator.storage.tables.judging import QualifyingItem
 from annotator.storage.tables.pools import PoolItem
@@ -53,6 +52,20 @@ def stored_documents(
     statement = select(Document.docno, Document.id, has_text)
     for rows in _rows_of(session, collection_id, count, docnos, statement):
         yield [(docno, id_, bool(has_it)) for docno, id_, has_it in rows]
+
+
+def greatest_document(session: Session) -> int:
+    """The greatest row id of a document on this site, 0 without any."""
+    return session.scalar(select(func.max(Document.id))) or 0
+
+
+def documents_after(session: Session, collection_id: int, greatest: int) -> list[tuple[str, int, bool]]:
+    """Docno, row id and False, as of `stored_documents`, of the documents whose ids are greater.
+
+    On SQLite, which has one writer, these are the documents that were added since `greatest` was the greatest.
+    """
+    later = select(Document.docno, Document.id).where(Document.id > greatest, Document.collection_id == collection_id)
+    return [(docno, id_, False) for docno, id_ in fetch_rows(session, later)]
 
 
 def has_texts(session: Session, collection_id: int) -> bool:
@@ -119,7 +132,8 @@ def find_or_add_documents(session: Session, collection_id: int, docnos: SizedIte
 
 def add_documents(session: Session, collection_id: int, docnos: Sequence[str]) -> Sequence[int]:
     """Insert rows without text for new docnos, and return their ids in the same order."""
-    ids = _next_ids(session, len(docnos))
+    # Assigning ids beforehand saves reading a million of them back after the insert.
+    ids = next_ids(session, DOCUMENTS, len(docnos))
     for start in range(0, len(docnos), ROWS_AT_ONCE):
         some = slice(start, start + ROWS_AT_ONCE)
         # One statement for many rows takes a third of the time of one execution per row.
@@ -127,16 +141,6 @@ def add_documents(session: Session, collection_id: int, docnos: Sequence[str]) -
         values = select(rows.c.id, literal(collection_id), rows.c.docno, literal(""))
         session.execute(insert(DOCUMENTS).from_select(["id", "collection_id", "docno", "title"], values))
     return ids
-
-
-def _next_ids(session: Session, count: int) -> Sequence[int]:
-    """New ids: assigning them beforehand saves reading a million ids back after the insert."""
-    if _is_postgresql(session):
-        sequence = text("SELECT nextval(pg_get_serial_sequence('document', 'id')) FROM generate_series(1, :count)")
-        return session.scalars(sequence, {"count": count}).all()
-    # SQLite has one writer at a time.
-    first = session.scalars(select(func.coalesce(func.max(Document.id), 0) + 1)).one()
-    return range(first, first + count)
 
 
 def _unfolded(session: Session, ids: Sequence[int], docnos: Sequence[str]) -> Subquery:

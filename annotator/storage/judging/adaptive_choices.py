@@ -254,12 +254,8 @@ def insert_choices(
     """Store selected documents that are not yet pooled: items, contributions and selection events."""
     made = choices_made(session, pool.id).get(topic_id, 0)
     new = [NewItem(topic_id, choice.document_id, choice.priority) for choice in choices]
-    insert_items(session, pool, new, judgements_wanted=judgements_wanted)
-    wanted = [choice.document_id for choice in choices]
-    rows = session.execute(
-        select(PoolItem.document_id, PoolItem.id).where(PoolItem.topic_id == topic_id, PoolItem.document_id.in_(wanted))
-    )
-    items = {document_id: id_ for document_id, id_ in rows}
+    ids = insert_items(session, pool, new, judgements_wanted=judgements_wanted)
+    items = {choice.document_id: id_ for choice, id_ in zip(choices, ids, strict=True)}
     insert_contributions(
         session,
         pool,

@@ -1,6 +1,6 @@
 """Storage of labels from a file as the judgements of one judge."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 from annotator.storage.documents.documents import ROWS_AT_ONCE
 from annotator.storage.judging.duplicates import SHOWN, carry_over_all, forget_loaded
 from annotator.storage.judging.eligibility import assignments_of
-from annotator.storage.judging.judgement_writing import NewJudgement, append_judgements
-from annotator.storage.site.bulk_insert import chunks, driver_value, fetch_rows, ids_as_rows, insert_rows
+from annotator.storage.judging.judgement_writing import JudgedAtOnce, append_at_once
+from annotator.storage.site.bulk_insert import chunks, driver_value, fetch_rows, ids_as_rows, insert_alike, next_ids
 from annotator.storage.tables.judging import (
     ASSIGNMENTS,
     DECIDES,
@@ -25,7 +25,7 @@ from annotator.storage.tables.judging import (
 )
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import Topic
-from annotator.storage.topics.revisions import raise_revisions
+from annotator.storage.topics.revisions import raise_topics
 
 # A machine's label that is not a grade is stored in the note of a judgement without a grade.
 OUTSIDE_SCALE = "Outside the scale: "
@@ -91,29 +91,28 @@ def append_labels(
     current: Mapping[int, ImportedLabel],
     judged_at: datetime,
     *,
+    topics: Iterable[int],
     takes_place: bool = True,
 ) -> None:
-    """Append labels (item id → label), replacing `current` ones, and carry them over to duplicates.
+    """Append labels (item id → label) of these topics, replacing `current` ones, and carry them over to duplicates.
 
     Without `takes_place` the judgements do not count toward the items' wanted judgements.
     """
     assignments = _assignments(session, collection_id, judge_id, list(new), judged_at, takes_place=takes_place)
-    if new:
-        raise_revisions(session, new)
-    append_judgements(
+    if not new:
+        return
+    raise_topics(session, topics)
+    append_at_once(
         session,
-        (
-            NewJudgement(
-                *(label.client_id, assignments[item], item, judge_id),
-                grade=label.grade,
-                cannot_judge=CannotJudge.OTHER if label.grade is None else None,
-                judged_at=judged_at,
-                received_at=judged_at,
-                note=label.note,
-                replaces_id=current[item].judgement_id if item in current else None,
+        judge_id,
+        judged_at,
+        [
+            JudgedAtOnce(
+                *(client_id, assignments[item], item, grade, CannotJudge.OTHER.value if grade is None else None, note),
+                current[item].judgement_id if item in current else None,
             )
-            for item, label in new.items()
-        ),
+            for item, (client_id, grade, note) in new.items()
+        ],
     )
     carry_over_all(session, collection_id, judge_id)
 
@@ -127,18 +126,20 @@ def _assignments(
     session.execute(own.order_by(Assignment.pool_item_id, Assignment.id).with_for_update()).all()
     held = assignments_of(session, collection_id, judge_id)
     missing = [item for item in items if item not in held]
+    # Ids that are assigned beforehand need not be read back.
+    added = dict(zip(missing, next_ids(session, ASSIGNMENTS, len(missing)), strict=True))
     if missing:
         at = driver_value(session, ASSIGNMENTS.c.drawn_at, now)
-        done = (judge_id, AssignmentState.DONE.value, Purpose.FIRST.value, at, at)
-        columns = ("pool_item_id", "judge_id", "state", "purpose", "drawn_at", "lease_until")
-        insert_rows(session, ASSIGNMENTS, columns, ((item, *done) for item in missing), at_once=ROWS_AT_ONCE)
+        done = {"state": AssignmentState.DONE.value, "purpose": Purpose.FIRST.value, "drawn_at": at, "lease_until": at}
+        columns, same = ("pool_item_id", "id"), {"judge_id": judge_id, **done}
+        insert_alike(session, ASSIGNMENTS, columns, added.items(), same=same, at_once=ROWS_AT_ONCE)
         _take(session, missing if takes_place else [])
     for chunk in chunks([held[item] for item in items if item in held]):
         carried = Assignment.id.in_(chunk) & (Assignment.purpose == Purpose.CARRIED)
         _take(session, session.scalars(select(Assignment.pool_item_id).where(carried)).all() if takes_place else [])
         session.execute(update(Assignment).where(carried).values(purpose=Purpose.FIRST))
         session.execute(update(Assignment).where(Assignment.id.in_(chunk)).values(state=AssignmentState.DONE))
-    return assignments_of(session, collection_id, judge_id)
+    return held | added
 
 
 def _take(session: Session, items: Sequence[int]) -> None:

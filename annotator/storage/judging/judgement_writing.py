@@ -11,7 +11,7 @@ from sqlalchemy import Dialect, Table, bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
 from annotator.storage.judging.leases import IS_PERSON
-from annotator.storage.site.bulk_insert import bind_processor, chunks, insert_rows
+from annotator.storage.site.bulk_insert import bind_processor, chunks, insert_alike, insert_rows
 from annotator.storage.tables.judging import LEASE, Assignment, AssignmentState, Evidence, Judgement
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.topics.revisions import raise_revision
@@ -108,6 +108,28 @@ def append_judgements(session: Session, judgements: Iterable[NewJudgement]) -> N
         for some in chunks(replaced):
             session.connection().execute(RETIRE, {"replaced": some})
         insert_rows(session, JUDGEMENTS, COLUMNS, _driver_rows(session, batch), at_once=ROWS_AT_ONCE)
+
+
+class JudgedAtOnce(NamedTuple):
+    """One of many judgements that a judge gave at the same time."""
+
+    client_id: str
+    assignment_id: int
+    pool_item_id: int
+    grade: int | None
+    cannot_judge: str | None
+    note: str
+    replaces_id: int | None
+
+
+def append_at_once(session: Session, judge_id: int, at: datetime, judgements: Sequence[JudgedAtOnce]) -> None:
+    """Insert many judgements of a judge as `append_judgements` does, in a fraction of its time."""
+    session.flush()
+    for some in chunks([one.replaces_id for one in judgements if one.replaces_id is not None]):
+        session.connection().execute(RETIRE, {"replaced": some})
+    moment = _moment_processor(session.connection().dialect)(at)
+    same = {"judge_id": judge_id, "judged_at": moment, "received_at": moment, "tab": "", "late": False, "current": True}
+    insert_alike(session, JUDGEMENTS, JudgedAtOnce._fields, judgements, same=same, at_once=ROWS_AT_ONCE)
 
 
 def store_changes(session: Session, judge_id: int, changes: Changes, at: datetime) -> None:

@@ -15,6 +15,7 @@ from annotator.storage.judging.duplicates import forget_loaded, settle_duplicate
 from annotator.storage.judging.leases import give_back
 from annotator.storage.judging.machine_labels import judge_pooled
 from annotator.storage.site.bulk_insert import chunks
+from annotator.storage.site.database import has_one_writer
 from annotator.storage.tables.collections import Collection, JudgingMode
 from annotator.storage.tables.judging import Assignment, AssignmentState, Purpose
 from annotator.storage.tables.pools import PoolItem
@@ -107,7 +108,7 @@ def _settle_marks(session: Session, collection: Collection, topic_ids: Sequence[
     differs = or_(*(PoolItem.__table__.c[name] != marked.c[name] for name in names))
     differing = select(PoolItem.id).join(marked, marked.c.id == PoolItem.id).where(differs).order_by(PoolItem.id)
     # Locked in one order, so that concurrent updates of the same items do not deadlock.
-    if not session.scalars(differing.with_for_update(of=PoolItem)).all():
+    if not has_one_writer(session) and not session.scalars(differing.with_for_update(of=PoolItem)).all():
         return
     session.execute(
         update(PoolItem)

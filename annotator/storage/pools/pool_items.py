@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from annotator.storage.collections.collection import topic_ids
 from annotator.storage.documents.documents import docnos_of
 from annotator.storage.judging.judgements_wanted import settle_needs
-from annotator.storage.site.bulk_insert import fetch_rows, insert_rows
+from annotator.storage.site.bulk_insert import fetch_rows, insert_alike, next_ids
 from annotator.storage.tables.people import Team
 from annotator.storage.tables.pools import Contribution, Pool, PoolItem
 from annotator.storage.tables.runs import Run
@@ -73,29 +73,45 @@ def add_pool_items(
             ids, order([docnos[id_] for id_ in ids], pool.seed, numbers[topic_id]), strict=True
         )
     ]
-    insert_items(session, pool, items, judgements_wanted=judgements_wanted)
-    new = select(PoolItem.topic_id, PoolItem.document_id, PoolItem.id).where(PoolItem.first_pool_id == pool.id)
-    return {(topic_id, document_id): item_id for topic_id, document_id, item_id in fetch_rows(session, new)}
+    lots = [draw_lot(pool.seed, numbers[item.topic_id], docnos[item.document_id]) for item in items]
+    ids = insert_items(session, pool, items, judgements_wanted=judgements_wanted, lots=lots)
+    return {(item.topic_id, item.document_id): id_ for item, id_ in zip(items, ids, strict=True)}
 
 
-def insert_items(session: Session, pool: Pool, items: Iterable[NewItem], *, judgements_wanted: int) -> None:
-    """Insert items that are new to the pool, and update the wanted judgements of their topics."""
-    items = list(items)
+def insert_items(
+    session: Session,
+    pool: Pool,
+    items: Sequence[NewItem],
+    *,
+    judgements_wanted: int,
+    lots: Sequence[int] | None = None,
+) -> Sequence[int]:
+    """Insert items that are new to the pool, update the wanted judgements of their topics, and return their ids.
+
+    `lots` are those of `draw_lot` in the same order, where the caller has drawn them before.
+    """
+    ids = next_ids(session, POOL_ITEMS, len(items))
+    drawn = _lots(session, pool, items) if lots is None else lots
+    by_stratum: dict[tuple[int | None, float | None], list[tuple[int, ...]]] = {}
+    for id_, item, lot in zip(ids, items, drawn, strict=True):
+        row = (id_, item.topic_id, item.document_id, item.priority, lot)
+        by_stratum.setdefault((item.stratum, item.rate), []).append(row)
+    new = {"first_pool_id": pool.id, "judgements_wanted": judgements_wanted, "taken": 0}
+    columns = ("id", "topic_id", "document_id", "priority", "lot")
+    for (stratum, rate), rows in by_stratum.items():
+        same = new | {"stratum": stratum, "rate": rate, "is_overlap": False, "for_everyone": False}
+        insert_alike(session, POOL_ITEMS, columns, rows, same=same, at_once=ROWS_AT_ONCE)
+    settle_needs(session, pool.collection_id, sorted({item.topic_id for item in items}))
+    return ids
+
+
+def _lots(session: Session, pool: Pool, items: Sequence[NewItem]) -> list[int]:
     numbers = {id_: number for number, id_ in topic_ids(session, pool.collection_id).items()}
     docnos = docnos_of(session, {item.document_id for item in items})
-    columns = ("topic_id", "document_id", "first_pool_id", "priority", "judgements_wanted", "taken", "stratum", "rate")
-    rows = (
-        (
-            *(item.topic_id, item.document_id, pool.id, item.priority, judgements_wanted, 0, item.stratum, item.rate),
-            *(_lot(pool.seed, numbers[item.topic_id], docnos[item.document_id]), False, False),
-        )
-        for item in items
-    )
-    insert_rows(session, POOL_ITEMS, (*columns, "lot", "is_overlap", "for_everyone"), rows, at_once=ROWS_AT_ONCE)
-    settle_needs(session, pool.collection_id, sorted({item.topic_id for item in items}))
+    return [draw_lot(pool.seed, numbers[item.topic_id], docnos[item.document_id]) for item in items]
 
 
-def _lot(seed: int, topic: str, docno: str) -> int:
+def draw_lot(seed: int, topic: str, docno: str) -> int:
     """Hash-based lot of an item, independent of when and with what it joins the pool, and of its priority."""
     digest = blake2b(f"{seed}\0{topic}\0{docno}\0lot".encode(), digest_size=4).digest()
     return int.from_bytes(digest, "big") >> 1
@@ -103,14 +119,14 @@ def _lot(seed: int, topic: str, docno: str) -> int:
 
 def insert_imported(session: Session, pool: Pool, pool_item_ids: Iterable[int], imported_from: str) -> None:
     """Record an import as the contributor of these items."""
-    rows = ((item_id, pool.id, imported_from) for item_id in pool_item_ids)
-    insert_rows(session, CONTRIBUTIONS, ("pool_item_id", "pool_id", "imported_from"), rows, at_once=ROWS_AT_ONCE)
+    rows, same = ((item_id,) for item_id in pool_item_ids), {"pool_id": pool.id, "imported_from": imported_from}
+    insert_alike(session, CONTRIBUTIONS, ("pool_item_id",), rows, same=same, at_once=ROWS_AT_ONCE)
 
 
 def insert_contributions(session: Session, pool: Pool, contributions: Iterable[NewContribution]) -> None:
     """Record runs as contributors of items."""
-    rows = ((one.pool_item_id, pool.id, one.run_id, one.rank) for one in contributions)
-    insert_rows(session, CONTRIBUTIONS, ("pool_item_id", "pool_id", "run_id", "rank"), rows, at_once=ROWS_AT_ONCE)
+    same = {"pool_id": pool.id}
+    insert_alike(session, CONTRIBUTIONS, NewContribution._fields, contributions, same=same, at_once=ROWS_AT_ONCE)
 
 
 def contributed_documents(session: Session, collection_id: int) -> list[ContributedDocument]:

@@ -9,7 +9,7 @@ from itertools import islice
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
-from sqlalchemy import BindParameter, bindparam, exists, func, null, select
+from sqlalchemy import BindParameter, and_, bindparam, exists, func, null, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
@@ -19,7 +19,7 @@ from annotator.storage.tables.collections import DeletedKind, Deletion, Round
 from annotator.storage.tables.people import Team
 from annotator.storage.tables.pools import Contribution, Pool, PoolItem, Showing, Stratum
 from annotator.storage.tables.runs import IN_FORCE, RankedList, Run
-from annotator.storage.tables.topics import ACCEPTED, Topic
+from annotator.storage.tables.topics import ACCEPTED, EVERYBODY, Topic, TopicRevision
 
 FIRST_SEED = 1
 GREATEST_SEED = 2**62
@@ -93,6 +93,30 @@ def pool_item_ids(session: Session, collection_id: int) -> dict[tuple[int, int],
         .where(Topic.collection_id == collection_id)
     )
     return {(topic_id, document_id): id_ for topic_id, document_id, id_ in fetch_rows(session, items)}
+
+
+class PoolState(NamedTuple):
+    """While it is equal, the pool has the same items, and runs have contributed the same; judges may have judged.
+
+    The ids of the pool's versions, and each topic with the revision that every change of its items raises.
+    """
+
+    versions: tuple[int, ...]
+    topics: tuple[tuple[int, int], ...]
+
+
+def pool_state(session: Session, collection_id: int) -> PoolState:
+    """The state of a collection's pool."""
+    versions = session.scalars(select(Pool.id).where(Pool.collection_id == collection_id).order_by(Pool.id)).all()
+    revision = func.coalesce(TopicRevision.revision, 0)
+    of_everybody = and_(TopicRevision.topic_id == Topic.id, TopicRevision.judge_id == EVERYBODY)
+    topics = session.execute(
+        select(Topic.id, revision)
+        .outerjoin(TopicRevision, of_everybody)
+        .where(Topic.collection_id == collection_id)
+        .order_by(Topic.id)
+    )
+    return PoolState(tuple(versions), tuple((id_, int(number)) for id_, number in topics))
 
 
 GREATEST_VERSION = 1 << 30  # fits the integers of every database

@@ -28,7 +28,6 @@ from annotator.storage.collections.bundles import (
     NewIds,
     as_stored,
     link_rows,
-    next_ids,
     part_of,
     refer,
     store_batch,
@@ -38,7 +37,7 @@ from annotator.storage.collections.collection import refuse_unusable_slug
 from annotator.storage.documents.documents import ROWS_AT_ONCE
 from annotator.storage.documents.search import WordsToIndex, index_some, texts_of
 from annotator.storage.people.accounts import new_user
-from annotator.storage.site.bulk_insert import Row, chunks, weight_of, write_in_batches
+from annotator.storage.site.bulk_insert import Row, chunks, next_ids, weight_of, write_in_batches
 from annotator.storage.site.schema import newest_version
 from annotator.storage.site.transient_errors import stored_before_others
 from annotator.storage.site.upkeep import Progress

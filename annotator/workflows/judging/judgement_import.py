@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from sqlalchemy import select
@@ -51,12 +51,27 @@ from annotator.storage.judging.imported_judgements import (
 from annotator.storage.judging.machine_labels import LabelsOfTopic
 from annotator.storage.people.accounts import refuse_person_elsewhere
 from annotator.storage.pools.pool_items import add_pool_items, insert_imported
-from annotator.storage.pools.pools import next_pool, next_seed, pool_item_ids
+from annotator.storage.pools.pools import PoolState, next_pool, next_seed, pool_item_ids, pool_state
 from annotator.storage.tables.judging import OF_A_FILE
 from annotator.storage.tables.pools import Besides
 from annotator.workflows.judging.machine_labels import store_parts
 from annotator.workflows.runs.run_upload import add_missing_documents
 from annotator.workflows.topics.topics import numbers_by_query
+
+
+@dataclass(frozen=True)
+class SeenPool:
+    """The documents of labels and the pool, read when the labels were checked, and valid while `state` is the same.
+
+    Docno → id, without documents that have no row; (topic id, document id) → pool item id.
+    """
+
+    state: PoolState
+    documents: Mapping[str, int]
+    items: Mapping[tuple[int, int], int]
+
+
+NOTHING_SEEN = SeenPool(PoolState((), ()), {}, {})  # for labels that need not be in the pool
 
 
 @dataclass(frozen=True)
@@ -66,6 +81,7 @@ class CheckedJudgements:
     name: str
     checksum: str
     rows: tuple[QrelsRow, ...]
+    seen: SeenPool = field(repr=False, compare=False)
     outside: tuple[QrelsRow, ...] = ()
     columns: LabelFileColumns | None = None  # all labels, of a machine; there are no rows then
     adds_to_pool: bool = False
@@ -140,11 +156,14 @@ def check_judgements(
     note_drafts(file.name, rows, topic_ids(session, collection.id, Topic.state == TopicState.DRAFT), problems)
     dropped = topic_ids(session, collection.id, DROPPED)
     accepted = {} if add_to_pool else topic_ids(session, collection.id, ACCEPTED)
-    outside_pool = _outside_pool(session, collection.id, dropped | accepted, rows)
+    seen = _see_pool(session, collection.id, rows)
+    outside_pool = _outside_pool(seen, dropped | accepted, rows)
     note_outside_pool_of_dropped(file.name, (row for row in outside_pool if row.topic in dropped), problems)
     note_outside_pool(file.name, (row for row in outside_pool if row.topic in accepted), problems)
     problems.refuse_if_any()
-    return CheckedJudgements(file.name, hashlib.sha256(file.content).hexdigest(), tuple(rows), adds_to_pool=add_to_pool)
+    return CheckedJudgements(
+        file.name, hashlib.sha256(file.content).hexdigest(), tuple(rows), seen, adds_to_pool=add_to_pool
+    )
 
 
 def _check_labels(
@@ -166,7 +185,7 @@ def _check_labels(
     problems.refuse_if_any()
     checksum = hashlib.sha256(file.content).hexdigest()
     outside = () if columns is None else tuple(columns.outside)
-    return CheckedJudgements(file.name, checksum, (), outside, columns, adds_to_pool=add_to_pool)
+    return CheckedJudgements(file.name, checksum, (), NOTHING_SEEN, outside, columns, adds_to_pool=add_to_pool)
 
 
 def store_judgements(
@@ -189,6 +208,7 @@ def store_judgements(
     decides as an adjudicator.
     """
     collection = lock_open_collection(session, slug, against_judging=True)
+    checked = _with_pool_now(session, collection.id, checked)
     _check_still_fitting(session, collection.id, checked)
     user = find_or_add_labeller(session, judge, machine, added_at)
     refuse_person_elsewhere(session, collection.id, user)
@@ -198,16 +218,17 @@ def store_judgements(
         return JudgementImport(0, 0, checked.count, checked.unjudged, pooled=0, outside=outside)
     if user.kind == UserKind.MACHINE:
         return _store_labels(session, collection, user, checked, label_file)
-    pairs = _pairs(session, collection.id, checked.rows)
+    pairs = _pairs(session, collection.id, checked)
     _refuse_decided(session, collection.id, user, checked, pairs)
-    items = pool_item_ids(session, collection.id)
+    items = checked.seen.items
     strangers = sorted(set(pairs) - items.keys())
     if strangers:
-        items |= _pool(session, collection, strangers, checked, judge, added_at)
+        items = {**items, **_pool(session, collection, strangers, checked, judge, added_at)}
     labels = _labels(
         f"{OF_A_FILE}{collection.id}-{user.id}-{checked.checksum[:24]}", checked, [items[one] for one in pairs]
     )
-    added, changed = _append(session, collection.id, user, labels, added_at)
+    topic_of = {items[pair]: pair[0] for pair in pairs}
+    added, changed = _append(session, collection.id, user, labels, topic_of, added_at)
     return JudgementImport(
         added=added,
         changed=changed,
@@ -270,12 +291,18 @@ def _labels(prefix: str, checked: CheckedJudgements, items: Sequence[int]) -> di
 
 
 def _append(
-    session: Session, collection_id: int, judge: User, labels: Mapping[int, NewLabel], added_at: datetime
+    session: Session,
+    collection_id: int,
+    judge: User,
+    labels: Mapping[int, NewLabel],
+    topic_of: Mapping[int, int],
+    added_at: datetime,
 ) -> tuple[int, int]:
     """Append the labels that differ from current ones; returns how many are new and how many changed."""
     current = current_labels(session, collection_id, judge.id)
     new = {item: label for item, label in labels.items() if item not in current or not current[item].is_own(label)}
-    append_labels(session, collection_id, judge.id, new, current, added_at)
+    topics = {topic_of[item] for item in new}
+    append_labels(session, collection_id, judge.id, new, current, added_at, topics=topics)
     changed = sum(item in current and not current[item].is_carried for item in new)
     return len(new) - changed, changed
 
@@ -291,7 +318,7 @@ def _check_still_fitting(session: Session, collection_id: int, checked: CheckedJ
         for topic in sorted(checked.columns.pieces.keys() - topic_ids(session, collection_id).keys()):
             problems.add(checked.name, None, "The collection has no topic %(topic)s.", topic=topic)
     dropped = topic_ids(session, collection_id, DROPPED)
-    outside = _outside_pool(session, collection_id, dropped, checked.rows)
+    outside = _outside_pool(checked.seen, dropped, checked.rows)
     note_outside_pool_of_dropped(checked.name, outside, problems)
     problems.refuse_if_any()
 
@@ -330,22 +357,36 @@ def _new_file(
     return file
 
 
-def _outside_pool(
-    session: Session, collection_id: int, topics: Mapping[str, int], rows: Sequence[QrelsRow]
-) -> list[QrelsRow]:
+def _see_pool(session: Session, collection_id: int, rows: Sequence[QrelsRow]) -> SeenPool:
+    return SeenPool(
+        pool_state(session, collection_id),
+        document_ids(session, collection_id, {row.docno for row in rows}),
+        pool_item_ids(session, collection_id),
+    )
+
+
+def _with_pool_now(session: Session, collection_id: int, checked: CheckedJudgements) -> CheckedJudgements:
+    """The labels with the pool as it is: read again, which takes long for a large one, only if it has changed."""
+    if not checked.rows or pool_state(session, collection_id) == checked.seen.state:
+        return checked
+    return replace(checked, seen=_see_pool(session, collection_id, checked.rows))
+
+
+def _outside_pool(seen: SeenPool, topics: Mapping[str, int], rows: Sequence[QrelsRow]) -> list[QrelsRow]:
     """Rows of these topics (number → id) whose document is not in the pool."""
-    concerned = [row for row in rows if row.topic in topics]
-    if not concerned:
-        return []
-    documents = document_ids(session, collection_id, {row.docno for row in concerned})
-    pool = pool_item_ids(session, collection_id)
-    return [row for row in concerned if (topics[row.topic], documents.get(row.docno)) not in pool]
+    return [
+        row
+        for row in rows
+        if row.topic in topics and (topics[row.topic], seen.documents.get(row.docno)) not in seen.items
+    ]
 
 
-def _pairs(session: Session, collection_id: int, rows: Sequence[QrelsRow]) -> list[tuple[int, int]]:
-    topics = topic_ids(session, collection_id)
-    documents = find_or_add_documents(session, collection_id, {row.docno for row in rows})
-    return [(topics[row.topic], documents[row.docno]) for row in rows]
+def _pairs(session: Session, collection_id: int, checked: CheckedJudgements) -> list[tuple[int, int]]:
+    """(Topic id, document id) of each label; missing documents are added, without text."""
+    topics, known = topic_ids(session, collection_id), checked.seen.documents
+    missing = {row.docno for row in checked.rows if row.docno not in known}
+    documents = {**known, **find_or_add_documents(session, collection_id, missing)} if missing else known
+    return [(topics[row.topic], documents[row.docno]) for row in checked.rows]
 
 
 def _pool(

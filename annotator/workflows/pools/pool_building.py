@@ -1,6 +1,6 @@
 """Building the pool: a strategy chooses without a lock, then new documents are added. Pools only grow."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -28,12 +28,14 @@ from annotator.storage.documents.documents import docnos_of
 from annotator.storage.pools.pool_items import (
     NewContribution,
     NewItem,
+    draw_lot,
     insert_contributions,
     insert_items,
 )
 from annotator.storage.pools.pools import (
     PooledRun,
     PoolRequest,
+    PoolState,
     all_pools,
     check_seed,
     latest_pool,
@@ -41,10 +43,12 @@ from annotator.storage.pools.pools import (
     next_pool,
     packed_lists,
     pool_item_ids,
+    pool_state,
     round_to_pool,
     runs_to_pool,
     topics_to_pool,
 )
+from annotator.storage.site.bulk_insert import fetch_rows
 from annotator.workflows.pools.sample_drawing import facts_of_sample, known_of_sample
 
 # Versions of these do more than add documents: they keep choosing, or define the sample.
@@ -83,8 +87,23 @@ class PoolSummary:
 
 
 @dataclass(frozen=True, eq=False)
+class PoolAdditions:
+    """What a choice adds to the pool while the pool has this state: items with their lots, and contributions.
+
+    A contribution is a topic, a document, a run and its rank; `known` are the ids of items that are pooled already.
+    """
+
+    state: PoolState
+    growth: tuple[TopicGrowth, ...]
+    items: tuple[NewItem, ...]
+    lots: tuple[int, ...]
+    contributions: tuple[tuple[int, int, int, int], ...]
+    known: ItemIds
+
+
+@dataclass(frozen=True, eq=False)
 class PoolChoice:
-    """A chosen pool that is not stored yet."""
+    """A chosen pool that is not stored yet, and what it adds to the pool as it was then."""
 
     strategy: Strategy
     parameters: dict[str, object]  # of the strategy and the runs
@@ -93,6 +112,7 @@ class PoolChoice:
     seed: int
     showing: Showing
     topics: tuple[ChosenTopic, ...]
+    additions: PoolAdditions
     notices: tuple[Sentence, ...] = ()  # about a sample
 
 
@@ -146,16 +166,18 @@ def choose_pool(
     )
     lists = ListsOfTopics({run.id: depth for run, depth in zip(runs, depths, strict=True)}, read, past)
     in_order = dict(sorted(topics.items(), key=lambda topic: natural_order(topic[1])))
-    if not strategy.divides_budget:
-        chosen = choose_topics(strategy, in_order, lists, partial(docnos_of, session), seed)
-        return PoolChoice(strategy, parameters, tuple(runs), tuple(depths), seed, showing, tuple(chosen))
-    given = known_of_sample(session, collection.id, strategy, in_order)
-    chosen = choose_topics(strategy, in_order, lists, partial(docnos_of, session), seed, given.known)
-    facts = facts_of_sample(session, strategy, given, chosen)
-    return PoolChoice(
-        *(strategy, {**parameters, **facts.parameters}, tuple(runs), tuple(depths), seed, showing, tuple(chosen)),
-        notices=facts.notices,
-    )
+    choose = partial(choose_topics, strategy, in_order, lists, partial(docnos_of, session), seed)
+    notices: tuple[Sentence, ...] = ()
+    if strategy.divides_budget:
+        given = known_of_sample(session, collection.id, strategy, in_order)
+        chosen = choose(given.known)
+        facts = facts_of_sample(session, strategy, given, chosen)
+        parameters, notices = {**parameters, **facts.parameters}, facts.notices
+    else:
+        chosen = choose()
+    additions = _additions(session, collection.id, [run.id for run in runs], chosen, seed, showing)
+    its_runs = tuple(runs), tuple(depths)
+    return PoolChoice(strategy, parameters, *its_runs, seed, showing, tuple(chosen), additions, notices)
 
 
 def filling_request(depth: int) -> PoolRequest:
@@ -183,12 +205,10 @@ def store_pool(
     """
     collection = lock_open_collection(session, slug)
     _refuse_changes(session, collection.id, choice)
-    known = pool_item_ids(session, collection.id)
-    growth = [_growth(topic, known) for topic in choice.topics]
-    fresh = _fresh_contributions(session, choice, known)
-    if not fresh and not _begins(session, collection.id, choice):
+    new = _additions_now(session, collection.id, choice)
+    if not new.contributions and not _begins(session, collection.id, choice):
         latest = latest_pool(session, collection.id)
-        return PoolSummary(latest.version if latest else 0, tuple(growth), is_new=False, notices=choice.notices)
+        return PoolSummary(latest.version if latest else 0, new.growth, is_new=False, notices=choice.notices)
     pool = next_pool(
         session,
         collection.id,
@@ -200,14 +220,39 @@ def store_pool(
         built_at=built_at,
     )
     _insert_runs(session, pool, choice)
-    items = _new_items(session, choice, known)
-    insert_items(session, pool, items, judgements_wanted=collection.judgements_wanted)
-    known = pool_item_ids(session, collection.id)
-    insert_contributions(
-        session, pool, (NewContribution(known[topic, document], run, rank) for topic, document, run, rank in fresh)
+    wanted = collection.judgements_wanted
+    ids = insert_items(session, pool, new.items, judgements_wanted=wanted, lots=new.lots)
+    added = {(item.topic_id, item.document_id): id_ for item, id_ in zip(new.items, ids, strict=True)}
+    contributions = (
+        NewContribution(added.get((topic, document)) or new.known[topic, document], run, rank)
+        for topic, document, run, rank in new.contributions
     )
+    insert_contributions(session, pool, contributions)
     _insert_strata(session, pool, choice)
-    return PoolSummary(pool.version, tuple(growth), is_new=True, notices=choice.notices)
+    return PoolSummary(pool.version, new.growth, is_new=True, notices=choice.notices)
+
+
+def _additions(
+    session: Session,
+    collection_id: int,
+    run_ids: Sequence[int],
+    topics: Sequence[ChosenTopic],
+    seed: int,
+    showing: Showing,
+) -> PoolAdditions:
+    state, known = pool_state(session, collection_id), pool_item_ids(session, collection_id)
+    items, lots = _new_items(session, topics, known, seed, showing)
+    growth = tuple(_growth(topic, known) for topic in topics)
+    contributions = _fresh_contributions(session, run_ids, topics, known)
+    return PoolAdditions(state, growth, items, lots, contributions, known)
+
+
+def _additions_now(session: Session, collection_id: int, choice: PoolChoice) -> PoolAdditions:
+    """What the choice adds to the pool as it is: computed again, which takes long, only if the pool has changed."""
+    if pool_state(session, collection_id) == choice.additions.state:
+        return choice.additions
+    ids = [run.id for run in choice.runs]
+    return _additions(session, collection_id, ids, choice.topics, choice.seed, choice.showing)
 
 
 def _refuse_changes(session: Session, collection_id: int, choice: PoolChoice) -> None:
@@ -224,19 +269,20 @@ def _growth(topic: ChosenTopic, known: ItemIds) -> TopicGrowth:
     return TopicGrowth(topic.number, added, topic.chosen.documents.size - added)
 
 
-def _fresh_contributions(session: Session, choice: PoolChoice, known: ItemIds) -> list[tuple[int, int, int, int]]:
+def _fresh_contributions(
+    session: Session, run_ids: Sequence[int], topics: Sequence[ChosenTopic], known: ItemIds
+) -> tuple[tuple[int, int, int, int], ...]:
     """Topic, document, run and rank of contributions that no earlier version has recorded."""
-    ids = [run.id for run in choice.runs]
-    rows = session.execute(select(Contribution.pool_item_id, Contribution.run_id).where(Contribution.run_id.in_(ids)))
-    recorded = {(item, run) for item, run in rows}
-    return [
-        (topic.id, document, ids[run], rank)
-        for topic in choice.topics
+    contributed = select(Contribution.pool_item_id, Contribution.run_id).where(Contribution.run_id.in_(run_ids))
+    recorded = set(map(tuple, fetch_rows(session, contributed)))
+    return tuple(
+        (topic.id, document, run_ids[run], rank)
+        for topic in topics
         for document, run, rank in zip(
             topic.found.document.tolist(), topic.found.run.tolist(), topic.found.rank.tolist(), strict=True
         )
-        if (known.get((topic.id, document)), ids[run]) not in recorded
-    ]
+        if (known.get((topic.id, document)), run_ids[run]) not in recorded
+    )
 
 
 def _begins(session: Session, collection_id: int, choice: PoolChoice) -> bool:
@@ -267,11 +313,15 @@ def _insert_runs(session: Session, pool: Pool, choice: PoolChoice) -> None:
     session.execute(insert(PoolRun), rows)
 
 
-def _new_items(session: Session, choice: PoolChoice, known: ItemIds) -> Iterator[NewItem]:
-    ids = [topic.id for topic in choice.topics]
-    greatest = select(PoolItem.topic_id, func.max(PoolItem.priority)).where(PoolItem.topic_id.in_(ids))
-    last = {topic: priority for topic, priority in session.execute(greatest.group_by(PoolItem.topic_id))}
-    for topic in choice.topics:
+def _new_items(
+    session: Session, topics: Sequence[ChosenTopic], known: ItemIds, seed: int, showing: Showing
+) -> tuple[tuple[NewItem, ...], tuple[int, ...]]:
+    """The items that the chosen documents add, and their lots."""
+    greatest = select(PoolItem.topic_id, func.max(PoolItem.priority)).group_by(PoolItem.topic_id)
+    last = dict(fetch_rows(session, greatest.where(PoolItem.topic_id.in_([topic.id for topic in topics]))))
+    items: list[NewItem] = []
+    lots: list[int] = []
+    for topic in topics:
         drawn = {
             document: (stratum.number, stratum.rate)
             for stratum in topic.chosen.strata
@@ -282,11 +332,12 @@ def _new_items(session: Session, choice: PoolChoice, known: ItemIds) -> Iterator
             for document, docno in zip(topic.chosen.documents.tolist(), topic.docnos, strict=True)
             if (topic.id, document) not in known
         ]
-        priorities = showing_order(
-            choice.showing, [docno for _, docno in new], choice.seed, topic.number, last=last.get(topic.id)
-        )
-        for (document, _), priority in zip(new, priorities.tolist(), strict=True):
-            yield NewItem(topic.id, document, priority, *drawn.get(document, ()))
+        docnos = [docno for _, docno in new]
+        priorities = showing_order(showing, docnos, seed, topic.number, last=last.get(topic.id)).tolist()
+        for (document, docno), priority in zip(new, priorities, strict=True):
+            items.append(NewItem(topic.id, document, priority, *drawn.get(document, ())))
+            lots.append(draw_lot(seed, topic.number, docno))
+    return tuple(items), tuple(lots)
 
 
 def _insert_strata(session: Session, pool: Pool, choice: PoolChoice) -> None:

@@ -27,10 +27,17 @@ from annotator.storage.collections.collection import (
     topic_ids,
 )
 from annotator.storage.documents.docno_lists import packed_parts, stored_list
-from annotator.storage.documents.documents import add_documents, has_texts, stored_documents
+from annotator.storage.documents.documents import (
+    add_documents,
+    documents_after,
+    greatest_document,
+    has_texts,
+    stored_documents,
+)
 from annotator.storage.documents.sources import find_source
 from annotator.storage.runs.runs import RunDetails, add_files, add_ranked_lists, apply_details, carry_facts
 from annotator.storage.runs.sent_runs import Receipt, sent_runs
+from annotator.storage.site.database import has_one_writer
 from annotator.storage.site.webhooks import announce
 from annotator.storage.tables.runs import RunState
 from annotator.workflows.documents.source_folders import index_of
@@ -54,6 +61,7 @@ class CheckedRun(ReadRun):
     packed: bytes  # those bytes gzipped
     corrected_id: int | None  # id of the run it replaces
     documents: DocumentIds  # shared by all runs checked together
+    greatest_document: int  # the greatest id of a document on the site when they were looked up
     details: RunDetails = NO_DETAILS  # of this run, in place of what all files share
 
     @property
@@ -209,8 +217,9 @@ def check_each_run(
         for file, entry, one, details in zip(opened.files, given, senders, merged, strict=True)
         if entry and (run := _taken(intake, file, entry, tags[one])) is not None
     ]
+    greatest = greatest_document(session)
     documents = _documents_of(session, collection.id, intake, docnos)
-    ready = [_checked(one, tags[one.sender].corrected.get(one.run.parsed.tag), documents) for one in read]
+    ready = [_checked(one, tags[one.sender].corrected.get(one.run.parsed.tag), documents, greatest) for one in read]
     return CheckedFiles(ready, intake.problems)
 
 
@@ -257,7 +266,8 @@ def store_runs(
     collection = lock_open_collection(session, slug)
     topics = topic_ids(session, collection.id)
     _check_fit(session, collection.id, checked)
-    documents = {one: add_missing_documents(session, collection.id, one) for one in {run.documents for run in checked}}
+    greatest = {run.documents: run.greatest_document for run in checked}
+    documents = {one: add_missing_documents(session, collection.id, one, after) for one, after in greatest.items()}
     runs = []
     for one, own in zip(checked, its_details, strict=True):
         run = _begun(session, one, uploaded_at)
@@ -354,7 +364,7 @@ def merge_details(sender: Sender, shared: RunDetails, own: RunDetails) -> RunDet
     )
 
 
-def _checked(one: _Read, corrected_id: int | None, documents: DocumentIds) -> CheckedRun:
+def _checked(one: _Read, corrected_id: int | None, documents: DocumentIds, greatest_document: int) -> CheckedRun:
     file, run = one.file, one.run
     is_packed = file.content.startswith(GZIP_MAGIC)
     return CheckedRun(
@@ -368,6 +378,7 @@ def _checked(one: _Read, corrected_id: int | None, documents: DocumentIds) -> Ch
         packed=file.content if is_packed else gzip.compress(file.content, PACKING, mtime=0),
         corrected_id=corrected_id,
         documents=documents,
+        greatest_document=greatest_document,
         details=_filled(one.details, run.metadata),
         metadata=run.metadata,
     )
@@ -381,10 +392,19 @@ def _filled(details: RunDetails, metadata: IrMetadata) -> RunDetails:
     return replace(details, description=details.description or metadata.description, run_type=run_type)
 
 
-def add_missing_documents(session: Session, collection_id: int, checked: DocumentIds) -> DocumentIds:
-    """Insert rows for documents without one; the checked mapping is not modified, in case of a rollback."""
+def add_missing_documents(
+    session: Session, collection_id: int, checked: DocumentIds, greatest: int | None = None
+) -> DocumentIds:
+    """Insert rows for documents without one; the checked mapping is not modified, in case of a rollback.
+
+    `greatest` was the greatest id of a document when they were looked up, if that is known.
+    """
     documents = checked.copy()
-    find_documents(session, collection_id, documents)
+    if greatest is not None and has_one_writer(session):
+        # Looking all of them up again would hold up other writers.
+        documents.take(documents_after(session, collection_id, greatest))
+    else:
+        find_documents(session, collection_id, documents)
     for numbers, docnos in documents.missing():
         documents.give(numbers, add_documents(session, collection_id, docnos))
     return documents

@@ -63,9 +63,10 @@ def test_a_file_of_labels_takes_the_place_that_its_judge_gives_back(postgres_dat
     with postgres_database.transaction() as session:
         lend(session, [item], jo, NOW)
         collection = session.scalars(select(Collection.id)).one()
+        topics = session.scalars(select(PoolItem.topic_id).where(PoolItem.id == item)).all()
     one_after_the_other(
         postgres_database,
         lambda session: give_back(session, Assignment.judge_id == jo),
-        lambda session: append_labels(session, collection, jo, {item: NewLabel("f-1", 1)}, {}, NOW),
+        lambda session: append_labels(session, collection, jo, {item: NewLabel("f-1", 1)}, {}, NOW, topics=topics),
     )
     assert places(postgres_database, item) == (1, 1)
