@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from enum import StrEnum
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, cast
 
 from sqlalchemy import (
@@ -17,6 +17,7 @@ from sqlalchemy import (
     Column,
     ColumnElement,
     Date,
+    Dialect,
     LargeBinary,
     Table,
     bindparam,
@@ -27,7 +28,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError
-from annotator.storage.site.bulk_insert import Row, chunks, next_ids
+from annotator.storage.site.bulk_insert import Row, bind_processor, chunks, next_ids
 from annotator.storage.tables.collections import CollectionKind, CollectionState, JudgingMode, ScoresShown
 from annotator.storage.tables.columns import Base, UtcDateTime
 from annotator.storage.tables.judging import AssignmentState, CannotJudge, Purpose
@@ -38,6 +39,7 @@ from annotator.storage.tables.topics import TopicState
 
 # The largest bigint; PostgreSQL itself rejects values too large for a narrower column.
 GREATEST_NUMBER = 2**63 - 1
+MOMENTS_KEPT = 1_000
 
 # Column → enumeration that its values must belong to.
 CODES: Mapping[str, type[StrEnum]] = {
@@ -59,6 +61,44 @@ CODES: Mapping[str, type[StrEnum]] = {
 def as_plain(table: Table, row: Row) -> Row:
     """A row as JSON values: dates and times as ISO 8601, bytes as base64."""
     return row | {name: plain(row[name]) for name, plain in _columns_to_convert(table) if row[name] is not None}
+
+
+def as_plain_rows(table: Table, rows: Iterable[Sequence[Any]]) -> list[list[Any]]:
+    """Rows of all columns of a table, in its order, as JSON values."""
+    plain = [list(row) for row in rows]
+    names = list(table.columns.keys())
+    for name, convert in _columns_to_convert(table):
+        place = names.index(name)
+        for row in plain:
+            if row[place] is not None:
+                row[place] = convert(row[place])
+    return plain
+
+
+def driver_rows(session: Session, table: Table, rows: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
+    """Rows of `as_plain_rows` in the format of the driver; many have the same time, which is converted once."""
+    dialect = session.get_bind().dialect
+    given = [_given(dialect, column) for column in table.columns]
+    converted = [(place, convert) for place, convert in enumerate(given) if convert is not None]
+    for row in rows:
+        values = list(row)
+        for place, convert in converted:
+            if values[place] is not None:
+                values[place] = convert(values[place])
+        yield tuple(values)
+
+
+def _given(dialect: Dialect, column: Column[Any]) -> Callable[[Any], object] | None:
+    """What converts a JSON value of a column for the driver; None for numbers and texts, which stay as they are."""
+    process = bind_processor(dialect, column)
+    match column.type:
+        case UtcDateTime():
+            return lru_cache(maxsize=MOMENTS_KEPT)(lambda value: process(_read_moment(value)))
+        case Date() | LargeBinary() | JSON():
+            read = _reader(column)
+            return lambda value: process(read(value))
+        case _:
+            return None
 
 
 def as_stored(table: Table, row: Row) -> Row:

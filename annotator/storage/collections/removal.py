@@ -2,36 +2,25 @@
 
 import json
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Column, ColumnElement, Table, and_, bindparam, delete, insert, or_, select, update
 from sqlalchemy.orm import Session
 
-from annotator.storage.collections.bundles import as_plain, as_stored
-from annotator.storage.site.bulk_insert import chunks
+from annotator.storage.collections.bundles import as_plain, as_plain_rows, as_stored, driver_rows
+from annotator.storage.site.bulk_insert import ids_as_rows, insert_many
 from annotator.storage.tables.collections import DeletedPart, Deletion
 from annotator.storage.tables.columns import Base
 
 ROWS_AT_ONCE = 1_000
+PACKING = 1  # zlib's level: the default takes three times as long for a fifth less
 
 # Nullable columns whose rows are deleted together with the row that they refer to.
 BELONGING = {"question.topic_id", "question.pool_item_id", "clarification.question_id"}
 
 Conditions = Mapping[Table, ColumnElement[bool]]
-
-
-def belonging(roots: Conditions) -> dict[Table, ColumnElement[bool]]:
-    """Table → condition for the rows that are deleted with these roots: themselves and all dependents."""
-    found: dict[Table, ColumnElement[bool]] = {}
-    for table in Base.metadata.sorted_tables:
-        conditions = [roots[table]] if table in roots else []
-        for column, parent in _links(table):
-            if parent in found and parent is not table and (not column.nullable or str(column) in BELONGING):
-                conditions.append(column.in_(select(parent.c.id).where(found[parent])))
-        if conditions:
-            found[table] = or_(*conditions)
-    return found
 
 
 class Removal:
@@ -45,62 +34,79 @@ class Removal:
 
     def take_out(self, roots: Conditions) -> None:
         """Delete rows with all dependents; nullable references from remaining rows are set to NULL."""
-        conditions = belonging(roots)
-        kept = {table: self._keep_rows(table, condition) for table, condition in conditions.items()}
+        conditions: dict[Table, ColumnElement[bool]] = {}
+        ids: dict[Table, Sequence[int]] = {}
+        for table in Base.metadata.sorted_tables:
+            several = [roots[table]] if table in roots else []
+            for column, parent in _links(table):
+                if ids.get(parent) and parent is not table and (not column.nullable or str(column) in BELONGING):
+                    several.append(is_among(self._session, column, ids[parent]))
+            if several:
+                conditions[table] = or_(*several)
+                ids[table] = self._keep_rows(table, conditions[table])
         for table in Base.metadata.sorted_tables:
             for column, parent in _links(table):
-                if parent in conditions and column.nullable and str(column) not in BELONGING:
-                    gone: ColumnElement[bool] = column.in_(select(parent.c.id).where(conditions[parent]))
-                    if table in conditions:
-                        # By id: if the condition is NULL, its negation is NULL too.
-                        gone = and_(gone, table.c.id.not_in(select(table.c.id).where(conditions[table])))
+                if ids.get(parent) and column.nullable and str(column) not in BELONGING:
+                    gone = is_among(self._session, column, ids[parent])
+                    if ids.get(table):
+                        gone = and_(gone, ~is_among(self._session, table.c.id, ids[table]))
                     self.change(column, gone, None)
         for table in reversed(conditions):
-            self._delete(table, conditions[table], kept[table])
+            self._delete(table, conditions[table], ids[table])
 
     def _delete(self, table: Table, condition: ColumnElement[bool], ids: Sequence[int]) -> None:
         """Delete saved rows, by id where there is one: the condition may depend on rows that are deleted by then."""
         if "id" not in table.columns:
             _run(self._session, delete(table).where(condition))
             return
-        to_itself = {column: None for column, parent in _links(table) if parent is table}
-        for some in chunks(list(ids)):
-            if to_itself:
-                _run(self._session, update(table).where(table.c.id.in_(some)).values(to_itself))
-        for some in chunks(list(ids)):
-            _run(self._session, delete(table).where(table.c.id.in_(some)))
+        if not ids:
+            return
+        saved = is_among(self._session, table.c.id, ids)
+        to_itself = [column for column, parent in _links(table) if parent is table]
+        for column in to_itself:
+            _run(self._session, update(table).where(saved, column.is_not(None)).values({column: None}))
+        _run(self._session, delete(table).where(saved))
 
     def change(self, column: Column[Any], condition: ColumnElement[bool], value: object) -> None:
         """Change one column of rows that remain; `put_back` restores the old values."""
         (key,) = column.table.primary_key
-        rows = self._session.execute(select(key, column).where(condition).order_by(key)).all()
-        for some in chunks([{"key": row[0], "value": row[1]} for row in rows]):
-            self._keep(column.table, column, some)
-        for few in chunks([row[0] for row in rows]):
-            _run(self._session, update(column.table).where(key.in_(few)).values({column: value}))
+        rows = [tuple(row) for row in self._session.execute(select(key, column).where(condition).order_by(key))]
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            self._keep(column.table, column, ("key", "value"), rows[start : start + ROWS_AT_ONCE])
+        if rows:
+            changed = is_among(self._session, key, [row[0] for row in rows])
+            _run(self._session, update(column.table).where(changed).values({column: value}))
 
     def _keep_rows(self, table: Table, condition: ColumnElement[bool]) -> list[int]:
         """Save rows, and return the ids of those that have one."""
         ids: list[int] = []
+        names = list(table.columns.keys())
         rows = self._session.execute(
             select(table).where(condition).order_by(*table.primary_key), execution_options={"yield_per": ROWS_AT_ONCE}
         )
-        for some in rows.mappings().partitions():
-            self._keep(table, None, [as_plain(table, dict(row)) for row in some])
-            ids += [row["id"] for row in some if "id" in row]
+        for some in rows.partitions():
+            self._keep(table, None, names, as_plain_rows(table, some))
+            if "id" in names:
+                place = names.index("id")
+                ids += [row[place] for row in some]
         return ids
 
-    def _keep(self, table: Any, column: Column[Any] | None, lines: Iterable[Mapping[str, Any]]) -> None:  # noqa: ANN401 - a table or a part of one
+    def _keep(self, table: Any, column: Column[Any] | None, names: Sequence[str], rows: Sequence[Any]) -> None:  # noqa: ANN401 - a table or a part of one
         self._position += 1
-        content = "\n".join(json.dumps(line, ensure_ascii=False) for line in lines).encode()
+        content = json.dumps([names, *map(list, rows)], ensure_ascii=False).encode()
         values = {
             "deletion_id": self._deletion.id,
             "position": self._position,
             "table_name": table.name,
             "column_name": None if column is None else column.name,
-            "content": zlib.compress(content),
+            "content": zlib.compress(content, PACKING),
         }
         self._session.execute(insert(DeletedPart), [values])
+
+
+def is_among(session: Session, column: Column[Any], ids: Sequence[int]) -> ColumnElement[bool]:
+    """Condition: the column has one of these ids, given as one value; an index narrows it to their range."""
+    return and_(column.between(min(ids), max(ids)), column.in_(ids_as_rows(session, ids)))
 
 
 def put_back(session: Session, deletion: Deletion) -> None:
@@ -108,26 +114,30 @@ def put_back(session: Session, deletion: Deletion) -> None:
 
     Raises `IntegrityError` when a referenced row is gone or a unique value is in use again.
     """
-    rows: list[tuple[Table, list[dict[str, Any]]]] = []
+    rows: dict[Table, list[list[Any]]] = {}
     links: list[Callable[[], None]] = []
     for part in _parts(session, deletion.id):
         table = Base.metadata.tables[part.table_name]
-        lines = [json.loads(line) for line in zlib.decompress(part.content).decode().splitlines()]
+        names, lines = _read(part)
         if part.column_name is None:
-            rows.append((table, [as_stored(table, line) for line in lines]))
+            rows.setdefault(table, []).extend(_in_columns(table, names, lines))
             continue
         column = table.c[part.column_name]
+        values = [dict(zip(("of", "is"), line, strict=True)) for line in lines]
         if column.foreign_keys:
-            links.append(lambda column=column, lines=lines: _give_back(session, column, lines))  # type: ignore[misc]
+            links.append(partial(_give_back, session, column, values))
         else:
-            _give_back(session, column, lines)
+            _give_back(session, column, values)
     order = {table: place for place, table in enumerate(Base.metadata.sorted_tables)}
-    for table, some in sorted(rows, key=lambda one: order[one[0]]):
-        to_itself = [column for column, parent in _links(table) if parent is table]
-        session.execute(insert(table), [{**row, **{one.name: None for one in to_itself}} for row in some])
-        for column in to_itself:
-            linked = [{"key": row["id"], "value": row[column.name]} for row in some if row[column.name] is not None]
-            links.append(lambda column=column, linked=linked: _give_back(session, column, linked))  # type: ignore[misc]
+    for table, some in sorted(rows.items(), key=lambda one: order[one[0]]):
+        names = list(table.columns.keys())
+        for column in [column for column, parent in _links(table) if parent is table]:
+            place = names.index(column.name)
+            linked = [{"of": row[names.index("id")], "is": row[place]} for row in some if row[place] is not None]
+            links.append(partial(_give_back, session, column, linked))
+            for row in some:
+                row[place] = None
+        insert_many(session, table, names, driver_rows(session, table, some))
     for link in links:
         link()
 
@@ -137,11 +147,29 @@ def _parts(session: Session, deletion_id: int) -> Iterator[DeletedPart]:
     yield from session.scalars(wanted)
 
 
-def _give_back(session: Session, column: Column[Any], lines: Sequence[Mapping[str, Any]]) -> None:
-    if lines:
+def _read(part: DeletedPart) -> tuple[list[str], list[list[Any]]]:
+    """The columns of a part, and its rows of plain values."""
+    text = zlib.decompress(part.content).decode()
+    if text.startswith("["):
+        names, *rows = json.loads(text)
+        return names, rows
+    lines = [json.loads(line) for line in text.splitlines()]  # of earlier versions, an object a line
+    return list(lines[0]) if lines else [], [list(line.values()) for line in lines]
+
+
+def _in_columns(table: Table, names: Sequence[str], rows: list[list[Any]]) -> list[list[Any]]:
+    """The rows with a value for each column of the table; a column that is newer than the rows gets its default."""
+    if list(names) == list(table.columns.keys()):
+        return rows
+    stored = (as_stored(table, dict(zip(names, row, strict=True))) for row in rows)
+    return [[as_plain(table, row)[name] for name in table.columns.keys()] for row in stored]  # noqa: SIM118 - iterates over columns
+
+
+def _give_back(session: Session, column: Column[Any], values: Sequence[Mapping[str, Any]]) -> None:
+    if values:
         (key,) = column.table.primary_key
         statement = update(column.table).where(key == bindparam("of")).values({column: bindparam("is")})
-        session.connection().execute(statement, [{"of": line["key"], "is": line["value"]} for line in lines])
+        session.connection().execute(statement, values)
 
 
 def _links(table: Table) -> Iterator[tuple[Column[Any], Table]]:
@@ -161,5 +189,5 @@ def changed_rows(session: Session, deletion: Deletion, table: Table) -> list[int
     found: set[int] = set()
     for part in _parts(session, deletion.id):
         if part.table_name == table.name and part.column_name is not None:
-            found |= {json.loads(line)["key"] for line in zlib.decompress(part.content).decode().splitlines()}
+            found |= {key for key, _ in _read(part)[1]}
     return sorted(found)

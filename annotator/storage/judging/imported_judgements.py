@@ -1,6 +1,6 @@
 """Storage of labels from a file as the judgements of one judge."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -91,7 +91,7 @@ def append_labels(
     current: Mapping[int, ImportedLabel],
     judged_at: datetime,
     *,
-    topics: Iterable[int],
+    topics: Collection[int],
     takes_place: bool = True,
 ) -> None:
     """Append labels (item id → label) of these topics, replacing `current` ones, and carry them over to duplicates.

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
-from sqlalchemy import ColumnElement, Select, Table, and_, func, or_, select, update
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy import ColumnElement, Select, Table, func, select, update
+from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
-from annotator.storage.collections.removal import Removal
+from annotator.storage.collections.removal import Removal, is_among
 from annotator.storage.judging.duplicates import SHOWN
-from annotator.storage.site.bulk_insert import chunks
+from annotator.storage.site.bulk_insert import chunks, fetch_rows
 from annotator.storage.tables.judging import (
     OF_A_FILE,
     TAKES_NO_PLACE,
@@ -49,34 +49,62 @@ class ImportedLabels:
 
 
 def imported_labels(session: Session, file: LabelFile) -> ImportedLabels:
-    """The stored judgements of an import."""
-    own = frozenset(session.scalars(select(Judgement.id).where(_of_file(file))))
-    carried = select(Judgement.id).where(Judgement.carried_from_id.in_(select(Judgement.id).where(_of_file(file))))
-    items = select(Judgement.pool_item_id).where(_goes(file))
-    packed = select(MachineLabels.topic_id).where(MachineLabels.label_file_id == file.id)
-    topics = set(session.scalars(select(PoolItem.topic_id).where(PoolItem.id.in_(items)).union(packed)))
-    return ImportedLabels(own, frozenset(session.scalars(carried)), tuple(sorted(topics)))
+    """The stored judgements of an import; an archive keeps client ids, but the numbers before the checksum may differ.
+
+    With them go those that were carried over from them.
+    """
+    of_file = (
+        select(Judgement.id, PoolItem.topic_id)
+        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(
+            Judgement.judge_id == file.judge_id,
+            Judgement.client_id.like(f"{OF_A_FILE}%-{file.checksum[:24]}-%"),
+            Judgement.carried_from_id.is_(None),
+            Topic.collection_id == file.collection_id,
+        )
+    )
+    own = fetch_rows(session, of_file)
+    carried = []
+    if own:
+        items = select(Judgement.id, PoolItem.topic_id).join(PoolItem, PoolItem.id == Judgement.pool_item_id)
+        from_them = is_among(session, JUDGEMENTS.c.carried_from_id, [id_ for id_, _ in own])
+        carried = fetch_rows(session, items.where(from_them))
+    packed = session.scalars(select(MachineLabels.topic_id).where(MachineLabels.label_file_id == file.id)).all()
+    topics = sorted({*(topic for _, topic in (*own, *carried)), *packed})
+    return ImportedLabels(frozenset(id_ for id_, _ in own), frozenset(id_ for id_, _ in carried), tuple(topics))
 
 
 def release_labels(session: Session, removal: Removal, file: LabelFile, labels: ImportedLabels) -> None:
     """Remove the labels; the judge's earlier judgements become current again, and later ones stay."""
-    heirs, current = _after_them(session, file, labels.all_ids)
-    other = aliased(Judgement)
-    lone = ~select(other.id).where(other.assignment_id == ASSIGNMENTS.c.id, ~_goes(file, other)).exists()
-    with_labels = ASSIGNMENTS.c.id.in_(select(Judgement.assignment_id).where(_goes(file)))
-    removal.take_out(
-        {
-            ASSIGNMENTS: and_(with_labels, lone),
-            JUDGEMENTS: JUDGEMENTS.c.id.in_(select(Judgement.id).where(_goes(file))),
-            MACHINE_LABELS: MACHINE_LABELS.c.label_file_id == file.id,
-            FILES: FILES.c.id == file.id,
-        }
-    )
+    gone = sorted(labels.all_ids)
+    heirs, current = _after_them(session, file.judge_id, labels.all_ids)
+    roots: dict[Table, ColumnElement[bool]] = {
+        MACHINE_LABELS: MACHINE_LABELS.c.label_file_id == file.id,
+        FILES: FILES.c.id == file.id,
+    }
+    if gone:
+        roots[JUDGEMENTS] = is_among(session, JUDGEMENTS.c.id, gone)
+        lone = _only_for_them(session, gone)
+        if lone:
+            roots[ASSIGNMENTS] = is_among(session, ASSIGNMENTS.c.id, lone)
+    removal.take_out(roots)
     for later, earlier in sorted(heirs.items()):
         removal.change(JUDGEMENTS.c.replaces_id, JUDGEMENTS.c.id == later, earlier)
-    for some in chunks(sorted(current)):
-        removal.change(JUDGEMENTS.c.current, JUDGEMENTS.c.id.in_(some), value=True)
+    if current:
+        removal.change(JUDGEMENTS.c.current, is_among(session, JUDGEMENTS.c.id, sorted(current)), value=True)
     recount_taken(session, labels.topics)
+
+
+def _only_for_them(session: Session, gone: Sequence[int]) -> list[int]:
+    """The assignments that have no other judgements than these, sorted."""
+    with_them = select(Judgement.assignment_id).where(is_among(session, JUDGEMENTS.c.id, gone))
+    assignments = sorted({id_ for (id_,) in fetch_rows(session, with_them)})
+    of_them = select(Judgement.id, Judgement.assignment_id)
+    of_them = of_them.where(is_among(session, JUDGEMENTS.c.assignment_id, assignments))
+    gone_ids = set(gone)
+    kept = {assignment for id_, assignment in fetch_rows(session, of_them) if id_ not in gone_ids}
+    return [id_ for id_ in assignments if id_ not in kept]
 
 
 def recount_taken(session: Session, topic_ids: Sequence[int]) -> None:
@@ -99,13 +127,16 @@ def recount_taken(session: Session, topic_ids: Sequence[int]) -> None:
         )
 
 
-def _after_them(session: Session, file: LabelFile, gone: frozenset[int]) -> tuple[dict[int, int], set[int]]:
+def _after_them(session: Session, judge_id: int, gone: frozenset[int]) -> tuple[dict[int, int], set[int]]:
     """Later judgement → the one that it replaces after the removal; and ids that become current again."""
+    if not gone:
+        return {}, set()
+    # Those that are carried over from labels are of the same judge.
+    items = select(Judgement.pool_item_id).where(is_among(session, JUDGEMENTS.c.id, sorted(gone)))
     of_judge = select(Judgement.id, Judgement.replaces_id, Judgement.current).where(
-        Judgement.judge_id == file.judge_id,
-        Judgement.pool_item_id.in_(select(Judgement.pool_item_id).where(_goes(file))),
+        Judgement.judge_id == judge_id, Judgement.pool_item_id.in_(items)
     )
-    rows = session.execute(of_judge).all()
+    rows = fetch_rows(session, of_judge)
     replaces = {id_: earlier for id_, earlier, _ in rows}
 
     def before(id_: int | None) -> int | None:
@@ -120,24 +151,6 @@ def _after_them(session: Session, file: LabelFile, gone: frozenset[int]) -> tupl
     }
     current = {earlier for id_, _, counts in rows if counts and id_ in gone and (earlier := before(id_)) is not None}
     return heirs, current
-
-
-def _of_file(file: LabelFile, judgement: type[Judgement] = Judgement) -> ColumnElement[bool]:
-    """Condition: client ids of the import; an archive keeps them, but the numbers before the checksum may differ."""
-    pooled = select(PoolItem.id).join(Topic, Topic.id == PoolItem.topic_id)
-    return and_(
-        judgement.judge_id == file.judge_id,
-        judgement.client_id.like(f"{OF_A_FILE}%-{file.checksum[:24]}-%"),
-        judgement.carried_from_id.is_(None),
-        judgement.pool_item_id.in_(pooled.where(Topic.collection_id == file.collection_id)),
-    )
-
-
-def _goes(file: LabelFile, judgement: type[Judgement] = Judgement) -> ColumnElement[bool]:
-    original = aliased(Judgement)
-    carried = judgement.carried_from_id.in_(select(original.id).where(_of_file(file, original)))
-    # Never NULL, since the condition is also negated.
-    return or_(_of_file(file, judgement), and_(judgement.carried_from_id.is_not(None), carried))
 
 
 def items_of(condition: ColumnElement[bool]) -> Select[int]:

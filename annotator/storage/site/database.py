@@ -78,6 +78,8 @@ LONGER_EACH_TIME = 1.02
 # An arbitrary number, shared by all processes that migrate.
 MIGRATION_LOCK = 7_105_221
 MILLISECONDS_APART = 50
+# The log grows by some megabytes in this time.
+SECONDS_OF_A_LONG_READ = 2.0
 MOST_ATTEMPTS = 3
 
 Result = TypeVar("Result")
@@ -197,6 +199,7 @@ class Database:
         """
         replica = self._ready_replica()
         if replica is None:
+            begun = time.monotonic()
             try:
                 with self._session(_ReadingSession, self._reading) as session:
                     yield session
@@ -204,6 +207,8 @@ class Database:
                 if is_interrupted(error):
                     refuse_for_now(error)
                 raise
+            if self.is_sqlite and time.monotonic() - begun > SECONDS_OF_A_LONG_READ:
+                self._write_log_back()
             return
         engine = replica.engine.execution_options(isolation_level="REPEATABLE READ")
         try:
@@ -215,6 +220,11 @@ class Database:
 
     def _session(self, kind: "type[_OurSession]", engine: Engine) -> "_OurSession":
         return kind(engine, expire_on_commit=False, info=dict(self._info))
+
+    def _write_log_back(self) -> None:
+        """Copy SQLite's log into the file: a snapshot kept it from that, and the next writer would do all of it."""
+        with suppress(OperationalError), self.engine.connect() as connection:  # which another connection may be doing
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(PASSIVE)")
 
     def _ready_replica(self) -> Replica | None:
         return self._replica if self._replica is not None and reads_much.get() and self._replica.is_ready() else None
