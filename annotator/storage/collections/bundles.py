@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from functools import cache, lru_cache, partial
+from operator import itemgetter
 from typing import Any, cast
 
 from sqlalchemy import (
@@ -21,14 +22,13 @@ from sqlalchemy import (
     LargeBinary,
     Table,
     bindparam,
-    insert,
     select,
     update,
 )
 from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError
-from annotator.storage.site.bulk_insert import Row, bind_processor, chunks, next_ids
+from annotator.storage.site.bulk_insert import Row, bind_processor, chunks, insert_many, next_ids
 from annotator.storage.tables.collections import CollectionKind, CollectionState, JudgingMode, ScoresShown
 from annotator.storage.tables.columns import Base, UtcDateTime
 from annotator.storage.tables.judging import AssignmentState, CannotJudge, Purpose
@@ -365,8 +365,19 @@ def people_in(session: Session, collection_id: int) -> list[Row]:
     return found
 
 
+def for_driver(dialect: Dialect, table: Table) -> Callable[[Row], Row]:
+    """What converts stored rows for `store_batch`, before the lock is taken; bytes stay bytes, which drivers take."""
+    converted = []
+    for column in table.columns:
+        process = column.type.dialect_impl(dialect).bind_processor(dialect)
+        if process is not None and not isinstance(column.type, LargeBinary):
+            is_moment = isinstance(column.type, UtcDateTime)
+            converted.append((column.name, lru_cache(maxsize=MOMENTS_KEPT)(process) if is_moment else process))
+    return lambda row: row | {name: process(row[name]) for name, process in converted}
+
+
 def store_batch(session: Session, table: Table, rows: Sequence[Row], ids: Ids) -> list[Row]:
-    """Insert rows returned by `refer`, with new ids of this site, and add these to `ids`.
+    """Insert rows returned by `refer` and `for_driver`, with new ids of this site, and add these to `ids`.
 
     Returns the references within the same table, which `link_rows` sets later because their targets may follow. Safe to
     repeat with the same rows.
@@ -386,7 +397,8 @@ def store_batch(session: Session, table: Table, rows: Sequence[Row], ids: Ids) -
             row.update(dict.fromkeys(column.name for column in to_itself))
     if CLIENT_ID in table.columns:
         _make_unlike(session, table, batch)
-    session.execute(insert(table), batch)
+    names = list(table.columns.keys())
+    insert_many(session, table, names, map(itemgetter(*names), batch))
     return waiting
 
 

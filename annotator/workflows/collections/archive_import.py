@@ -27,6 +27,7 @@ from annotator.storage.collections.bundles import (
     Ids,
     NewIds,
     as_stored,
+    for_driver,
     link_rows,
     part_of,
     refer,
@@ -166,6 +167,7 @@ class _Import:
     def _store(self, table: Table) -> None:
         waiting: dict[int, Row] = {}
         count = 0
+        converted = for_driver(self.database.engine.dialect, table)
 
         def store(session: Session, batch: Sequence[Row]) -> None:
             waiting.update((row["key"], row) for row in store_batch(session, table, batch, self.ids))
@@ -174,7 +176,7 @@ class _Import:
             nonlocal count
             for row in self._renumbered(table, self._rows(table)):
                 count += 1
-                yield refer(table, row, self.ids)
+                yield converted(refer(table, row, self.ids))
                 self.progress.add()
 
         def link(session: Session, batch: Sequence[Row]) -> None:
