@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from build import news
-from sqlalchemy import select, update
+from sqlalchemy import select, text, update
 from sqlalchemy.exc import OperationalError, PendingRollbackError
 
 from annotator.errors import BusyError
+from annotator.settings import sqlite_url
 from annotator.storage import Collection, Database
 from annotator.storage.site import database as database_module
 
@@ -88,3 +90,22 @@ def test_a_savepoint_that_is_taken_back_keeps_the_transaction_and_its_connection
         savepoint.rollback()
         assert session.connection() is connection
         assert session.connection().execute(TITLE).scalar_one() != "changed"
+
+
+def test_a_long_reading_leaves_no_log_for_the_next_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "long.sqlite"
+    database = Database(sqlite_url(file))
+    with database.transaction() as session:
+        session.execute(text("CREATE TABLE line (words TEXT)"))
+
+    def bytes_in_file(seconds: float) -> int:
+        monkeypatch.setattr(database_module, "SECONDS_OF_A_LONG_READ", seconds)
+        with database.reading() as reading:
+            reading.execute(text("SELECT count(*) FROM line")).one()
+            with database.transaction() as session:
+                session.execute(text("INSERT INTO line VALUES (:words)"), {"words": "x" * 100_000})
+        return file.stat().st_size
+
+    assert bytes_in_file(60) < 100_000
+    assert bytes_in_file(0) > 200_000
+    database.close()

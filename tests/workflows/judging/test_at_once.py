@@ -13,6 +13,7 @@ from annotator.errors import AnnotatorError, BusyError, ConflictError, FileRefus
 from annotator.evaluation.qrels.scale import parse_scale
 from annotator.files import InputFile
 from annotator.storage import Assignment, Database, Document, Judgement, Pool, PoolItem, Role, Run, Topic
+from annotator.storage.collections.checking import examine
 from annotator.storage.collections.collection import lock_open_collection
 from annotator.storage.judging.drawing import wait_for_other_tabs
 from annotator.storage.judging.leases import Decision, return_assignments
@@ -228,6 +229,22 @@ def test_labels_checked_before_the_scale_changed_are_refused(database: Database)
     with database.transaction() as session, pytest.raises(FileRefusedError) as refusal:
         judgement_import.store_judgements(session, SLUG, checked, judge="jo", added_at=NOW)
     assert str(refusal.value.problems[0]) == "q:1: The grade 2 is not in the scale any more."
+
+
+def test_labels_are_of_the_pool_as_it_is_when_they_are_stored(database: Database) -> None:
+    with database.transaction() as session:
+        pooled_news(session)
+        lines = InputFile("q", b"1 0 a 2\n1 0 new 1\n2 0 newer 0\n")
+        checked = judgement_import.check_judgements(session, SLUG, lines, add_to_pool=True, unpacked_limit=LIMIT)
+    with database.transaction() as session:
+        labels(session, "kim", "1 0 new 2\n", add_to_pool=True)
+    with database.transaction() as session:
+        stored = judgement_import.store_judgements(session, SLUG, checked, judge="jo", added_at=NOW)
+    # The other import has pooled “new” meanwhile.
+    assert (stored.added, stored.pooled) == (3, 1)
+    with database.reading() as session:
+        assert qrels.export_qrels(session, SLUG, judge="jo", made_at=NOW).qrels == b"1 0 a 2\n1 0 new 1\n2 0 newer 0\n"
+    assert examine(database).wrong == []
 
 
 def qrels_checked(session: Session, rows: str) -> judgement_import.CheckedJudgements:

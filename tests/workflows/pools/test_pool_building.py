@@ -1,6 +1,7 @@
 """Building a pool by every strategy: what joins it and why, how it is shown, and when there is no new version."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import pytest
 from beginning import beginning
@@ -310,6 +311,22 @@ def test_a_choice_is_not_stored_when_a_run_was_withdrawn_meanwhile(session: Sess
     runs.withdraw_run(session, SLUG, "beta", at=NOW)
     with pytest.raises(ConflictError, match="Runs or topics changed"):
         pool_building.store_pool(session, SLUG, choice, built_by_id=None, built_at=NOW)
+
+
+def test_a_pool_that_grew_since_the_choice_gets_only_what_it_lacks(session: Session) -> None:
+    letters(session)
+    choice = pool_building.choose_pool(session, SLUG, request("depth"))
+    first = pool(session, depth=1)
+    labels(session, "jo", "1 0 outside 1\n", add_to_pool=True)
+    store = partial(pool_building.store_pool, session, SLUG, built_by_id=None, built_at=NOW)
+    known = pools.pooled_docnos(session, SLUG)
+    summary = store(choice)
+    assert (first.version, summary.version) == (1, 3)
+    assert summary.already_pooled == first.added
+    new = pools.pooled_docnos(session, SLUG) - known
+    assert len(new) == summary.added == sum(topic.chosen.documents.size for topic in choice.topics) - first.added
+    again = store(choice)
+    assert (again.version, again.added, again.is_new) == (3, 0, False)
 
 
 def test_an_unknown_run_is_named(session: Session) -> None:
