@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from sqlalchemy import (
     JSON,
+    Boolean,
     Column,
     ColumnElement,
     Date,
@@ -40,6 +41,8 @@ from annotator.storage.tables.topics import TopicState
 # The largest bigint; PostgreSQL itself rejects values too large for a narrower column.
 GREATEST_NUMBER = 2**63 - 1
 MOMENTS_KEPT = 1_000
+# Types whose values a driver may give in another form.
+OTHER_THAN_GIVEN = (UtcDateTime, Date, JSON, LargeBinary, Boolean)
 
 # Column → enumeration that its values must belong to.
 CODES: Mapping[str, type[StrEnum]] = {
@@ -63,20 +66,41 @@ def as_plain(table: Table, row: Row) -> Row:
     return row | {name: plain(row[name]) for name, plain in _columns_to_convert(table) if row[name] is not None}
 
 
-def as_plain_rows(table: Table, rows: Iterable[Sequence[Any]]) -> list[list[Any]]:
-    """Rows of all columns of a table, in its order, as JSON values."""
+def plain_rows(session: Session, table: Table, rows: Iterable[Sequence[Any]]) -> list[list[Any]]:
+    """Rows of all columns of a table, in its order and as the driver gives them, as JSON values."""
     plain = [list(row) for row in rows]
-    names = list(table.columns.keys())
-    for name, convert in _columns_to_convert(table):
-        place = names.index(name)
+    for place, convert in _to_plain(session.get_bind().dialect, table):
         for row in plain:
             if row[place] is not None:
                 row[place] = convert(row[place])
     return plain
 
 
+@cache
+def _to_plain(dialect: Dialect, table: Table) -> Sequence[tuple[int, Callable[[Any], Any]]]:
+    """The places of the columns whose values the driver gives in another form, each with what converts them."""
+    converted = []
+    for place, column in enumerate(table.columns):
+        if not isinstance(column.type, OTHER_THAN_GIVEN):
+            continue
+        read = column.type.dialect_impl(dialect).result_processor(dialect, None)
+        steps = [step for step in (read, _converter(column)) if step is not None]
+        if steps:
+            convert = partial(_in_steps, steps)
+            # Many rows have the same time.
+            is_moment = isinstance(column.type, UtcDateTime)
+            converted.append((place, lru_cache(maxsize=MOMENTS_KEPT)(convert) if is_moment else convert))
+    return converted
+
+
+def _in_steps(steps: Sequence[Callable[[Any], Any]], value: object) -> object:
+    for step in steps:
+        value = step(value)
+    return value
+
+
 def driver_rows(session: Session, table: Table, rows: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
-    """Rows of `as_plain_rows` in the format of the driver; many have the same time, which is converted once."""
+    """Rows of `plain_rows` in the format of the driver; many have the same time, which is converted once."""
     dialect = session.get_bind().dialect
     given = [_given(dialect, column) for column in table.columns]
     converted = [(place, convert) for place, convert in enumerate(given) if convert is not None]

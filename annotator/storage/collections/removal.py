@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Column, ColumnElement, Table, and_, bindparam, delete, insert, or_, select, update
 from sqlalchemy.orm import Session
 
-from annotator.storage.collections.bundles import as_plain, as_plain_rows, as_stored, driver_rows
+from annotator.storage.collections.bundles import as_plain, as_stored, driver_rows, plain_rows
 from annotator.storage.site.bulk_insert import ids_as_rows, insert_many
 from annotator.storage.tables.collections import DeletedPart, Deletion
 from annotator.storage.tables.columns import Base
@@ -81,11 +81,12 @@ class Removal:
         """Save rows, and return the ids of those that have one."""
         ids: list[int] = []
         names = list(table.columns.keys())
-        rows = self._session.execute(
-            select(table).where(condition).order_by(*table.primary_key), execution_options={"yield_per": ROWS_AT_ONCE}
+        # As the driver gives them: types of columns would be applied to each value.
+        cursor: Any = (
+            self._session.connection().execute(select(table).where(condition).order_by(*table.primary_key)).cursor
         )
-        for some in rows.partitions():
-            self._keep(table, None, names, as_plain_rows(table, some))
+        while some := cursor.fetchmany(ROWS_AT_ONCE):
+            self._keep(table, None, names, plain_rows(self._session, table, some))
             if "id" in names:
                 place = names.index("id")
                 ids += [row[place] for row in some]
