@@ -25,7 +25,7 @@ from annotator.storage.tables.judging import (
 )
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import Topic
-from annotator.storage.topics.revisions import raise_topics
+from annotator.storage.topics.revisions import raise_revisions, raise_topics
 
 # A machine's label that is not a grade is stored in the note of a judgement without a grade.
 OUTSIDE_SCALE = "Outside the scale: "
@@ -91,17 +91,21 @@ def append_labels(
     current: Mapping[int, ImportedLabel],
     judged_at: datetime,
     *,
-    topics: Collection[int],
+    topics: Collection[int] | None = None,
     takes_place: bool = True,
 ) -> None:
-    """Append labels (item id → label) of these topics, replacing `current` ones, and carry them over to duplicates.
+    """Append labels (item id → label), replacing `current` ones, and carry them over to duplicates.
 
-    Without `takes_place` the judgements do not count toward the items' wanted judgements.
+    `topics` are those of the items, where the caller knows them. Without `takes_place` the judgements do not count
+    toward the items' wanted judgements.
     """
     assignments = _assignments(session, collection_id, judge_id, list(new), judged_at, takes_place=takes_place)
     if not new:
         return
-    raise_topics(session, topics)
+    if topics is None:
+        raise_revisions(session, new)
+    else:
+        raise_topics(session, topics)
     append_at_once(
         session,
         judge_id,
