@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Column, ColumnElement, Table, and_, bindparam, delete, insert, or_, select, update
 from sqlalchemy.orm import Session
 
-from annotator.storage.collections.bundles import as_plain, as_stored, driver_rows, plain_rows
+from annotator.storage.collections.plain_values import as_plain, as_stored, driver_rows, plain_rows
 from annotator.storage.site.bulk_insert import ids_as_rows, insert_many
 from annotator.storage.tables.collections import DeletedPart, Deletion
 from annotator.storage.tables.columns import Base

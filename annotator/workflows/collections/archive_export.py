@@ -25,12 +25,12 @@ from annotator.storage.collections.bundles import (
     KEPT_SECRET,
     TABLES,
     USER,
-    as_plain,
     part_of,
     people_in,
     rows_of,
 )
 from annotator.storage.collections.collection import find_collection
+from annotator.storage.collections.plain_values import as_plain
 from annotator.storage.qrels.manifest_facts import PERSONAL_PARAMETERS
 from annotator.storage.site.bulk_insert import Row
 from annotator.storage.site.schema import newest_version

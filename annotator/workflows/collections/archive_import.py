@@ -26,8 +26,6 @@ from annotator.storage.collections.bundles import (
     USER,
     Ids,
     NewIds,
-    as_stored,
-    for_driver,
     link_rows,
     part_of,
     refer,
@@ -35,6 +33,7 @@ from annotator.storage.collections.bundles import (
 )
 from annotator.storage.collections.checking import examine_collection
 from annotator.storage.collections.collection import refuse_unusable_slug
+from annotator.storage.collections.plain_values import as_stored, for_driver
 from annotator.storage.documents.documents import ROWS_AT_ONCE
 from annotator.storage.documents.search import WordsToIndex, index_some, texts_of
 from annotator.storage.people.accounts import new_user

@@ -147,10 +147,8 @@ def choose_pool(
     seed = check_seed(session, collection.id, seed)
     topics = topics_to_pool(session, collection.id)
     parameters: dict[str, object] = {**strategy.parameters, "runs": sorted(run.tag for run in runs)}
-    if request.priority is not None:
-        parameters["priority"] = request.priority
-    if request.per_team is not None:
-        parameters["per_team"] = request.per_team
+    limits = {"priority": request.priority, "per_team": request.per_team}
+    parameters |= {name: limit for name, limit in limits.items() if limit is not None}
     if request.depth_of:
         parameters["depth_of"] = dict(request.depth_of)
     its_round = round_to_pool(session, collection.id, request)
@@ -176,8 +174,8 @@ def choose_pool(
     else:
         chosen = choose()
     additions = _additions(session, collection.id, [run.id for run in runs], chosen, seed, showing)
-    its_runs = tuple(runs), tuple(depths)
-    return PoolChoice(strategy, parameters, *its_runs, seed, showing, tuple(chosen), additions, notices)
+    pooled = tuple(runs), tuple(depths), seed, showing
+    return PoolChoice(strategy, parameters, *pooled, tuple(chosen), additions, notices)
 
 
 def filling_request(depth: int) -> PoolRequest:

@@ -26,14 +26,9 @@ from annotator.storage.collections.collection import (
     lock_open_collection,
     topic_ids,
 )
+from annotator.storage.documents import documents as document_rows
 from annotator.storage.documents.docno_lists import packed_parts, stored_list
-from annotator.storage.documents.documents import (
-    add_documents,
-    documents_after,
-    greatest_document,
-    has_texts,
-    stored_documents,
-)
+from annotator.storage.documents.documents import add_documents, has_texts, stored_documents
 from annotator.storage.documents.sources import find_source
 from annotator.storage.runs.runs import RunDetails, add_files, add_ranked_lists, apply_details, carry_facts
 from annotator.storage.runs.sent_runs import Receipt, sent_runs
@@ -217,7 +212,7 @@ def check_each_run(
         for file, entry, one, details in zip(opened.files, given, senders, merged, strict=True)
         if entry and (run := _taken(intake, file, entry, tags[one])) is not None
     ]
-    greatest = greatest_document(session)
+    greatest = document_rows.greatest_document(session)
     documents = _documents_of(session, collection.id, intake, docnos)
     ready = [_checked(one, tags[one.sender].corrected.get(one.run.parsed.tag), documents, greatest) for one in read]
     return CheckedFiles(ready, intake.problems)
@@ -402,7 +397,7 @@ def add_missing_documents(
     documents = checked.copy()
     if greatest is not None and has_one_writer(session):
         # Looking all of them up again would hold up other writers.
-        documents.take(documents_after(session, collection_id, greatest))
+        documents.take(document_rows.documents_after(session, collection_id, greatest))
     else:
         find_documents(session, collection_id, documents)
     for numbers, docnos in documents.missing():
