@@ -65,7 +65,8 @@ class MachinesQuery(RankingQuery):
         load_default="machine",
         metadata={
             "description": (
-                "Which table: each machine with the settled grades of people, with each judge, by grade, or its labels "
+                "Which table: each machine with the settled grades of people, with each judge, by grade, the machines "
+                "ranked, the pairs of runs that differ significantly, bias by grade of people, calibration, or labels "
                 "outside the scale."
             )
         },

@@ -16,7 +16,15 @@ from annotator.cli.site.tables import (
 from annotator.evaluation.agreement.machine_agreement import MachineBeside
 from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.spreadsheets import reasons_of
-from annotator.workflows.agreement.judge_tables import BESIDE, MACHINE_TABLES, cells_beside, reasons_of_ranking
+from annotator.workflows.agreement.judge_tables import (
+    BESIDE,
+    EFFECT,
+    MACHINE_TABLES,
+    cells_beside,
+    cells_of_effect,
+    reasons_of_machine,
+    reasons_of_ranking,
+)
 from annotator.workflows.agreement.machine_judges import MachineReports, machine_reports
 
 
@@ -36,8 +44,9 @@ def machines() -> None:
     default="machine",
     show_default=True,
     help=(
-        "One table of the report: compared with the settled grades of people, with each judge, by grade, or labels "
-        "outside the scale."
+        "One table of the report: compared with the settled grades of people, with each judge, by grade, the machines "
+        "ranked, pairs of runs that differ significantly, bias by grade of people, calibration, or labels outside the "
+        "scale."
     ),
 )
 @format_option()
@@ -55,8 +64,11 @@ def show_machines(
     """Compare each machine with people: kappa, quadratic kappa, mean difference, and the ranking of the runs.
 
     `more` is the mean difference, the machine's grade minus the other one; tau compares the runs ranked by the
-    machine's labels with those ranked by the settled grades of people, on the documents that both have. LOW and HIGH
-    are the 95 % confidence interval of kappa by topics; the analytic bounds assume independent documents.
+    machine's labels with those ranked by the settled grades of people, on the documents that both have, tau_10 the
+    ten best by people. Of the pairs of runs that differ significantly by the machine (paired t, Holm) people do not
+    confirm the share `unconfirmed`, and of those by people the machine misses the share `missed`; `top` is the best
+    quarter. LOW and HIGH are the 95 % confidence interval of kappa by topics; the analytic bounds assume independent
+    documents.
     """
     with installation.database.reading() as session:
         found = [
@@ -64,12 +76,13 @@ def show_machines(
         ]
     reports = {one.measure: one for one in found}
     headings, rows = MACHINE_TABLES[by]
+    names = 2 if by == "judge" else 1
     show_by_measure(
         format_,
         reports,
         as_json=_as_json,
         as_csv=lambda one: (headings, list(rows(one))),
-        tables=lambda one: show_rows_with_reasons(headings, list(rows(one)), names=2 if by == "judge" else 1),
+        tables=lambda one: show_rows_with_reasons(headings, list(rows(one)), names=names),
     )
     say_by_measure({measure: map(str, one.notices) for measure, one in reports.items()})
 
@@ -91,6 +104,17 @@ def _as_json(found: MachineReports) -> dict[str, object]:
                 "outside": [label._asdict() for label in report.outside],
                 "people": _beside_as_json(report.people),
                 "judges": {name: _beside_as_json(beside) for name, beside in report.judges},
+                "bias": [
+                    {"grade": one.grade, "documents": one.documents, "more": one.bias.value} for one in report.bias
+                ],
+                "calibration": {
+                    "labels": report.calibration.labels,
+                    "error": report.calibration.error.value,
+                    "bins": [asdict(one) for one in report.calibration.bins],
+                },
+                "effect": dict(zip(EFFECT, cells_of_effect(report.effect), strict=True)),
+                "declared_by": report.declared_by,
+                "reasons": reasons_of_machine(report),
                 "ranking": asdict(report.ranking) if report.ranking else None,
                 "ranking_reasons": reasons_of_ranking(report),
             }

@@ -247,6 +247,42 @@ def _texts(read: Sequence[_Part]) -> dict[int, str]:
     return texts
 
 
+def confidences_of(
+    parts: Iterable[StoredPart], document_ids: Sequence[int], grades: Sequence[int], scale: Sequence[int]
+) -> Floats:
+    """The machine's confidence in these grades of documents, NaN where there is none or its last label is another.
+
+    Without a confidence it is the probability of the grade. Probabilities are of the grades of `scale`, ascending.
+    """
+    wanted = np.asarray(document_ids, np.int64)
+    last = np.full(wanted.size, NO_GRADE, np.int64)
+    found = np.full(wanted.size, np.nan)
+    for part in parts:
+        ids = np.frombuffer(part.documents, DOCUMENT)
+        if not ids.size:
+            continue
+        # Ascending, unless they were numbered again in another database.
+        order = None if np.all(ids[1:] > ids[:-1]) else np.argsort(ids)
+        places = np.minimum(np.searchsorted(ids, wanted, sorter=order), ids.size - 1)
+        places = places if order is None else order[places]
+        has_label = np.flatnonzero(ids[places] == wanted)
+        places = places[has_label]
+        last[has_label] = np.frombuffer(part.grades, GRADE)[places]
+        found[has_label] = _confidences_at(part, places, last[has_label], np.asarray(scale))
+    return np.where(last == np.asarray(grades), found, np.nan)
+
+
+def _confidences_at(part: StoredPart, places: NDArray[np.intp], grades: Ids, scale: NDArray[np.int64]) -> Floats:
+    confidences = np.full(places.size, np.nan)
+    if part.confidences is not None:
+        confidences = np.frombuffer(part.confidences, SHARE)[places].astype(np.float64)
+    if part.probabilities is not None:
+        rows = np.frombuffer(part.probabilities, SHARE).reshape(len(part.grades) // GRADE.itemsize, -1)
+        column = np.minimum(np.searchsorted(scale, grades), rows.shape[1] - 1)
+        confidences = np.where(np.isnan(confidences), rows[places, column], confidences)
+    return confidences
+
+
 @dataclass(frozen=True)
 class LabelChanges:
     """What labels of a topic are to those that counted before; without documents in the pool.

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import Select, Table, exists, insert, select
+from sqlalchemy import Select, Table, exists, insert, or_, select
 from sqlalchemy.orm import Session
 
 from annotator.storage.judging.imported_judgements import OUTSIDE_SCALE, NewLabel, append_labels
@@ -17,6 +17,7 @@ from annotator.storage.site.bulk_insert import chunks, fetch_rows
 from annotator.storage.tables.judging import HAS_IT, OF_A_FILE, Assignment, Judgement, LabelFile, MachineLabels
 from annotator.storage.tables.people import MACHINES
 from annotator.storage.tables.pools import PoolItem
+from annotator.storage.tables.topics import Topic
 
 MACHINE_LABELS = cast("Table", MachineLabels.__table__)
 ROWS_AT_ONCE = 8  # each may have megabytes
@@ -62,6 +63,14 @@ def stored_labels(session: Session, judge_id: int, topic_ids: Collection[int]) -
         for row in session.execute(of_judge):
             found.setdefault(row.topic_id, []).append(LabelsOfTopic._make(row))
     return found
+
+
+def has_confidences(session: Session, collection_id: int, judge_id: int) -> bool:
+    """Whether any of a machine's labels in a collection has a confidence or probabilities."""
+    given = or_(MachineLabels.confidences.is_not(None), MachineLabels.probabilities.is_not(None))
+    row = select(MachineLabels.id).join(Topic, Topic.id == MachineLabels.topic_id)
+    of_judge = row.where(Topic.collection_id == collection_id, MachineLabels.judge_id == judge_id, given)
+    return session.scalar(of_judge.limit(1)) is not None
 
 
 def judged_by_machine(session: Session, judge_id: int, topic_ids: Collection[int]) -> dict[int, list[JudgedByMachine]]:

@@ -23,7 +23,7 @@ from annotator.storage.tables.judging import Judgement
 from annotator.storage.tables.people import MACHINES, Team, User
 from annotator.storage.tables.pools import Contribution, Pool, PoolItem, PoolRun, SelectionEvent
 from annotator.storage.tables.qrels import QrelsVersion
-from annotator.storage.tables.runs import IN_FORCE, RankedList, Run
+from annotator.storage.tables.runs import IN_FORCE, RankedList, Run, RunFact
 from annotator.storage.tables.topics import ACCEPTED, Topic, TopicRevision
 from annotator.storage.topics.revisions import Revision, revisions
 
@@ -293,7 +293,8 @@ def report_state(session: Session, collection: Collection) -> bytes:
     Such a report reads every judgement and ranked list, which takes up to a second; this reads only small tables. Large
     tables are covered by rows that change with them:
 
-    - judgements, assignments, pool items, documents found by searching: the revision of their topic;
+    - judgements, labels of machines, assignments, pool items, documents found by searching: the revision of their
+      topic;
     - ranked lists: the run, which is never changed, only withdrawn or replaced;
     - strata, and contributions of runs and files: the pool version, or the selections of an adaptive one;
     - the grades of a stored qrels version: that version;
@@ -322,10 +323,16 @@ def _statements(collection_id: int) -> Iterator[Select[*tuple[Any, ...]]]:
         .order_by(TopicRevision.topic_id)
     )
     yield (
-        select(Run.id, Run.tag, Team.name, Run.round_id, Run.withdrawn_at, Run.replaced_at)
+        select(Run.id, Run.tag, Run.description, Team.name, Run.round_id, Run.withdrawn_at, Run.replaced_at)
         .outerjoin(Team, Team.id == Run.team_id)
         .where(Run.collection_id == collection_id)
         .order_by(Run.id)
+    )
+    yield (
+        select(RunFact.run_id, RunFact.fact, RunFact.detail, RunFact.words)
+        .join(Run, Run.id == RunFact.run_id)
+        .where(Run.collection_id == collection_id, RunFact.words != "")
+        .order_by(RunFact.run_id, RunFact.fact, RunFact.detail)
     )
     own_pools = Pool.collection_id == collection_id
     yield (

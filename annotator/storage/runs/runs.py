@@ -149,6 +149,16 @@ def runs_with_facts(session: Session, collection_id: int, *, before: datetime | 
     return [RunWithFacts(run.tag, team, tuple(facts.get(run.id, ()))) for run, team in runs]
 
 
+def declarations_of_runs(session: Session, collection_id: int) -> dict[str, list[str]]:
+    """Tag of a run in force → the texts that were declared with it: tag, description and facts in words."""
+    runs = select(Run.tag, Run.description).where(Run.collection_id == collection_id, IN_FORCE).order_by(Run.id)
+    declared = {tag: [tag, description] for tag, description in session.execute(runs)}
+    in_words = select(Run.tag, RunFact.words).join(RunFact, RunFact.run_id == Run.id).where(RunFact.words != "")
+    for tag, words in session.execute(in_words.where(Run.collection_id == collection_id, IN_FORCE)):
+        declared[tag].append(words)
+    return declared
+
+
 def replace_facts(session: Session, run_id: int, facts: Iterable[StatedFact], *, at: datetime) -> None:
     """Replace all facts of a run; unchanged facts keep their time."""
     before = {(row.fact, row.detail): row for row in _rows(session, [run_id])}

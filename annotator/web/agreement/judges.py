@@ -8,6 +8,7 @@ from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError, InvalidValueError
 from annotator.evaluation.agreement.judge_quality import CHARACTERS_A_SECOND, CHARACTERS_TO_SEE
+from annotator.evaluation.agreement.machine_ranking import TOPS
 from annotator.evaluation.agreement.topic_intervals import TWO_INTERVALS
 from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.moments import read_day
@@ -211,5 +212,6 @@ def machines(slug: str) -> ResponseReturnValue:
         only_shared=only_shared,
         most=MOST_LABELS_LISTED,
         intervals=TWO_INTERVALS,
+        tops=TOPS,
     )
     return page if refused is None else (page, status_of(refused))

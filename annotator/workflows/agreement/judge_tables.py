@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from annotator.errors import Sentence
 from annotator.evaluation.agreement.judge_effect import Comparison
 from annotator.evaluation.agreement.machine_agreement import MachineBeside
+from annotator.evaluation.agreement.machine_ranking import TOPS, MachineRanking
 from annotator.spreadsheets import REASONS, in_one_cell, reasons_of
 from annotator.workflows.agreement.judge_effect import JudgeEffect
 from annotator.workflows.agreement.machine_judges import MachineReport, MachineReports
@@ -79,6 +81,61 @@ def _outside(found: MachineReports) -> Iterator[Row]:
             yield [label.machine, label.topic, label.docno, label.label]
 
 
+def _ranked(found: MachineReports) -> Iterator[Row]:
+    for place, report in found.best_first():
+        beside, similarity = report.people, report.ranking.similarity if report.ranking else None
+        low, high = beside.by_topics.interval or (None, None)
+        yield [
+            *(report.machine.name, report.machine.facts.model, place, beside.kappa.n, beside.kappa.value, low, high),
+            *(beside.difference.value, report.calibration.error.value),
+            *((similarity.tau, similarity.tau_ap) if similarity else (None, None)),
+            *cells_of_effect(report.effect),
+            " ".join(report.declared_by) or None,
+            in_one_cell(reasons_of_machine(report)),
+        ]
+
+
+def _of_pairs_of_runs(found: MachineReports) -> Iterator[Row]:
+    for report in found.machines:
+        effect = report.effect
+        for name, pairs in (("all", effect.all_runs), ("top", effect.top_runs)) if effect else ():
+            counts = (pairs.by_machine, pairs.by_people, pairs.both, pairs.opposite)
+            shares = (pairs.unconfirmed.value, pairs.missed.value)
+            yield [report.machine.name, name, pairs.runs, pairs.pairs, *counts, *shares]
+
+
+def _biases(found: MachineReports) -> Iterator[Row]:
+    for report in found.machines:
+        for one in report.bias:
+            yield [report.machine.name, one.grade, one.documents, one.bias.value]
+
+
+def _calibrations(found: MachineReports) -> Iterator[Row]:
+    for report in found.machines:
+        for one in report.calibration.bins:
+            yield [report.machine.name, one.low, one.high, one.labels, one.confidence, one.right]
+
+
+def cells_of_effect(effect: MachineRanking | None) -> Row:
+    """The cells under `EFFECT`."""
+    if effect is None:
+        return [None] * len(EFFECT)
+    pairs = effect.all_runs, effect.top_runs
+    shares = [share.value for one in pairs for share in (one.unconfirmed, one.missed)]
+    return [*(effect.taus[number].value for number in TOPS), *shares]
+
+
+def reasons_of_machine(report: MachineReport) -> dict[str, str]:
+    """Why values of a row of the ranked machines are missing, by heading."""
+    beside = {name: report.people.reasons[name] for name in ("kappa", "low", "high", "more")}
+    error = report.calibration.error.reason
+    effect: Mapping[str, Sentence | None]
+    effect = report.effect.reasons if report.effect else dict.fromkeys(EFFECT, report.ranking_reason)
+    reasons = {**beside, "calibration_error": error.sentence if error else None, **effect}
+    alike = {name: reason for name, reason in reasons_of_ranking(report).items() if name != "rbo"}
+    return {**reasons_of(reasons), **alike}
+
+
 def reasons_of_ranking(report: MachineReport) -> dict[str, str]:
     """Why coefficients of the ranking are missing, by name."""
     if report.ranking is None:
@@ -98,6 +155,7 @@ def cells_beside(beside: MachineBeside) -> Row:
     return [beside.kappa.n, *kappas, *quadratics, beside.same.value, beside.difference.value]
 
 
+EFFECT = (*(f"tau_{number}" for number in TOPS), "unconfirmed", "missed", "unconfirmed_top", "missed_top")
 BESIDE = (
     *("n", "kappa", "low", "high", "analytic_low", "analytic_high"),
     *("quadratic", "quadratic_low", "quadratic_high", "quadratic_analytic_low", "quadratic_analytic_high"),
@@ -108,5 +166,18 @@ MACHINE_TABLES: Mapping[str, tuple[tuple[str, ...], Callable[[MachineReports], I
     "machine": (("machine", "model", "labels", "outside", *BESIDE, "tau", "tau_ap", "rbo", REASONS), _of_machines),
     "judge": (("machine", "judge", *BESIDE, REASONS), _of_judges),
     "grade": (("machine", "judge", "machine_grade", "judge_grade", "documents"), _of_grades),
+    "ranked": (
+        (
+            *("machine", "model", "place", "n", "kappa", "low", "high", "more", "calibration_error", "tau", "tau_ap"),
+            *(*EFFECT, "declared_by", REASONS),
+        ),
+        _ranked,
+    ),
+    "pairs": (
+        ("machine", "of", "runs", "pairs", "by_machine", "by_people", "both", "opposite", "unconfirmed", "missed"),
+        _of_pairs_of_runs,
+    ),
+    "bias": (("machine", "grade", "documents", "more"), _biases),
+    "calibration": (("machine", "from", "to", "labels", "confidence", "right"), _calibrations),
     "outside": (("machine", "topic", "docno", "label"), _outside),
 }

@@ -3,17 +3,26 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError, Sentence
+from annotator.evaluation.agreement.calibration import Calibration, GradeBias, bias_by_grade, calibration
 from annotator.evaluation.agreement.judge_effect import Comparison, GivenGrades, Grades, compare, grades_of_items
 from annotator.evaluation.agreement.machine_agreement import MachineBeside, machine_beside
+from annotator.evaluation.agreement.machine_ranking import (
+    MachineRanking,
+    declares_model,
+    effect_on_ranking,
+    ranked,
+)
 from annotator.evaluation.leaderboard.leaderboard_notices import sample_notices
 from annotator.evaluation.leaderboard.rescoring import RegradedRuns, Scoring
 from annotator.evaluation.metrics.names import USUAL_MEASURE, measure_on_scale
 from annotator.evaluation.qrels.consensus import judge_of
+from annotator.evaluation.qrels.machine_labels import confidences_of
 from annotator.evaluation.qrels.samples import Samples, samples_of
 from annotator.evaluation.qrels.settling import Rules, rules_of, settle_items
 from annotator.evaluation.runs.rankings import decode_documents
@@ -28,10 +37,11 @@ from annotator.storage.agreement.machines import (
     make_person,
 )
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
+from annotator.storage.judging.machine_labels import has_confidences, stored_labels
 from annotator.storage.people.accounts import find_user
 from annotator.storage.pools.pools import drawn_sample, strata_of
 from annotator.storage.qrels.current_grades import OpinionRow, of_people, opinions
-from annotator.storage.runs.runs import ListsOfRun, lists_of_runs
+from annotator.storage.runs.runs import ListsOfRun, declarations_of_runs, lists_of_runs
 
 MAJORITY = "majority"
 NO_RUN = Sentence("There is no run to rank yet.")
@@ -53,8 +63,12 @@ class MachineReport:
     outside: tuple[OutsideLabel, ...]
     people: MachineBeside
     judges: tuple[tuple[str, MachineBeside], ...]
+    bias: tuple[GradeBias, ...]  # by grade of people
+    calibration: Calibration  # beside people's settled grades
     ranking: Comparison | None
+    effect: MachineRanking | None  # of the same runs and documents
     ranking_reason: Sentence | None = None  # why `ranking` is None
+    declared_by: tuple[str, ...] = ()  # runs that declare the model of the machine
 
 
 @dataclass(frozen=True)
@@ -70,6 +84,11 @@ class MachineReports:
     tags: tuple[str, ...]
     machines: tuple[MachineReport, ...]
     notices: tuple[Sentence, ...] = ()  # if the pool is a sample
+
+    def best_first(self) -> list[tuple[int, MachineReport]]:
+        """The machines with their places by kappa beside people's settled grades; ties share a place."""
+        placed = zip(ranked([report.people.kappa.value for report in self.machines]), self.machines, strict=True)
+        return sorted(placed, key=lambda one: one[0])
 
 
 def mark_machine(session: Session, name: str, facts: MachineFacts) -> None:
@@ -122,8 +141,15 @@ def machine_reports(
     samples = samples_of(strata_of(session, sample if parsed.definition.estimates else None, numbers))
     beside = _Beside.of(runs, numbers, rows, Scoring(parsed, collection.relevant_from, scale[-1]), rules, samples)
     outside = labels_outside(session, collection.id, numbers)
+    declared = declarations_of_runs(session, collection.id)
     reports = [
-        beside.report(machine, tuple(label for label in outside if label.machine == machine.name), scale)
+        beside.report(
+            machine,
+            tuple(label for label in outside if label.machine == machine.name),
+            scale,
+            _confidences(session, collection.id, machine.name, beside, scale),
+            tuple(tag for tag, texts in declared.items() if declares_model(machine.facts.model, texts)),
+        )
         for machine in machines
     ]
     notices = sample_notices(sample, [parsed])
@@ -142,6 +168,7 @@ class _Beside:
     persons: tuple[str, ...]
     settled: Grades  # of people
     settled_without_carried: Grades
+    documents: Mapping[int, Sequence[tuple[int, int]]]  # document and entry, by topic
 
     @classmethod
     def of(
@@ -156,6 +183,9 @@ class _Beside:
         items = {row.pool_item_id: (row.topic_id, row.document_id) for row in rows}
         lists = [{topic: decode_documents(packed) for topic, packed in run.lists.items()} for run in runs]
         joined, place = RegradedRuns.join_items(lists, items, numbers, samples)
+        documents: dict[int, list[tuple[int, int]]] = {}
+        for item, (topic, document) in items.items():
+            documents.setdefault(topic, []).append((document, place[item]))
         people = of_people(rows)
         said = [row for row in rows if not row.is_carried]
         return cls(
@@ -167,22 +197,52 @@ class _Beside:
             tuple(sorted({row.judge for row in people if not row.adjudicates})),
             grades_of_items(settle_items(people, rules).grades, place),
             grades_of_items(settle_items([row for row in people if not row.is_carried], rules).grades, place),
+            documents,
         )
 
-    def report(self, machine: Machine, outside: tuple[OutsideLabel, ...], scale: Sequence[int]) -> MachineReport:
+    def report(
+        self,
+        machine: Machine,
+        outside: tuple[OutsideLabel, ...],
+        scale: tuple[int, ...],
+        confidences: Mapping[int, float],
+        declared_by: tuple[str, ...],
+    ) -> MachineReport:
         labels, said = self.given.of_name(machine.name), self.said.of_name(machine.name)
         topic = self.runs.entry_topic
         judges = ((name, machine_beside(said, self.said.of_name(name), topic, scale)) for name in self.persons)
         ranking = compare(self.tags, self.runs, labels, self.settled, self.scoring) if self.tags else None
+        people = machine_beside(said, self.settled_without_carried, topic, scale)
         return MachineReport(
             machine,
             self.given.count(machine.name),
             outside,
-            machine_beside(said, self.settled_without_carried, topic, scale),
+            people,
             tuple((name, beside) for name, beside in judges if beside.kappa.n),
+            bias_by_grade(people.kappa.confusion, scale),
+            calibration(said, self.settled_without_carried, confidences),
             ranking,
+            effect_on_ranking(self.runs, labels, self.settled, self.scoring) if ranking else None,
             None if ranking else NOTHING_IN_COMMON if self.tags else NO_RUN,
+            declared_by,
         )
+
+
+def _confidences(
+    session: Session, collection_id: int, name: str, beside: _Beside, scale: Sequence[int]
+) -> dict[int, float]:
+    """Entry → the machine's confidence in its label, for those with one."""
+    judge_id = find_user(session, name).id
+    if not has_confidences(session, collection_id, judge_id):
+        return {}
+    grades = beside.said.of_name(name).tolist()
+    found: dict[int, float] = {}
+    for topic_id, documents in beside.documents.items():
+        parts = stored_labels(session, judge_id, [topic_id]).get(topic_id, ())
+        ids, entries = zip(*documents, strict=True)
+        values = confidences_of(parts, ids, [grades[entry] for entry in entries], scale)
+        found |= {entry: value for entry, value in zip(entries, values.tolist(), strict=True) if not isnan(value)}
+    return found
 
 
 def _shared_by_people(rows: Sequence[OpinionRow]) -> list[OpinionRow]:

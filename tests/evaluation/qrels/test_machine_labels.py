@@ -7,6 +7,7 @@ from annotator.errors import InvalidValueError
 from annotator.evaluation.qrels.machine_labels import (
     Judged,
     changes_of,
+    confidences_of,
     is_damaged,
     label_rows,
     labels_at,
@@ -109,3 +110,18 @@ def test_parts_that_cannot_be_read_are_found() -> None:
     assert is_damaged(part._replace(confidences=b""))
     assert is_damaged(part._replace(probabilities=part.probabilities and part.probabilities[:-4]))
     assert is_damaged(part._replace(outside=[[2, "?"]]))
+
+
+def test_the_confidence_in_a_grade_is_that_of_its_last_label() -> None:
+    first = pack_labels([1, 2, 3, 4], [0, 1, 2, 0], confidences=[0.5, 0.25, 0.75, 1])
+    second = pack_labels([3, 2], [3, 1], probabilities=[[0, 0, 0.25, 0.75], [0.1, 0.5, 0.4, 0]])
+    found = confidences_of([first, pack_labels([], []), second], [4, 3, 2, 1, 9], [0, 3, 1, 1, 0], (0, 1, 2, 3))
+    np.testing.assert_array_equal(found, [1, 0.75, 0.5, np.nan, np.nan])
+
+
+def test_parts_in_another_order_are_read_too() -> None:
+    """As in an archive that was imported, where documents have other numbers."""
+    part = pack_labels([1, 2, 3], [0, 1, 2], confidences=[0.25, 0.5, 0.75])
+    numbered = part._replace(documents=np.array([30, 10, 20], "<i4").tobytes())
+    assert confidences_of([numbered], [10, 20, 30], [1, 2, 0], (0, 1, 2)).tolist() == [0.5, 0.75, 0.25]
+    assert unpack_labels([numbered]).grades.tolist() == [1, 2, 0]

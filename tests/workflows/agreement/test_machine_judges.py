@@ -3,19 +3,20 @@
 from datetime import date
 
 import pytest
-from build import LIMIT, NOW, SLUG, labels, member, news, pooled_news, topic_file
+from build import LIMIT, NOW, SLUG, labels, member, news, pooled_news, run, topic_file
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, FileRefusedError, InvalidValueError, NotFoundError
 from annotator.evaluation.agreement.results import Undefined
 from annotator.files import InputFile
-from annotator.storage import Collection, PoolItem, Topic, User, UserKind
+from annotator.storage import Collection, PoolItem, Run, Topic, User, UserKind
 from annotator.storage.agreement.machines import MachineFacts
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.adaptive_choices import judgements_of
 from annotator.storage.qrels.current_grades import opinions
 from annotator.workflows.agreement import machine_judges
+from annotator.workflows.agreement.judge_tables import MACHINE_TABLES
 from annotator.workflows.agreement.machine_judges import machine_reports, mark_machine, mark_person
 from annotator.workflows.judging import judgement_import, judging
 from annotator.workflows.judging.judgement_import import JudgementImport
@@ -239,3 +240,55 @@ def test_without_a_machine_nothing_is_read(session: Session, monkeypatch: pytest
     assert machine_reports(session, SLUG).machines == ()
     with pytest.raises(NotFoundError, match="no topic “7”"):
         machine_reports(session, SLUG, topics=["7"])
+
+
+def ranked_site(session: Session) -> None:
+    """Three runs of two topics, judged by a person; a machine that agrees and one that gives every document 1."""
+    pooled_news(session)
+    run(session, "gamma", {"1": ["d", "c", "b", "a"], "2": ["e", "a"]})
+    session.execute(update(Run).where(Run.tag == "gamma").values(description="Reranked with Judge-7B."))
+    labels(session, "jo", "1 0 a 2\n1 0 b 1\n1 0 c 0\n1 0 d 0\n2 0 a 2\n2 0 e 0\n")
+    machine_labels(
+        session, "flat", "".join(f"1 0 {docno} 1\n" for docno in "abcd"), MachineFacts("Other"), file="f.txt"
+    )
+    sure = "1 Q0 a 2 0.9 m\n1 Q0 b 1 0.9 m\n1 Q0 c 1 0.4 m\n1 Q0 d 0 - m\n2 Q0 a 2 1 m\n2 Q0 e 0 0.5 m\n"
+    machine_labels(session, "sure", sure, file="s.txt")
+
+
+def test_machines_are_ranked_by_their_agreement_with_people(session: Session) -> None:
+    ranked_site(session)
+    reports = machine_reports(session, SLUG)
+    assert [(place, one.machine.name) for place, one in reports.best_first()] == [(1, "sure"), (2, "flat")]
+    flat, sure = reports.machines
+    assert (flat.declared_by, sure.declared_by) == ((), ("gamma",))
+    assert [(one.grade, one.documents, one.bias.value) for one in sure.bias] == [(0, 3, 1 / 3), (1, 1, 0), (2, 2, 0)]
+    assert sure.effect is not None
+    assert sure.effect.all_runs.pairs == 3
+
+
+def test_confidences_are_compared_with_the_grades_of_people(session: Session) -> None:
+    ranked_site(session)
+    flat, sure = machine_reports(session, SLUG).machines
+    assert (flat.calibration.labels, sure.calibration.labels) == (0, 5)
+    assert [(one.low, one.labels, one.right) for one in sure.calibration.bins] == [
+        (0.4, 1, 0),
+        (0.5, 1, 1),
+        (0.9, 3, 1),
+    ]
+    assert sure.calibration.error.value == pytest.approx((0.4 + 0.5 + 0.2) / 5, abs=1e-6)
+
+
+def test_every_table_of_machines_has_its_headings(session: Session) -> None:
+    ranked_site(session)
+    reports = machine_reports(session, SLUG)
+    for name in ("ranked", "pairs", "bias", "calibration"):
+        headings, rows = MACHINE_TABLES[name]
+        listed = list(rows(reports))
+        assert listed
+        assert {len(row) for row in listed} == {len(headings)}
+    headings, rows = MACHINE_TABLES["ranked"]
+    first = dict(zip(headings, next(iter(rows(reports))), strict=True))
+    assert (first["machine"], first["place"], first["declared_by"]) == ("sure", 1, "gamma")
+    assert "tau_10, tau_15: There are no more runs than that." in str(first["reasons"])
+    without_runs = machine_reports(session, SLUG, topics=["2"])
+    assert [row[1] for row in rows(without_runs)] == ["Judge-7B", "Other"]

@@ -21,6 +21,7 @@ from annotator.storage import (
     Database,
     DeletedKind,
     Document,
+    Run,
     SelectionEvent,
     Team,
     Topic,
@@ -145,6 +146,9 @@ CHANGES: dict[str, Callable[[Session], object]] = {
     "the scale": change(scale=parse_scale("0=No,1=Yes,2=Very,3=Perfectly")),
     "a topic dropped": lambda session: topic_editing.drop_topics(session, SLUG, ["2"], reason="Too broad."),
     "a run": lambda session: run(session, "gamma", {"1": "da", "2": "ea"}, team="blue"),
+    "a run declares the model of a machine": lambda session: session.execute(
+        update(Run).where(Run.tag == "alpha").values(description="Reranked by model.")
+    ),
     "a run withdrawn": lambda session: runs.withdraw_run(session, SLUG, "alpha", at=NOW),
     "a team's other name": lambda session: session.execute(update(Team).values(name="green")),
     "an owner": lambda session: session.execute(update(Topic).values(owner_id=user_id(session, "jo"))),
@@ -251,6 +255,7 @@ def read_columns(session: Session, reading: Callable[[Session], object]) -> set[
 # The tables that reports read and the state does not: `report_state` says what changes with each of them.
 BY_SOMETHING_ELSE = {
     *("judgement", "assignment", "pool_item", "document", "ranked_list", "contribution", "stratum", "qrels_grade"),
+    "machine_labels",
 }
 # Columns that nothing changes once their row is there, which are read with others.
 UNCHANGED = {
