@@ -322,18 +322,7 @@ def _statements(collection_id: int) -> Iterator[Select[*tuple[Any, ...]]]:
         .group_by(TopicRevision.topic_id)
         .order_by(TopicRevision.topic_id)
     )
-    yield (
-        select(Run.id, Run.tag, Run.description, Team.name, Run.round_id, Run.withdrawn_at, Run.replaced_at)
-        .outerjoin(Team, Team.id == Run.team_id)
-        .where(Run.collection_id == collection_id)
-        .order_by(Run.id)
-    )
-    yield (
-        select(RunFact.run_id, RunFact.fact, RunFact.detail, RunFact.words)
-        .join(Run, Run.id == RunFact.run_id)
-        .where(Run.collection_id == collection_id, RunFact.words != "")
-        .order_by(RunFact.run_id, RunFact.fact, RunFact.detail)
-    )
+    yield from _runs_declared(collection_id)
     own_pools = Pool.collection_id == collection_id
     yield (
         select(Pool.id, Pool.version, Pool.built_at, func.count(SelectionEvent.step))
@@ -355,3 +344,19 @@ def _statements(collection_id: int) -> Iterator[Select[*tuple[Any, ...]]]:
     yield select(User.id, User.name).order_by(User.id)
     facts = (User.id, User.kind, User.model, User.prompt, User.labelled_on)
     yield select(*facts).where(User.id.in_(MACHINES)).order_by(User.id)
+
+
+def _runs_declared(collection_id: int) -> Iterator[Select[*tuple[Any, ...]]]:
+    """Queries of the runs, and of what was declared with them in words."""
+    yield (
+        select(Run.id, Run.tag, Run.description, Team.name, Run.round_id, Run.withdrawn_at, Run.replaced_at)
+        .outerjoin(Team, Team.id == Run.team_id)
+        .where(Run.collection_id == collection_id)
+        .order_by(Run.id)
+    )
+    yield (
+        select(RunFact.run_id, RunFact.fact, RunFact.detail, RunFact.words)
+        .join(Run, Run.id == RunFact.run_id)
+        .where(Run.collection_id == collection_id, RunFact.words != "")
+        .order_by(RunFact.run_id, RunFact.fact, RunFact.detail)
+    )
