@@ -438,6 +438,7 @@ LIBRARY = (
     "agreement",
     "search",
     "archives",
+    "machine_judging",
 )
 BY_FEATURE = dict.fromkeys(("storage", "workflows", "web", "api", "cli"), FEATURES) | {"evaluation": LIBRARY}
 # Folders of a layer that are no features, and why.
