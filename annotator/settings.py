@@ -24,6 +24,8 @@ LOG_FORMATS = ("none", "text", "json")
 MOST_DIGITS = 9
 # A host name as in a Host header, or a dot and a domain for all names below it; no address or path.
 SITE_HOST = re.compile(r"\.?[\w-]+(\.[\w-]+)*")
+# A file that has a key, or a variable of the environment.
+MODEL_KEY = re.compile(r"/.+|env:[A-Za-z_][A-Za-z0-9_]*")
 MOST_CHARACTERS_SHOWN = 100
 # Not settings of the server: the address for `--site`, and variables of the tests.
 OTHERS = frozenset(
@@ -76,6 +78,9 @@ class Settings:
     #: The hosts to which the server may send, comma-separated, as for webhooks; `.example.net` includes all below it. A
     #: name that leads to a private address needs this address, too. Empty: none.
     outgoing_hosts: tuple[str, ...] = ()
+    #: The keys of machine judges, comma-separated: `api.example.org=/run/secrets/key` names a file that has the key for
+    #: a host, `api.example.org=env:VARIABLE` a variable of the environment. It is sent to this host only.
+    model_keys: tuple[str, ...] = ()
     #: What organisers may choose as sources of documents, comma-separated: folders, with all beneath them, and data
     #: sets such as `ir_datasets:msmarco-passage-v2`. Commands at the server may name any.
     document_sources: tuple[str, ...] = ()
@@ -257,6 +262,21 @@ def _document_sources(text: str, name: str) -> tuple[str, ...]:
     return places
 
 
+def _model_keys(text: str, name: str) -> tuple[str, ...]:
+    keys = tuple(key.strip() for key in text.split(",") if key.strip())
+    for key in keys:
+        host, _, place = key.partition("=")
+        _outgoing_hosts(host, name)
+        if not MODEL_KEY.fullmatch(place):
+            # Without what is there, which may be the key itself.
+            raise InvalidValueError(
+                "The setting %(name)s has HOST=FILE, with a file from / on, or HOST=env:VARIABLE, for each host: not "
+                "the key itself.",
+                name=name,
+            )
+    return keys
+
+
 def _is_ip_address(text: str) -> bool:
     try:
         ipaddress.ip_address(text)
@@ -343,6 +363,7 @@ KINDS: Mapping[str, Kind] = {
     "metrics_port": Kind("metrics_port", _count(0, GREATEST_PORT), types=(int,)),
     "site_hosts": Kind("site_hosts", _hosts, ",".join, (list,)),
     "outgoing_hosts": Kind("outgoing_hosts", _outgoing_hosts, ",".join, (list,)),
+    "model_keys": Kind("model_keys", _model_keys, ",".join, (list,)),
     "document_sources": Kind("document_sources", _document_sources, ",".join, (list,)),
     "index_folder": Kind("index_folder", _text),
     "search_folder": Kind("search_folder", _text),

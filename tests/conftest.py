@@ -16,6 +16,7 @@ import pytest
 import targets
 from hypothesis import settings
 from kept import EMPTY_POSTGRES, Kept
+from model_server import ModelServer
 from real_processes import MARKERS, let_try_again
 from source_server import SourceServer
 from sqlalchemy import text
@@ -209,6 +210,14 @@ def session(database: Database) -> Iterator[Session]:
     """A session that writes, for tests that need no second one."""
     with database.transaction() as session:
         yield session
+
+
+@pytest.fixture
+def model_server() -> Iterator[ModelServer]:
+    """An endpoint of models on this machine."""
+    server = ModelServer()
+    yield server
+    server.close()
 
 
 @pytest.fixture

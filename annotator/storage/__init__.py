@@ -49,6 +49,14 @@ from annotator.storage.tables.judging import (
     TopicNote,
 )
 from annotator.storage.tables.kept_responses import KeptResponse
+from annotator.storage.tables.machine_judging import (
+    MachineJudge,
+    MachineOutcome,
+    MachineResponse,
+    MachineRun,
+    MachineRunState,
+    OutcomeKind,
+)
 from annotator.storage.tables.people import (
     ApiToken,
     Attempts,
@@ -119,8 +127,14 @@ __all__ = [
     "JudgingMode",
     "KeptResponse",
     "LabelFile",
+    "MachineJudge",
     "MachineLabels",
+    "MachineOutcome",
+    "MachineResponse",
+    "MachineRun",
+    "MachineRunState",
     "Membership",
+    "OutcomeKind",
     "Pool",
     "PoolItem",
     "PoolRun",

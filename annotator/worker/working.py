@@ -22,11 +22,13 @@ from annotator.storage.collections.arrivals import importing_alone, remove_inter
 from annotator.storage.site.jobs import remove_unneeded
 from annotator.storage.site.upkeep import UpkeepError
 from annotator.storage.site.webhooks import forget_deliveries
+from annotator.worker.asking import Asking
 from annotator.worker.delivering import Delivering
 from annotator.worker.fetching import Fetching
 from annotator.worker.folder_indexing import FolderIndexing
 from annotator.worker.refreshing import Refreshing
 from annotator.worker.repeating import Repeating
+from annotator.workflows.agreement.model_requests import ModelAccess
 from annotator.workflows.collections import restoring
 from annotator.workflows.documents import search
 from annotator.workflows.documents.source_places import Reach, reach_of
@@ -87,14 +89,16 @@ class Worker:
         delivering = Delivering(self._database, self._settings.outgoing_hosts)
         reach = self._reach()
         indexing, fetching = FolderIndexing(self._database, reach), Fetching(self._database, reach)
+        asking = Asking(self._database, ModelAccess(self._settings.outgoing_hosts, self._settings.model_keys))
         beside = [
             Repeating("Counts of topics", counting.step, seconds=SECONDS_BETWEEN_COUNTS, share=SHARE_OF_REFRESHING),
             Repeating("Judgements", packing.step, seconds=SECONDS_BETWEEN_PACKINGS, share=SHARE_OF_REFRESHING),
             Repeating("Webhooks", delivering.step, seconds=SECONDS_BETWEEN_DELIVERIES),
             Repeating("Indexes of folders", indexing.step, seconds=SECONDS_BETWEEN_FETCHES),
             Repeating("Texts from sources", fetching.step, seconds=SECONDS_BETWEEN_FETCHES),
+            Repeating("Machine judges", asking.step, seconds=SECONDS_BETWEEN_FETCHES),
         ]
-        steps = (counting.step, packing.step, delivering.step, indexing.step, fetching.step)
+        steps = (counting.step, packing.step, delivering.step, indexing.step, fetching.step, asking.step)
         if not self._only_short and not only_what_waits:
             for one in beside:
                 one.start()
@@ -107,6 +111,7 @@ class Worker:
                         return
                     time.sleep(SECONDS_BETWEEN_LOOKS)
         finally:
+            asking.end()
             for one in beside:
                 one.stop()
             with suppress(BusyError, DBAPIError):

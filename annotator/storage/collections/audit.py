@@ -117,6 +117,10 @@ ACTIONS: Mapping[str, Action] = {
     "judgements.import": Action(
         Subject.ACCOUNT, _numbers("added", "changed", "known", "unjudged", "pooled", "outside", "outside_pool")
     ),
+    "machines.add": Action(Subject.THING, {"model": Kind.CODE, "host": Kind.CODE, "samples": Kind.NUMBER}),
+    "machines.cancel": Action(Subject.THING),
+    "machines.continue": Action(Subject.THING),
+    "machines.run": Action(Subject.THING, {"documents": Kind.NUMBER, "host": Kind.CODE}),
     "members.add": Action(Subject.ACCOUNT, {**_ROLE, "forced": Kind.FLAG}),
     "members.import": Action(Subject.FREE, _numbers("people")),
     "members.remove": Action(Subject.ACCOUNT, {"role": Kind.CODE}),

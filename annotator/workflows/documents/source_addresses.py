@@ -12,7 +12,7 @@ from annotator.evaluation.formats import source_answers
 from annotator.evaluation.formats.document_formats import ParsedDocument
 from annotator.evaluation.formats.source_answers import SourceError, SourceHits
 from annotator.workflows.documents.source_places import MOST_BYTES, Reach, Read, SourcePlace, as_source_error
-from annotator.workflows.site.outgoing import CheckedHost, http
+from annotator.workflows.site.outgoing import CheckedHost, http, seconds_to_wait
 
 if TYPE_CHECKING:
     import httpx
@@ -24,7 +24,6 @@ AT_ONCE = 8
 LONGEST_REASON = 200
 # When so many documents failed for reasons of the source, and none was got, the rest is not tried.
 ENOUGH_FAILURES = 3
-LONGEST_PAUSE = 3_600
 REDIRECTED = range(300, 400)
 GONE = {HTTPStatus.NOT_FOUND, HTTPStatus.GONE}
 # The source would not give another document either.
@@ -142,14 +141,9 @@ def _check_status(response: "httpx.Response") -> None:
     raise SourceError(
         "The source refused with HTTP status %(status)d.",
         is_of_source=is_of_source,
-        retry_after=_seconds_of(response.headers.get("Retry-After", "")) if is_of_source else None,
+        retry_after=seconds_to_wait(response) if is_of_source else None,
         status=status,
     )
-
-
-def _seconds_of(written: str) -> int | None:
-    is_number = written.isascii() and written.isdecimal() and len(written) <= len(str(LONGEST_PAUSE))
-    return min(int(written), LONGEST_PAUSE) if is_number else None
 
 
 def _too_slow(seconds: float) -> SourceError:

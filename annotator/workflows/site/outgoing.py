@@ -20,6 +20,7 @@ LONGEST_ADDRESS = 2_000
 LOCAL = "localhost"
 SETTING = "ANNOTATOR_OUTGOING_HOSTS"
 PORTS = {"http": 80, "https": 443}
+LONGEST_PAUSE = 3_600  # seconds
 
 
 @cache
@@ -124,6 +125,13 @@ class CheckedHost:
             extensions={"sni_hostname": self._host},
         ) as response:
             yield response
+
+
+def seconds_to_wait(response: "httpx.Response") -> int | None:
+    """How long a response asks to wait, at most an hour; None when it names no number of seconds."""
+    written = response.headers.get("Retry-After", "")
+    is_number = written.isascii() and written.isdecimal() and len(written) <= len(str(LONGEST_PAUSE))
+    return min(int(written), LONGEST_PAUSE) if is_number else None
 
 
 def _fits(host: str, allowed: str) -> bool:
