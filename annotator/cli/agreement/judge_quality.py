@@ -4,6 +4,7 @@ from datetime import date
 
 import click
 
+from annotator.cli.agreement.machine_judging import machine
 from annotator.cli.site.installation import Installation, on_installation
 from annotator.cli.site.options import DAY
 from annotator.cli.site.tables import Row, format_option, show_csv, show_json, show_table
@@ -36,7 +37,10 @@ QUALITY_HEADINGS = [
 
 @click.group
 def command() -> None:
-    """Quality of the judges' work. The figures show where to look, not who is wrong."""
+    """Quality of the judges' work, whose figures show where to look, not who is wrong; machine judges."""
+
+
+command.add_command(machine)
 
 
 @command.group("quality")
