@@ -16,7 +16,7 @@ import pytest
 import targets
 from hypothesis import settings
 from kept import EMPTY_POSTGRES, Kept
-from model_server import ModelServer
+from model_server import KEY, VARIABLE, ModelServer
 from real_processes import MARKERS, let_try_again
 from source_server import SourceServer
 from sqlalchemy import text
@@ -210,6 +210,12 @@ def session(database: Database) -> Iterator[Session]:
     """A session that writes, for tests that need no second one."""
     with database.transaction() as session:
         yield session
+
+
+@pytest.fixture
+def model_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The key of the endpoint is where the settings say."""
+    monkeypatch.setenv(VARIABLE, KEY)
 
 
 @pytest.fixture

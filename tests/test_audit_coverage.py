@@ -61,6 +61,7 @@ OPERATIONS_WITHOUT: Mapping[str, str] = {
     "Agreement.decide": JUDGING,
     "Agreement.draw_disputes": JUDGING,
     "Collections.accept_guidelines": "kept with the membership",
+    "Agreement.estimate_machine_run": NOTHING_CHANGES,
     "Documents.check_source": NOTHING_CHANGES,
     "Judging.ask_question": OWN_DESK,
     "Judging.read_answers": OWN_DESK,

@@ -38,6 +38,7 @@ def test_another_process_reads_the_same_settings() -> None:
         metrics_port=9100,
         site_hosts=("pool.example.org",),
         outgoing_hosts=("hooks.example.org", "::1"),
+        model_keys=("models.example.org=/run/secrets/key", "::1=env:MODEL_KEY"),
         document_sources=("/corpora", "ir_datasets:vaswani"),
         index_folder="/indexes",
         search_folder="/search",
@@ -93,6 +94,15 @@ def test_the_figures_need_a_port_of_their_own() -> None:
     refuse_same_port(Settings(port=8000, metrics_port=8001))
     with pytest.raises(InvalidValueError, match="ANNOTATOR_PORT and ANNOTATOR_METRICS_PORT are both 8000"):
         refuse_same_port(Settings(port=8000, metrics_port=8000))
+
+
+@pytest.mark.parametrize("place", ["sk-0123456789", "key.txt", "env:A B"])
+def test_a_key_of_models_is_named_and_never_written_or_shown(place: str) -> None:
+    with pytest.raises(InvalidValueError, match="ANNOTATOR_MODEL_KEYS has HOST=FILE") as refused:
+        Settings.from_environment({"ANNOTATOR_MODEL_KEYS": f"models.example.org={place}"})
+    assert place not in str(refused.value)
+    with pytest.raises(InvalidValueError, match="ANNOTATOR_MODEL_KEYS has names alone"):
+        Settings.from_environment({"ANNOTATOR_MODEL_KEYS": "https://models.example.org/v1=/key"})
 
 
 def test_the_secret_key_is_not_shown_with_the_settings() -> None:

@@ -9,7 +9,7 @@ from flask_smorest import Api, Blueprint
 from flask_wtf import CSRFProtect
 from werkzeug.exceptions import HTTPException
 
-from annotator.api.agreement import adjudicating, agreement, effects, judges
+from annotator.api.agreement import adjudicating, agreement, effects, judges, machine_judging
 from annotator.api.collections import (
     archives,
     audit,
@@ -74,6 +74,7 @@ FURTHER = (
     jobs_of_collection,
     judges,
     label_imports,
+    machine_judging,
     measures,
     questions,
     report_file,

@@ -27,6 +27,9 @@ JSON = "application/json"
 # document in dispute, or an archive.
 NEED_MORE = {
     "Documents.check_source",  # asks another host
+    "Agreement.estimate_machine_run",  # need a machine judge
+    "Agreement.run_machine_judge",
+    "Agreement.continue_machine_run",
     "Clicks.link_click_log",
     "Together.pool_together",
     "Judging.answer_question",

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 import pytest
 from build import SECRET_KEY, document_file, news, pool, run, topic_file
 from faults.length import times
-from machine_judging import VARIABLE, add, grades, last, release, settings_for, start
-from model_server import KEY, ModelServer
+from machine_judging import add, grades, last, release, settings_for, start
+from model_server import KEY, VARIABLE, ModelServer
 from source_server import HOST
 from sqlalchemy import select
 

@@ -161,6 +161,24 @@ MATRIX = {
     "Agreement.list_twice_graded": Row("GET", f"{NEWS}/agreement/documents?first=nist&second=ann", ORGANISERS, READ),
     "Agreement.show_effect": Row("GET", f"{NEWS}/agreement/effect", ORGANISERS, READ),
     "Agreement.show_machines": Row("GET", f"{NEWS}/agreement/machines", ORGANISERS, READ),
+    "Agreement.list_machine_judges": Row("GET", f"{NEWS}/machine-judges", ORGANISERS, READ),
+    "Agreement.add_machine_judge": Row("POST", f"{NEWS}/machine-judges", ORGANISERS_FORM, ORGANISE, {}),
+    "Agreement.show_machine_judge": Row("GET", f"{NEWS}/machine-judges/robot", dict.fromkeys(ORGANISERS, 404), READ),
+    "Agreement.list_unlabelled": Row(
+        "GET", f"{NEWS}/machine-judges/robot/unlabelled", dict.fromkeys(ORGANISERS, 404), READ
+    ),
+    "Agreement.estimate_machine_run": Row(
+        "POST", f"{NEWS}/machine-judges/robot/estimate", dict.fromkeys(ORGANISERS, 404), ORGANISE, {}
+    ),
+    "Agreement.run_machine_judge": Row(
+        "POST", f"{NEWS}/machine-judges/robot/runs", dict.fromkeys(ORGANISERS, 404), ORGANISE, {}
+    ),
+    "Agreement.continue_machine_run": Row(
+        "POST", f"{NEWS}/machine-judges/robot/continue", dict.fromkeys(ORGANISERS, 404), ORGANISE, {}
+    ),
+    "Agreement.cancel_machine_run": Row(
+        "POST", f"{NEWS}/machine-judges/robot/cancel", dict.fromkeys(ORGANISERS, 404), ORGANISE, {}
+    ),
     "Agreement.show_judges": Row("GET", f"{NEWS}/judges", ORGANISERS, READ),
     "Agreement.show_hours": Row("GET", f"{NEWS}/judges/hours", ORGANISERS, READ),
     "Agreement.list_disagreements": Row("GET", f"{NEWS}/disagreements", ORGANISERS, READ),

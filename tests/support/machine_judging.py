@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from build import NOW, SLUG
-from model_server import MODEL, ModelServer
+from model_server import MODEL, VARIABLE, ModelServer
 from source_server import HOST
 from sqlalchemy import select
 
@@ -18,7 +18,6 @@ from annotator.workflows.agreement.machine_setup import MachineSettings, Machine
 from annotator.workflows.agreement.model_requests import ModelAccess
 from annotator.workflows.judging.machine_labels import machine_labels
 
-VARIABLE = "KEY_OF_THE_TESTS"
 ACCESS = ModelAccess((HOST,), (f"{HOST}=env:{VARIABLE}",))
 NAME = "robot"
 PRICES = Prices(1.0, 2.0, "EUR")

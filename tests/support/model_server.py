@@ -12,6 +12,8 @@ from math import log
 from source_server import HOST, send, send_json
 
 KEY = "sk-for-tests-0123456789"
+# Of the environment; the settings of the tests name it.
+VARIABLE = "KEY_OF_THE_TESTS"
 MODEL = "judge-1"
 TEXT = re.compile(r"<document_text>\n(.*?)\n</document_text>", re.DOTALL)
 # Writes an answer to the text of a request.

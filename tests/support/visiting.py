@@ -9,6 +9,7 @@ from html import unescape
 from typing import Any
 
 from flask import Flask, g
+from model_server import VARIABLE
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
@@ -22,7 +23,13 @@ from annotator.web.site.sessions import marks
 def application(database: Database) -> Flask:
     """The application of the tests: it takes files up to a mebibyte, and forms need no token."""
     hosts = ("hooks.example.org", "corpus.example.org", "127.0.0.1")
-    settings = Settings(secret_key="of the tests", upload_limit=1 << 20, unpacked_limit=1 << 20, outgoing_hosts=hosts)
+    settings = Settings(
+        secret_key="of the tests",
+        upload_limit=1 << 20,
+        unpacked_limit=1 << 20,
+        outgoing_hosts=hosts,
+        model_keys=(f"127.0.0.1=env:{VARIABLE}",),
+    )
     app = create_app(settings, database)
     app.config.update(TESTING=True, WTF_CSRF_ENABLED=False)
 

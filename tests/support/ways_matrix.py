@@ -284,6 +284,18 @@ WAYS = {
         "agreement.pair agreement.documents", "agreement pair show", "Agreement.show_pair Agreement.list_twice_graded"
     ),
     "effect of disagreement": Ways("judges.effect", "agreement effect show", "Agreement.show_effect"),
+    "machine judges that the site runs": Ways(
+        "machine_judging.show machine_judging.one machine_judging.add",
+        "judges machine add, judges machine list, judges machine show",
+        "Agreement.list_machine_judges Agreement.add_machine_judge Agreement.show_machine_judge "
+        "Agreement.list_unlabelled",
+    ),
+    "run a machine judge": Ways(
+        "machine_judging.run machine_judging.go_on machine_judging.cancel",
+        "judges machine run, judges machine cancel",
+        "Agreement.estimate_machine_run Agreement.run_machine_judge Agreement.continue_machine_run "
+        "Agreement.cancel_machine_run",
+    ),
     "machines beside people": Ways("judges.machines", "agreement machines show", "Agreement.show_machines"),
     "judges' quality and hours": Ways(
         "judges.show judges.one judges.hours",

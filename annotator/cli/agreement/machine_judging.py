@@ -204,7 +204,7 @@ def run(
         return
     estimate = installation.database.read(machine_runs.estimate_run, slug, name, number, request)
     version = installation.database.read(machine_setup.show_version, slug, name, number)
-    cost = "" if estimate.cost is None else f", cost {estimate.cost:.2f} {version.settings.prices.currency}".rstrip()
+    cost = "" if estimate.cost is None else f", cost {estimate.cost:.4f} {version.settings.prices.currency}".rstrip()
     about = "" if estimate.sampled == estimate.documents else f", by {estimate.sampled} documents"
     click.echo(
         f"Documents: {estimate.documents}, without text: {estimate.without_text}. Requests to {version.host}: "

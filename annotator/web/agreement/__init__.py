@@ -1,6 +1,6 @@
 """Pages of agreement."""
 
-from annotator.web.agreement import adjudicating, agreement, disagreements, judges, review
+from annotator.web.agreement import adjudicating, agreement, disagreements, judges, machine_judging, review
 
 BLUEPRINTS = (
     adjudicating.blueprint,
@@ -8,5 +8,6 @@ BLUEPRINTS = (
     agreement.blueprint,
     disagreements.blueprint,
     judges.blueprint,
+    machine_judging.blueprint,
     review.blueprint,
 )

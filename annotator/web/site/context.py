@@ -11,6 +11,7 @@ from annotator.settings import Settings
 from annotator.storage import Database, Role, ScoresShown
 from annotator.storage.people.accounts import Person
 from annotator.storage.qrels.qrels_versions import ReleasedVersion
+from annotator.workflows.agreement.model_requests import ModelAccess
 from annotator.workflows.collections.collection import CollectionView
 from annotator.workflows.documents.source_places import Reach, reach_of
 
@@ -115,6 +116,11 @@ def the_place() -> Place:
     """The collection of a page guarded by `collection_page`."""
     place: Place = g.place
     return place
+
+
+def model_access() -> ModelAccess:
+    """Where this server may send the texts for machine judges, and where the keys are."""
+    return ModelAccess(settings().outgoing_hosts, settings().model_keys)
 
 
 def reach() -> Reach:

@@ -269,7 +269,13 @@ ENTRIES: tuple[Entry, ...] = (
                     View("judges.hours", lazy_gettext("Hours")),
                 ),
             ),
-            _tab("judges.machines", lazy_gettext("Machine judges")),
+            Tab(
+                lazy_gettext("Machine judges"),
+                (
+                    View("judges.machines", lazy_gettext("Compared with people")),
+                    View("machine_judging.show", lazy_gettext("Run by this site"), also=("machine_judging.one",)),
+                ),
+            ),
             _tab("judges.effect", lazy_gettext("Effect on the ranking")),
         ),
     ),
