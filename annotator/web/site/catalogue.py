@@ -35,8 +35,10 @@ KEYWORDS: dict[str, Any] = dict.fromkeys(
         "ConflictError",
         "ExportMismatchError",
         "InvalidValueError",
+        "ModelError",
         "NotAllowedError",
         "NotFoundError",
+        "ModelError",
         "SourceError",
     )
 ) | {"add": (3,)}

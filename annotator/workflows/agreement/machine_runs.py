@@ -248,12 +248,12 @@ def _scope(session: Session, version: MachineVersion, request: RunRequest) -> tu
     if request.tried is not None and not 1 <= request.tried <= MOST_TRIED:
         raise InvalidValueError("A trial has 1 to %(most)d documents.", most=MOST_TRIED)
     documents, without_text = count_documents(session, topics, judged=request.only_judged)
-    if not documents:
+    if not documents and request.only_judged:
         raise InvalidValueError(
             "There is no document to ask about: no pooled document of these topics has a text and a grade by people."
-            if request.only_judged
-            else "There is no document to ask about: no pooled document of these topics has a text."
         )
+    if not documents:
+        raise InvalidValueError("There is no document to ask about: no pooled document of these topics has a text.")
     scope: dict[str, Any] = {"topics": topics, "judged": request.only_judged}
     if request.tried is not None:
         scope["documents"] = _drawn(session, topics, request.tried, request)

@@ -158,13 +158,10 @@ def _completion(content: bytes) -> Completion:
     if not content.strip():
         raise ModelError("The endpoint sent nothing.", failure=Failure.PASSING)
     answer = _json(content)
+    if answer is None and content.lstrip()[:1] == b"<":
+        raise ModelError("The endpoint sent HTML or XML, not JSON.", failure=Failure.PASSING)
     if answer is None:
-        template = (
-            "The endpoint sent HTML or XML, not JSON."
-            if content.lstrip()[:1] == b"<"
-            else "The endpoint sent something that is not JSON."
-        )
-        raise ModelError(template, failure=Failure.PASSING)
+        raise ModelError("The endpoint sent something that is not JSON.", failure=Failure.PASSING)
     completion = completion_in(answer)
     if completion is None:
         raise ModelError("The endpoint sent JSON that is no chat completion.", failure=Failure.PASSING)
@@ -208,13 +205,15 @@ def _check_status(response: "httpx.Response", reason: str, model: str) -> None:
             status=status,
             setting=KEY_SETTING,
         )
-    if status in REDIRECTED or status == HTTPStatus.NOT_FOUND:
-        template = (
-            "The endpoint does not know the model “%(model)s” or this address (HTTP status %(status)d).%(reason)s"
-            if status == HTTPStatus.NOT_FOUND
-            else "The endpoint redirects to another address, which is not followed (HTTP status %(status)d)."
+    if status in REDIRECTED:
+        raise _redirected(status)
+    if status == HTTPStatus.NOT_FOUND:
+        raise ModelError(
+            "The endpoint does not know the model “%(model)s” or this address (HTTP status 404).%(reason)s",
+            failure=Failure.FATAL,
+            model=model,
+            reason=reason,
         )
-        raise ModelError(template, failure=Failure.FATAL, model=model, reason=reason, status=status)
     wait = seconds_to_wait(response)
     if status == HTTPStatus.TOO_MANY_REQUESTS or (status == HTTPStatus.SERVICE_UNAVAILABLE and wait is not None):
         raise ModelError(
@@ -230,6 +229,14 @@ def _check_status(response: "httpx.Response", reason: str, model: str) -> None:
         failure=Failure.PASSING if is_passing else Failure.REFUSED,
         status=status,
         reason=reason,
+    )
+
+
+def _redirected(status: int) -> ModelError:
+    return ModelError(
+        "The endpoint redirects to another address, which is not followed (HTTP status %(status)d).",
+        failure=Failure.FATAL,
+        status=status,
     )
 
 
