@@ -12,8 +12,20 @@ from sqlalchemy.orm import Session
 
 from annotator.clicks.workflows.click_logs import LogKind
 from annotator.evaluation.formats.source_answers import SourceOptions
+from annotator.evaluation.machine_judging.tokens import Prices
 from annotator.files import InputFile
-from annotator.storage import Collection, Database, Role, ScoresShown
+from annotator.storage import (
+    Collection,
+    Database,
+    Document,
+    MachineOutcome,
+    MachineResponse,
+    MachineRun,
+    OutcomeKind,
+    PoolItem,
+    Role,
+    ScoresShown,
+)
 from annotator.storage.documents.sources import (
     FailedFetch,
     documents_to_note,
@@ -23,6 +35,10 @@ from annotator.storage.documents.sources import (
     take_documents,
 )
 from annotator.storage.site.webhooks import SentDelivery, record_deliveries, take_deliveries
+from annotator.workflows.agreement import machine_runs, machine_setup
+from annotator.workflows.agreement.machine_runs import RunRequest
+from annotator.workflows.agreement.machine_setup import MachineSettings
+from annotator.workflows.agreement.model_requests import ModelAccess
 from annotator.workflows.collections import collection, webhooks
 from annotator.workflows.collections.collection import CollectionChange, change_collection, read_scale
 from annotator.workflows.documents import documents, sources
@@ -93,6 +109,9 @@ ORGANISERS_PAGES = (
     "/judges/judge?name=generous",
     "/agreement/effect",
     "/agreement/machines",
+    "/machine-judges",
+    "/machine-judges?like=robot",
+    "/machine-judges/robot",
     "/agreement/effect?m=AP&first=generous&second=strict",
     "/qrels",
     "/qrels/diff?before=1&after=live",
@@ -205,6 +224,28 @@ def _add(session: Session) -> None:
     run_costs.change_costs(session, SLUG, "beta", {"latency_p95": "20"}, at=NOW)
     _add_webhook(session)
     _add_source(session)
+    _add_machine_judge(session)
+
+
+def _add_machine_judge(session: Session) -> None:
+    """A machine judge whose run waits for its endpoint, and a document that got no label."""
+    settings = MachineSettings("https://models.example.org/v1", "judge-1", prices=Prices(0.5, 1.5, "EUR"))
+    access = ModelAccess(("models.example.org",))
+    version = machine_setup.add_version(session, SLUG, "robot", settings, access=access, by_id=None, at=NOW)
+    started = machine_runs.start_run(session, SLUG, "robot", None, RunRequest(), by_id=None, at=NOW)
+    run_ = session.get_one(MachineRun, started.id)
+    run_.labelled, run_.without_grade, run_.requests, run_.tokens_sent, run_.tokens_received = 3, 1, 4, 400, 8
+    run_.moved_at, run_.paused_until = NOW + timedelta(minutes=1), NOW + timedelta(hours=1)
+    run_.problem = "The endpoint sent nothing."
+    item = session.scalars(select(PoolItem).join(Document).where(Document.body.is_not(None)).limit(1)).one()
+    named = {"machine_judge_id": version.id, "topic_id": item.topic_id, "document_id": item.document_id}
+    outcome = MachineOutcome(**named, kind=OutcomeKind.WITHOUT_GRADE, problem="The response names no grade.", at=NOW)
+    outcome.problem_values, outcome.request_digest = {}, "of this request"
+    session.add(outcome)
+    response = MachineResponse(**named, collection_id=version.collection_id, request_digest="of this request")
+    response.text, response.finish, response.probabilities = "It is relevant, I think.", "stop", {}
+    response.tokens_sent, response.tokens_received, response.received_at = 100, 6, NOW
+    session.add(response)
 
 
 def _add_source(session: Session) -> None:

@@ -177,7 +177,7 @@ MATRIX = {
         "POST", f"{NEWS}/machine-judges/robot/continue", dict.fromkeys(ORGANISERS, 404), ORGANISE, {}
     ),
     "Agreement.cancel_machine_run": Row(
-        "POST", f"{NEWS}/machine-judges/robot/cancel", dict.fromkeys(ORGANISERS, 404), ORGANISE, {}
+        "POST", f"{NEWS}/machine-judges/robot/cancel", dict.fromkeys(ORGANISERS, 404), ORGANISE
     ),
     "Agreement.show_judges": Row("GET", f"{NEWS}/judges", ORGANISERS, READ),
     "Agreement.show_hours": Row("GET", f"{NEWS}/judges/hours", ORGANISERS, READ),
