@@ -48,7 +48,7 @@ OF_SCRIPTS = {TREC_EVAL: score_as_trec_eval, "sample_eval": score_as_sample_eval
     "measures",
     multiple=True,
     metavar="MEASURE",
-    help="Such as nDCG@10, AP(rel=2), trec_eval's ndcg_cut.10 or all_trec; repeatable. `annotator measures list`.",
+    help="Such as nDCG@10, AP(rel=2), trec_eval's ndcg_cut.10 or all_trec, tar; repeatable. `annotator measures list`.",
 )
 @click.option("--by-topic", "per_topic", is_flag=True, help="Also show the value of each topic.")
 @click.option(

@@ -7,7 +7,17 @@ from enum import Enum, StrEnum
 from math import inf
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.metrics import confusion, gain_levels, graded, incomplete, interpolated, ranked, sampled, sets
+from annotator.evaluation.metrics import (
+    confusion,
+    gain_levels,
+    graded,
+    incomplete,
+    interpolated,
+    ranked,
+    sampled,
+    screening,
+    sets,
+)
 from annotator.evaluation.metrics import continuation as cwl
 from annotator.evaluation.metrics import subtopics as novelty
 from annotator.evaluation.metrics import user_models as users
@@ -234,6 +244,13 @@ MEASURES = {
     "Rndcg": Definition(gain_levels.ndcg_at_levels, takes=GRADED),
     "G": Definition(gain_levels.g_measure, takes=GRADED),
     "binG": Definition(gain_levels.binary_g),
+    "last_rel": Definition(screening.last_relevant, better=Better.LESS, bounds=FROM_ZERO),
+    "WSS": Definition(screening.work_saved, Cutoff.LEVEL, bounds=(-1.0, 1.0)),
+    "norm_area": Definition(screening.normalised_area, bounds=FROM_ZERO),
+    "NCG": Definition(screening.cumulated_gain_at_share, Cutoff.LEVEL),
+    "loss_e": Definition(screening.loss_of_effort, better=Better.LESS, bounds=FROM_ZERO),
+    "loss_r": Definition(screening.loss_of_recall, better=Better.LESS),
+    "loss_er": Definition(screening.loss, better=Better.LESS, bounds=FROM_ZERO),
 }
 # {lower-case name or alias: measure}.
 NAMES = {written: name for name, definition in MEASURES.items() for written in (name.lower(), *definition.also_called)}

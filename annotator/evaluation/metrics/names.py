@@ -125,12 +125,28 @@ OFFERED_MEASURES = (
 )
 
 
+# Names of several measures, beside trec_eval's: those of CLEF's eHealth task of 2017 for an order of screening.
+SETS: Mapping[str, tuple[str, ...]] = {
+    "tar": (
+        "last_rel",
+        "WSS@0.95",
+        "WSS@1",
+        *(f"NCG@{tenth / 10:g}" for tenth in range(1, 11)),
+        "norm_area",
+        "AP",
+        "loss_e",
+        "loss_r",
+        "loss_er",
+    )
+}
+
+
 def parse_measures(texts: Iterable[str]) -> tuple[Measure, ...]:
     """Parse names of measures, deduplicated, in order of first occurrence.
 
     Beside what `parse_measure` reads: several names separated by commas, as `split_names` splits them; trec_eval's
-    families, such as `P` or `P.5,10`, and its sets `official`, `set` and `all_trec`. Raises `InvalidValueError` as
-    `parse_measure` does.
+    families, such as `P` or `P.5,10`, and its sets `official`, `set` and `all_trec`; and `SETS`. Raises
+    `InvalidValueError` as `parse_measure` does.
     """
     names = [name for text in texts for name in split_names(text)]
     return tuple(dict.fromkeys(measure for name in names for measure in _of_trec_eval(name) or [parse_measure(name)]))
@@ -189,7 +205,9 @@ def parse_measure(text: str) -> Measure:
 
 
 def _of_trec_eval(text: str) -> list[Measure]:
-    """Parse a trec_eval name; empty when it is none."""
+    """Parse a trec_eval name, or one of `SETS`; empty when it is none."""
+    if text.strip().lower() in SETS:
+        return [_our_measure(name) for name in SETS[text.strip().lower()]]
     measures = measures_of_trec_eval(text)
     if measures == []:
         raise InvalidValueError(

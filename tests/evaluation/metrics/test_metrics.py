@@ -27,9 +27,9 @@ EXPECTED = [
 ]
 COUNTS = {"NumQ", "NumRet", "NumRel", "NumRelRet", "num_nonrel_judged_ret", "TP", "FP", "FN", "TN"}
 GEOMETRIC = {"GMAP", "GMBpref"}
-WITHOUT_END = {"CG", "DCG", "utility", "infNDCG"}  # may be above 1
+WITHOUT_END = {"CG", "DCG", "utility", "infNDCG", "last_rel", "loss_e", "loss_er", "WSS"}  # may be above 1, or below 0
 # What they say when nothing was retrieved or judged is tested with each.
-NOT_0_FOR_NOTHING = {"Accuracy", "Unjudged", "RBPResidual"}
+NOT_0_FOR_NOTHING = {"Accuracy", "Unjudged", "RBPResidual", "loss_e", "loss_r", "loss_er"}
 CUTOFFS: dict[Cutoff, tuple[int | float | None, ...]] = {
     Cutoff.NEVER: (None,),
     Cutoff.POSSIBLE: (None, 1, 3, 10),

@@ -50,5 +50,6 @@ def test_less_is_better_of_faults_and_of_what_is_unknown_and_neither_of_what_onl
     by_better = {
         better: {name for name, definition in MEASURES.items() if definition.better is better} for better in Better
     }
-    assert by_better[Better.LESS] == {"FN", "FP", "Unjudged", "RBPResidual", "num_nonrel_judged_ret"}
+    faults = {"FN", "FP", "Unjudged", "RBPResidual", "num_nonrel_judged_ret"}
+    assert by_better[Better.LESS] == faults | {"last_rel", "loss_e", "loss_r", "loss_er"}
     assert by_better[Better.NEITHER] == {"NumQ", "NumRel", "NumRet"}

@@ -251,7 +251,7 @@ def test_a_name_is_read_the_same_in_small_letters(measure: Measure) -> None:
         ("set", "“set” stands for 10 measures; name one of them, such as NumQ."),
         ("runid", "“runid” is no measure but a line of trec_eval's output; only that format shows it."),
         ("relstring.5", "“relstring.5” is no measure but a line of trec_eval's output; only that format shows it."),
-        ("nDGC@10", "There is no measure “nDGC@10”; the nearest names are: nDCG, Rndcg, DCG."),
+        ("nDGC@10", "There is no measure “nDGC@10”; the nearest names are: nDCG, Rndcg, NCG."),
         ("num_rels", "There is no measure “num_rels”; the nearest names are: num_rel, NumRel, num_ret."),
         ("officia", "There is no measure “officia”; the nearest names are: official."),
     ],
