@@ -15,6 +15,7 @@ from annotator.web.site.memories import plan_memory
 from annotator.workflows.people.tokens import Scope
 from annotator.workflows.pools import pool_building, pool_planning, pools
 from annotator.workflows.pools.pools import USUAL_STRATEGY, list_strategies
+from annotator.workflows.pools.sample_planning import USUAL_DIFFERENCE, USUAL_HALF_WIDTH, PrecisionWanted
 
 resource = resource_of("pool", "The documents to be judged; for organisers. A pool only grows, in versions.")
 
@@ -76,6 +77,14 @@ class PlanWanted(PoolWanted):
     hours = fields.Float(
         load_default=None, allow_none=True, metadata={"description": "The hours of all judges together."}
     )
+    half_width = fields.Float(
+        load_default=USUAL_HALF_WIDTH,
+        metadata={"description": "Also count the documents of a sample for 95 % intervals of plus or minus this."},
+    )
+    difference = fields.Float(
+        load_default=USUAL_DIFFERENCE,
+        metadata={"description": "Also count those that find such a difference of two runs with a power of 0.8."},
+    )
 
 
 class BuildingWanted(PoolWanted):
@@ -122,6 +131,11 @@ class Plan(Schema):
     topics = fields.List(fields.Dict, required=True)
     runs = fields.List(fields.Dict, required=True)
     teams = fields.List(fields.Dict, required=True)
+    precision = fields.Dict(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The intervals that a sample with a machine will give; null for other pools."},
+    )
 
 
 class VersionQuery(Schema):
@@ -165,6 +179,7 @@ def plan_pool(call: Call) -> Response:
         seed=call.body["seed"],
         hours=call.body["hours"],
         memory=plan_memory(),
+        precision=PrecisionWanted(call.body["half_width"], call.body["difference"]),
     )
     return as_json(plan.as_json)
 

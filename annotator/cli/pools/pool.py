@@ -18,6 +18,7 @@ from annotator.workflows.pools import pool_building, pool_selection, pools
 from annotator.workflows.pools.pool_planning import plan_pool
 from annotator.workflows.pools.pools import list_strategies
 from annotator.workflows.pools.sample_drawing import LAYOUT
+from annotator.workflows.pools.sample_planning import USUAL_DIFFERENCE, USUAL_HALF_WIDTH, PrecisionWanted
 
 
 @click.group
@@ -92,21 +93,51 @@ def build(
 @describes_plan
 @click.option("--seed", type=int, metavar="N", help="The seed of a sample. [that of the pool]")
 @click.option("--hours", type=float, metavar="H", help="The hours available for judging, of all judges together.")
+@click.option(
+    "--half-width",
+    type=float,
+    default=USUAL_HALF_WIDTH,
+    show_default=True,
+    metavar="W",
+    help="How many documents a sample takes for 95 % intervals of plus or minus W.",
+)
+@click.option(
+    "--difference",
+    type=float,
+    default=USUAL_DIFFERENCE,
+    show_default=True,
+    metavar="D",
+    help="How many documents a sample takes to find a difference D of two runs with a power of 0.8.",
+)
 @format_option()
 @on_installation
 def plan(
-    installation: Installation, slug: str, described: Described, seed: int | None, hours: float | None, format_: str
+    installation: Installation,
+    slug: str,
+    described: Described,
+    seed: int | None,
+    hours: float | None,
+    half_width: float,
+    difference: float,
+    format_: str,
 ) -> None:
     """Show what a pool would cost and find, and store nothing.
 
     It shows the growth of the pool by depth or by budget; then, for the pool that the options describe, each topic, and
     the documents that only one run or team contributes. DOCUMENTS counts all pooled documents, ADDED the new ones.
     Hours are those of all judges for the missing judgements, at the median seconds of the judgements so far. By default
-    the depth is 10, and a strategy that needs a budget gets 100 documents per topic. csv has the growth only; json has
-    everything.
+    the depth is 10, and a strategy that needs a budget gets 100 documents per topic. For a sample with a machine it
+    foresees the intervals of estimates, with the machine and without it. csv has the growth only; json has everything.
     """
     request = described.request(installation, slug)
-    planned = installation.database.read(plan_pool, slug, request, seed=seed, hours=hours)
+    planned = installation.database.read(
+        plan_pool,
+        slug,
+        request,
+        seed=seed,
+        hours=hours,
+        precision=PrecisionWanted(half_width, difference),
+    )
     if format_ == JSON:
         show_json(planned.as_json)
     else:

@@ -7,6 +7,7 @@ from annotator.cli.site.options import at_terminal, confirm
 from annotator.cli.site.tables import CSV, Cell, Table, show_tables
 from annotator.storage.pools.pools import PoolRequest
 from annotator.workflows.pools.pool_planning import PoolGrowth, PoolPlan, foresee_growth
+from annotator.workflows.pools.sample_planning import SamplePrecision
 
 # How many points of a long curve are shown, besides the requested and the affordable one.
 FINE, COARSE = 10, 10
@@ -28,6 +29,8 @@ def show_plan(format_: str, plan: PoolPlan) -> None:
     ]
     if plan.teams:
         tables.append(Table("teams", ["TEAM", "ONLY"], [[team.name, team.only[at]] for team in plan.teams]))
+    if plan.precision is not None:
+        tables.insert(1, _intervals(plan.precision))
     show_tables(format_, *tables)
     _tell(plan)
 
@@ -55,6 +58,25 @@ def _curve(plan: PoolPlan, *, every: bool) -> Table:
     )
 
 
+def _intervals(precision: SamplePrecision) -> Table:
+    """What the sample will give in each measure, with the machine and, as PEOPLE, without it."""
+    wanted = precision.wanted
+    return Table(
+        "precision",
+        [
+            *("MEASURE", "HALF WIDTH", "PEOPLE", f"FOR ±{wanted.half_width:g}", "PEOPLE"),
+            *(f"FOR DIFFERENCE {wanted.difference:g}", "PEOPLE"),
+        ],
+        [
+            [
+                *(one.measure, one.half_width, one.half_width_people, one.for_interval, one.for_interval_people),
+                *(one.for_difference, one.for_difference_people),
+            ]
+            for one in precision.measures
+        ],
+    )
+
+
 def _tell(plan: PoolPlan) -> None:
     effort = plan.effort
     source = "the measured median" if effort.is_measured else "nothing is measured yet"
@@ -63,6 +85,15 @@ def _tell(plan: PoolPlan) -> None:
         f"{effort.judgements_wanted} a document.",
         err=True,
     )
+    if plan.precision is not None:
+        found = plan.precision
+        source = f"of {found.judged} judged documents" if found.judged else "assumed, as too few are judged"
+        click.echo(
+            "HALF WIDTH is of the 95 % interval of the mean run with this budget; FOR: the fewest of "
+            f"{found.documents} documents, for a difference with a power of 0.8; PEOPLE: without {found.machine}. "
+            f"Correlation of its grades with people's: {found.correlation:.2f} ({source}).",
+            err=True,
+        )
     if plan.adaptive:
         click.echo(
             "What an adaptive strategy chooses depends on judgements: ONLY is of its beginning. Still to choose: "

@@ -28,6 +28,11 @@ class MachineGrades:
     documents: NDArray[np.int64]
     grades: Grades
 
+    @property
+    def by_document(self) -> dict[int, int]:
+        """The grades by document."""
+        return dict(zip(self.documents.tolist(), self.grades.tolist(), strict=True))
+
     def look_up(self, documents: NDArray[np.int32]) -> tuple[Grades, NDArray[np.bool_]]:
         """The grades of these documents, 0 where there is none, and which have one."""
         if not self.documents.size:
@@ -209,7 +214,7 @@ Open = Sequence[Sequence[OpenStratum]]
 
 def divided(topics: Open, budget: int, how: Allocation) -> list[tuple[Stratum, ...]]:
     """Divide a budget among the strata of all topics; raises `InvalidValueError` when it is too small."""
-    drawn = iter(allocate(_cells(topics), budget, how).tolist())
+    drawn = iter(allocate(cells_of(topics), budget, how).tolist())
     return [tuple(stratum.drawn(next(drawn)) for stratum in strata) for strata in topics]
 
 
@@ -227,7 +232,7 @@ class GrowingSample:
 
 def growing(topics: Open, how: Allocation) -> GrowingSample:
     """Return how the sample grows from the smallest budget to all documents."""
-    cells = _cells(topics)
+    cells = cells_of(topics)
     least, order = int(cells.least.sum()), cells.order(how)
     entry = np.arange(least + 1, least + order.size + 1)
     # The n-th time that a cell is named, it gives its next document.
@@ -246,7 +251,8 @@ def growing(topics: Open, how: Allocation) -> GrowingSample:
     return GrowingSample(least, documents, entered)
 
 
-def _cells(topics: Open) -> Cells:
+def cells_of(topics: Open) -> Cells:
+    """The strata of all topics in a row, with what is judged in any case."""
     strata = [stratum for of_topic in topics for stratum in of_topic]
     return Cells(
         np.array([stratum.documents.size for stratum in strata], np.intp),

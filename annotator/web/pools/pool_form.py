@@ -27,6 +27,7 @@ from annotator.workflows.pools.pools import (
     StrategyHelp,
     list_strategies,
 )
+from annotator.workflows.pools.sample_planning import USUAL_DIFFERENCE, USUAL_HALF_WIDTH, PrecisionWanted
 
 # As `TAG=K, TAG=K`; a tag may contain an equals sign.
 OWN_DEPTH = re.compile(r"([^\s,]+)=([0-9]{1,9})")
@@ -144,6 +145,16 @@ class PoolForm(Form):
         [Optional()],
         description=lazy_gettext("Total of all judges; the chart shows how far they reach."),
     )
+    half_width = NumberField(
+        lazy_gettext("Interval of ±"),
+        [Optional()],
+        description=lazy_gettext("How many documents the sample takes for it; empty for 0.02."),
+    )
+    difference = NumberField(
+        lazy_gettext("Difference of two runs"),
+        [Optional()],
+        description=lazy_gettext("How many documents the sample takes to find it with a power of 0.8; empty for 0.05."),
+    )
     # The workflow checks that tags exist: runs may have changed since the page was loaded.
     runs = SelectMultipleField(lazy_gettext("Runs"), validate_choice=False)
 
@@ -190,6 +201,15 @@ class PoolForm(Form):
     def chosen(self) -> StrategyHelp | None:
         """The selected strategy, None for an unknown name."""
         return list_strategies().get(self.strategy.data)
+
+    @property
+    def precision(self) -> PrecisionWanted:
+        """The precision that a sample should have."""
+        half_width, difference = self.half_width.data, self.difference.data
+        return PrecisionWanted(
+            USUAL_HALF_WIDTH if half_width is None else half_width,
+            USUAL_DIFFERENCE if difference is None else difference,
+        )
 
     @property
     def described(self) -> PoolRequest:

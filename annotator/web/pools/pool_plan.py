@@ -47,7 +47,13 @@ def show(slug: str) -> ResponseReturnValue:
 
 def _plan(slug: str, form: PoolForm) -> PoolPlan:
     return database().read(
-        plan_pool, slug, form.described, seed=form.seed.data, hours=form.hours.data, memory=plan_memory()
+        plan_pool,
+        slug,
+        form.described,
+        seed=form.seed.data,
+        hours=form.hours.data,
+        memory=plan_memory(),
+        precision=form.precision,
     )
 
 

@@ -16,7 +16,7 @@ from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard.leaderboard_notices import EVERY_ROUND
 from annotator.evaluation.leaderboard.rescoring import places
 from annotator.evaluation.metrics.names import USUAL_MEASURE, measure_on_scale
-from annotator.evaluation.pooling.probability_sample import unpacked
+from annotator.evaluation.pooling.probability_sample import MachineGrades, unpacked
 from annotator.evaluation.qrels.graded_topic import GradedTopic
 from annotator.evaluation.qrels.settled_topics import current_opinions, graded_topics
 from annotator.evaluation.qrels.settling import Rules
@@ -248,13 +248,14 @@ def _read(session: Session, collection: CollectionRow, state: ScoredState, reque
             "There is no sample to estimate from: draw one by building the pool with the strategy sample."
         )
     drawn: dict[int, list[Stratum]] = {}
-    for stratum in strata_of_pool(session, pool, topic_ids(session, collection.id).values()):
+    every = {id_: number for number, id_ in topic_ids(session, collection.id).items()}
+    for stratum in strata_of_pool(session, pool, every):
         drawn.setdefault(stratum.topic_id, []).append(stratum)
     machine = None if request.people_only else request.machine or pool.parameters.get("machine")
     numbers = {id_: topic.number for id_, topic in state.topics.items()}
-    labels = {} if machine is None else labels_of_machine(session, machine, numbers)
-    if machine is not None:
-        _check_labels(session, collection, pool, machine, drawn)
+    labels = {} if machine is None else labels_of_machine(session, machine, every)
+    if machine is not None and machine == pool.parameters.get("machine"):
+        _check_labels(session, pool, machine, drawn, labels, every)
     rules = rules_of_people(session, collection)
     graded = _graded(session, collection, state, rules)
     not_sampled = [topic for topic in graded if topic not in drawn and graded[topic].judged]
@@ -274,13 +275,14 @@ def _read(session: Session, collection: CollectionRow, state: ScoredState, reque
 
 
 def _check_labels(
-    session: Session, collection: CollectionRow, pool: Pool, machine: str, drawn: Mapping[int, Sequence[Stratum]]
+    session: Session,
+    pool: Pool,
+    machine: str,
+    drawn: Mapping[int, Sequence[Stratum]],
+    labels: Mapping[int, MachineGrades],
+    numbers: Mapping[int, str],
 ) -> None:
-    """Raise `ConflictError` when the sample was drawn by this machine and its labels have changed since."""
-    if machine != pool.parameters.get("machine"):
-        return
-    numbers = {id_: number for number, id_ in topic_ids(session, collection.id).items()}
-    labels = labels_of_machine(session, machine, {topic: numbers[topic] for topic in drawn})
+    """Raise `ConflictError` when the labels of the machine by which was drawn have changed since."""
     strata = {topic: [unpacked(one) for one in several] for topic, several in drawn.items()}
     fingerprint, _ = frame_fingerprint(session, strata, labels, numbers)
     if fingerprint != pool.parameters.get(SHA256):

@@ -1,7 +1,7 @@
 """Cost and yield of a pool before it is built, for all amounts at once; stores nothing."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
@@ -24,7 +24,7 @@ from annotator.evaluation.pooling.pool_curve import (
     curve_of_sample,
 )
 from annotator.evaluation.pooling.strategies import Strategy, StrategyKind, parse_strategy
-from annotator.storage import PoolItem, Topic
+from annotator.storage import Collection, PoolItem, Topic
 from annotator.storage.collections.collection import find_collection, find_open_collection
 from annotator.storage.documents.documents import docnos_of
 from annotator.storage.judging.adaptive_choices import chosen_before
@@ -42,6 +42,7 @@ from annotator.storage.pools.pools import (
 )
 from annotator.storage.site.bulk_insert import fetch_rows
 from annotator.workflows.pools.sample_drawing import known_of_sample
+from annotator.workflows.pools.sample_planning import PrecisionWanted, SamplePrecision, foresee_precision
 
 Numbers = tuple[int, ...]  # one value per amount
 
@@ -91,6 +92,7 @@ class PoolPlan:
     teams: tuple[Bringing, ...]
     effort: Effort
     hours: float | None  # available for judging
+    precision: SamplePrecision | None = None  # of a sample by a machine's labels
 
     def judgements_at(self, index: int) -> int:
         """The judgements still needed at an amount: those missing now, and those of added documents."""
@@ -123,6 +125,7 @@ class PoolPlan:
             "topics": [vars(topic) for topic in self.topics],
             "runs": [vars(run) for run in self.runs],
             "teams": [vars(team) for team in self.teams],
+            "precision": None if self.precision is None else asdict(self.precision),
         }
 
 
@@ -171,16 +174,17 @@ def plan_pool(
     seed: int | None = None,
     hours: float | None = None,
     memory: PlanMemory | None = None,
+    precision: PrecisionWanted | None = None,
 ) -> PoolPlan:
     """Plan a pool, with all smaller and somewhat larger ones; the seed is that of a sample, as in building.
 
-    Raises as building the pool, and `InvalidValueError` for negative hours.
+    With `precision` also the intervals that a sample with a machine will give. Raises as building the pool, and
+    `InvalidValueError` for negative hours and for a precision that is not above 0.
     """
     collection = find_collection(session, slug)
     asked = _asked(session, collection.id, request, seed, memory or PlanMemory())
     strategy, runs, topics = asked.strategy, asked.runs, asked.topics
-    if hours is not None and not 0 <= hours < float("inf"):
-        raise InvalidValueError("The hours for judging must be 0 or more, not %(hours)s.", hours=hours)
+    _check(hours, precision)
     present = _present(session, collection.id, topics)
     made = chosen_before(session, collection.id, strategy.name)
     curve = _curve(session, request, asked, present, made)
@@ -199,14 +203,19 @@ def plan_pool(
         made=sum(made.values()),
         missing=sum(one.missing for one in present.values()),
         topics=by_topic,
-        runs=tuple(
-            Bringing(run.tag, run.team, _numbers(only))
-            for run, only in sorted(zip(runs, curve.only_run, strict=True), key=lambda one: natural_order(one[0].tag))
-        ),
+        runs=_runs(runs, curve),
         teams=_teams(runs, asked.teams, curve),
         effort=judging_effort(session, collection),
         hours=hours,
+        precision=None if precision is None else _precision(session, collection, request, asked, precision),
     )
+
+
+def _check(hours: float | None, precision: PrecisionWanted | None) -> None:
+    if precision is not None:
+        precision.check()
+    if hours is not None and not 0 <= hours < float("inf"):
+        raise InvalidValueError("The hours for judging must be 0 or more, not %(hours)s.", hours=hours)
 
 
 def foresee_growth(
@@ -252,6 +261,11 @@ def _numbers(counts: Counts) -> Numbers:
     return tuple(counts.tolist())
 
 
+def _runs(runs: Sequence[PooledRun], curve: PoolCurve) -> tuple[Bringing, ...]:
+    in_order = sorted(zip(runs, curve.only_run, strict=True), key=lambda one: natural_order(one[0].tag))
+    return tuple(Bringing(run.tag, run.team, _numbers(only)) for run, only in in_order)
+
+
 def _teams(runs: Sequence[PooledRun], teams: Sequence[int], curve: PoolCurve) -> tuple[Bringing, ...]:
     named = {run.team: team for run, team in zip(runs, teams, strict=True) if run.team is not None}
     return tuple(
@@ -263,18 +277,8 @@ def _curve(
     session: Session, request: PoolRequest, asked: _Asked, present: Mapping[int, Present], made: Mapping[int, int]
 ) -> PoolCurve:
     strategy, runs, topics = asked.strategy, asked.runs, asked.topics
-    depths = run_depths(strategy, [run.tag for run in runs], request.depth_of)
     own = {index: request.depth_of[run.tag] for index, run in enumerate(runs) if run.tag in request.depth_of}
-    if strategy.definition.kind is StrategyKind.DEPTH:
-        depths = [own.get(index, max(depth, LEAST_DEPTHS)) for index, depth in enumerate(depths)]
-    read = partial(
-        packed_lists,
-        session,
-        [run.id for run in runs],
-        most_bytes=None if asked.past else most_bytes(depths),
-        with_scores=strategy.definition.reads_scores,
-    )
-    lists = ListsOfTopics({run.id: depth for run, depth in zip(runs, depths, strict=True)}, read, asked.past)
+    lists = _lists(session, request, asked)
     pooled = {topic: one.documents for topic, one in present.items()}
     if strategy.depth is not None and strategy.definition.kind is StrategyKind.DEPTH:
         return curve_of_depths(topics, lists, asked.teams, pooled, depth=strategy.depth, own_depths=own)
@@ -295,6 +299,38 @@ def _curve(
         seed=asked.seed,
         made=made,
         recall=asked.recall,
+    )
+
+
+def _lists(session: Session, request: PoolRequest, asked: _Asked) -> ListsOfTopics:
+    """The lists of the runs; for a curve of depths down to its end."""
+    strategy, runs = asked.strategy, asked.runs
+    depths = run_depths(strategy, [run.tag for run in runs], request.depth_of)
+    if strategy.definition.kind is StrategyKind.DEPTH:
+        depths = [
+            request.depth_of.get(run.tag, max(depth, LEAST_DEPTHS)) for run, depth in zip(runs, depths, strict=True)
+        ]
+    read = partial(
+        packed_lists,
+        session,
+        [run.id for run in runs],
+        most_bytes=None if asked.past else most_bytes(depths),
+        with_scores=strategy.definition.reads_scores,
+    )
+    return ListsOfTopics({run.id: depth for run, depth in zip(runs, depths, strict=True)}, read, asked.past)
+
+
+def _precision(
+    session: Session, collection: Collection, request: PoolRequest, asked: _Asked, wanted: PrecisionWanted
+) -> SamplePrecision | None:
+    if not asked.strategy.divides_budget:
+        return None
+    return foresee_precision(
+        *(session, collection, asked.strategy, asked.topics, _lists(session, request, asked)),
+        partial(docnos_of, session),
+        seed=asked.seed,
+        known=known_of_sample(session, collection.id, asked.strategy, asked.topics).known,
+        wanted=wanted,
     )
 
 

@@ -65,6 +65,13 @@ def test_a_sample_is_drawn_by_a_machine_and_replayed(annotator: CommandLine) -> 
     shown = annotator.done("pool", "show", "news")
     assert "budget=34 machine=llm depth=30 certainty_depth=2 bands=10 allocation=equal frame=64" in shown
     assert "layout" not in shown
+    planned = annotator(
+        "pool", "plan", "news", "--strategy", "sample", "--budget", "34", "--half-width", "0.1", *options
+    )
+    assert "FOR ±0.1" in planned.stdout
+    assert "Correlation of its grades with people's: 0.60 (assumed, as too few are judged)." in planned.stderr
+    refused = annotator("pool", "plan", "news", "--strategy", "sample", "--budget", "34", "--difference", "0", *options)
+    assert (refused.exit_code, "must be above 0, not 0" in refused.stderr) == (1, True)
     replayed = annotator("pool", "replay", "news")
     assert (replayed.exit_code, replayed.stdout) == (0, "")
     assert replayed.stderr == "Version 2, sample: 34 choices of 2 topics replayed; different: 0.\n"

@@ -40,7 +40,8 @@ def test_only_what_a_strategy_takes_is_asked_for(
     answer = visit("ola").get(f"{news}/{page}?strategy={strategy}")
     assert answer.status_code == 200
     # Building asks for no hours.
-    assert fields(answer.text) == EVERY | taken | ({"hours"} if page == "pool/plan" else set())
+    planned = {"hours", *(("half_width", "difference") if strategy == "sample" else ())}
+    assert fields(answer.text) == EVERY | taken | (planned if page == "pool/plan" else set())
 
 
 def test_a_sample_is_drawn_with_a_machine_by_the_form(visit: Visit, database: Database) -> None:
@@ -57,6 +58,9 @@ def test_a_sample_is_drawn_with_a_machine_by_the_form(visit: Visit, database: Da
     told = words(ola.get("/collections/news/pool"))
     assert "The machine “llm” has no grade for 24 of the 64 documents from which was drawn." in told
     assert "sample for estimates documents in total 34; machine llm; depth 30; judged whole to depth 2" in told
+    plan = ola.get("/collections/news/pool/plan?strategy=sample&amount=40&machine=llm&depth=30&half_width=0.1")
+    assert "Documents for ±0.1" in words(plan)
+    assert "0.60, assumed until thirty documents are judged." in words(plan)
     refused = ola.post("/collections/news/pool", machine="who", showing="random", confirmed="y", **asked)
     assert (refused.status_code, "There is no user “who”." in words(refused)) == (422, True)
 
