@@ -19,7 +19,7 @@ from annotator.web.collections.observer_policy import policy_shown
 from annotator.web.site.adaptive import choices_to_come
 from annotator.web.site.context import database
 from annotator.web.site.memories import kept_report
-from annotator.workflows.leaderboard.estimates import EstimatePart, EstimateRequest, estimate_report
+from annotator.workflows.leaderboard.estimates import MOST_RESCORED, EstimatePart, EstimateRequest, estimate_report
 from annotator.workflows.leaderboard.leave_out_report import By, LeaveOutRequest, Part, leave_out_report
 from annotator.workflows.leaderboard.measure_correlation import HEADINGS, USUAL_MEASURES, Side, correlate
 from annotator.workflows.leaderboard.reusability_report import (
@@ -154,7 +154,13 @@ def show_estimates(call: Call) -> object:
     estimate without the machine, `machine` the score by its labels alone, as biased as they are.
     """
     asked = call.query
-    wanted = EstimateRequest(asked["m"], asked["machine"], people_only=asked["people_only"], baseline=asked["baseline"])
+    wanted = EstimateRequest(
+        asked["m"],
+        asked["machine"],
+        people_only=asked["people_only"],
+        baseline=asked["baseline"],
+        most_rescored=MOST_RESCORED,
+    )
     found = kept_report(
         call.slug, (estimate_report, wanted), lambda session: estimate_report(session, call.slug, wanted)
     )

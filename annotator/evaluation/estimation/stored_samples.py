@@ -84,6 +84,11 @@ class SampleFrame:
         return found
 
 
+def unpack_rankings(rankings: Sequence[bytes | None], depth: int | None) -> list[NDArray[np.int32]]:
+    """Decode the packed list of each run to a depth; empty for a run without the topic."""
+    return [EMPTY if packed is None else decode_documents(packed)[:depth] for packed in rankings]
+
+
 @dataclass(frozen=True, eq=False)
 class JudgedFrame:
     """The frame of a topic with people's grades and, where there is one, a machine's; `UNKNOWN` where there is none."""
@@ -130,7 +135,7 @@ class JudgedFrame:
         Also the share of each run's documents, to the depth, outside the frame. Without a label the machine is taken to
         give the grade 0, which is worth nothing in every measure: there people's grades count alone.
         """
-        lists = [EMPTY if packed is None else decode_documents(packed)[:depth] for packed in rankings]
+        lists = unpack_rankings(rankings, depth)
         ranks = FrameRanks.of(self.frame.documents, lists, depth)
         machine = None if self.machine is None else np.where(self.machine == UNKNOWN, np.int16(0), self.machine)
         people = np.where(self.counts, self.people, UNKNOWN)

@@ -13,7 +13,13 @@ from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import page_or_refusal
 from annotator.web.site.memories import kept_report
 from annotator.web.site.query_string import asked_word, part_of_report
-from annotator.workflows.leaderboard.estimates import EstimatePart, EstimateReport, EstimateRequest, estimate_report
+from annotator.workflows.leaderboard.estimates import (
+    MOST_RESCORED,
+    EstimatePart,
+    EstimateReport,
+    EstimateRequest,
+    estimate_report,
+)
 from annotator.workflows.pools.sample_drawing import machine_names
 
 blueprint = Blueprint("estimates", __name__)
@@ -61,6 +67,7 @@ def _report(slug: str) -> EstimateReport:
         machine if machine not in {"", NO_MACHINE} else None,
         people_only=machine == NO_MACHINE,
         baseline=given["baseline"] or None,
+        most_rescored=MOST_RESCORED,
     )
     return kept_report(slug, (estimate_report, wanted), lambda session: estimate_report(session, slug, wanted))
 

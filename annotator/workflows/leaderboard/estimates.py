@@ -1,7 +1,7 @@
 """Scores estimated from a sample of judgements and a machine's labels, with intervals, for runs and pairs of runs."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from math import isnan
@@ -11,10 +11,12 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, NotFoundError, Sentence
 from annotator.evaluation.estimation.estimated_measures import estimated_measure
 from annotator.evaluation.estimation.estimates import Differences, Estimates, MeanEstimates, differences, estimate
-from annotator.evaluation.estimation.stored_samples import JudgedFrame, SampleFrame
+from annotator.evaluation.estimation.jackknife import Scale, ScoredTopic, is_jackknifed, jackknifed_estimates
+from annotator.evaluation.estimation.stored_samples import JudgedFrame, SampleFrame, unpack_rankings
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard.leaderboard_notices import EVERY_ROUND
 from annotator.evaluation.leaderboard.rescoring import places
+from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.names import USUAL_MEASURE, measure_on_scale
 from annotator.evaluation.pooling.probability_sample import MachineGrades, unpacked
 from annotator.evaluation.qrels.graded_topic import GradedTopic
@@ -34,6 +36,7 @@ from annotator.workflows.pools.sample_drawing import SHA256, frame_fingerprint, 
 
 MUCH_OUTSIDE = 0.05  # of a run's documents outside the frame, from which its estimate may be too low
 ALPHA = 0.05
+MOST_RESCORED = 3_000  # ranked lists on a page or by the API: about ten seconds
 Cell = str | int | float | None
 Table = tuple[tuple[str, ...], list[list[Cell]]]
 
@@ -54,13 +57,15 @@ class EstimatePart(StrEnum):
 class EstimateRequest:
     """The request: a measure, a machine, by default that by which the sample was drawn, and a baseline run.
 
-    With `people_only` no machine is used.
+    With `people_only` no machine is used, nor for xinfAP and infNDCG, whose errors take scoring again without each
+    document: at most `most_rescored` ranked lists are.
     """
 
     measure: str = USUAL_MEASURE
     machine: str | None = None
     people_only: bool = False
     baseline: str | None = None
+    most_rescored: int | None = None
 
 
 @dataclass(frozen=True)
@@ -191,21 +196,19 @@ def estimate_report(session: Session, slug: str, request: EstimateRequest) -> Es
     collection = find_collection(session, slug)
     state = scored_state(session, collection)
     measure = measure_on_scale(request.measure, state.best_grade)
-    how = estimated_measure(measure, collection.relevant_from)
+    request = _checked(request, measure, collection.relevant_from)
     sample = _read(session, collection, state, request)
     if not state.runs:
         raise ConflictError("There is no run to score yet.")
     baseline = _baseline(state, request.baseline)
     depth = None if measure.cutoff is None else int(measure.cutoff)
     lists = _lists(session, state, sample, depth)
-    topics = [one.sampled(lists[topic], depth) for topic, one in sample.topics.items()]
-    found = estimate([topic for topic, _ in topics], how)
+    found, outside = _estimate(sample, lists, measure, Scale(collection.relevant_from, state.best_grade), request)
     if found is None:
         raise ConflictError(
             "Nothing can be estimated yet: every topic has a stratum without a document that people have judged, or a "
             "sample without a relevant document."
         )
-    outside = [sum(shares) / len(topics) for shares in zip(*(shares for _, shares in topics), strict=True)]
     compared = differences(found.together)
     order = sorted(
         range(len(state.runs)),
@@ -227,6 +230,43 @@ def estimate_report(session: Session, slug: str, request: EstimateRequest) -> Es
         order=tuple(order),
         notices=(*sample.notices, *_notices_of_topics(names, found), *_notices_of_frame(outside)),
     )
+
+
+def _checked(request: EstimateRequest, measure: Measure, relevant_from: int) -> EstimateRequest:
+    """Refuse a measure that cannot be estimated before anything is read; without a machine where none can be used."""
+    if is_jackknifed(measure):
+        return replace(request, machine=None, people_only=True)
+    estimated_measure(measure, relevant_from)
+    return request
+
+
+def _estimate(
+    sample: "_Sample",
+    lists: Mapping[int, Sequence[bytes | None]],
+    measure: Measure,
+    scale: Scale,
+    request: EstimateRequest,
+) -> tuple[Estimates | None, list[float]]:
+    """The estimates, and for each run the share of its documents outside the frames."""
+    depth = None if measure.cutoff is None else int(measure.cutoff)
+    topics = {topic: one.sampled(lists[topic], depth) for topic, one in sample.topics.items()}
+    outside = [sum(shares) / len(topics) for shares in zip(*(shares for _, shares in topics.values()), strict=True)]
+    if not is_jackknifed(measure):
+        how = estimated_measure(measure, scale.relevant_from)
+        return estimate([topic for topic, _ in topics.values()], how), outside
+    count = sum(map(len, lists.values()))
+    if request.most_rescored is not None and count > request.most_rescored:
+        raise ConflictError(
+            "%(measure)s is scored again without each document of the sample, which takes too long here for %(count)d "
+            "ranked lists: use the command `annotator leaderboard show --estimate`.",
+            measure=measure,
+            count=count,
+        )
+    scored = [
+        ScoredTopic(sampled, sample.topics[topic].frame.documents, unpack_rankings(lists[topic], depth))
+        for topic, (sampled, _) in topics.items()
+    ]
+    return jackknifed_estimates(scored, measure, scale), outside
 
 
 @dataclass(frozen=True, eq=False)

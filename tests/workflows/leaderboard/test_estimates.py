@@ -142,6 +142,20 @@ def test_a_topic_of_which_nothing_is_relevant_counts_when_all_is_judged(session:
     )
 
 
+@pytest.mark.parametrize("measure", ["xinfAP", "infNDCG@10"])
+def test_measures_that_estimate_themselves_have_intervals_of_the_draw(session: Session, measure: str) -> None:
+    sampled_and_judged(session)
+    board = build_leaderboard(session, SLUG, [measure])
+    report = estimated(session, measure=measure, machine=MACHINE)
+    assert report.machine is None
+    assert {row.tag: row.estimate.value for row in report.rows} == pytest.approx(
+        {row.tag: row.values[0] for row in board.rows}
+    )
+    assert all(row.estimate.half_width for row in report.rows)
+    with pytest.raises(ConflictError, match="takes too long here for 4 ranked lists: use the command"):
+        estimated(session, measure=measure, most_rescored=3)
+
+
 def test_the_interval_and_its_parts(session: Session) -> None:
     sampled_and_judged(session)
     report = estimated(session, baseline="beta")
