@@ -147,7 +147,7 @@ def _export(
     pool = sampled_pool(session, collection.id, version=version)
     if pool is None:
         raise NotFoundError(
-            "There is no such sample: only versions that were built by the strategy stratified have one."
+            "There is no such sample: only versions that were built by the strategies stratified and sample have one."
         )
     own = collection.consensus_policy if policy is None else policy
     policy = own if judge is None else ONE_JUDGE + judge
@@ -162,7 +162,7 @@ def _export(
     counts = _counts(sampled, others, strata, grades)
     manifest = {
         **_about(collection, pool, made_at),
-        "strata": _sizes(strata, _sample(session, pool)),
+        **_about_strata(session, collection.id, strata, _sample(session, pool)),
         "consensus_policy": policy if judge_of(policy) is None else None,
         "consensus": str(parse_policy(policy).sentence),
         "judge": judge_of(policy),
@@ -261,6 +261,26 @@ def _sizes(strata: list[SampledStratum], sample: Sample) -> list[dict[str, objec
         }
         for number in sorted({number for number, _ in sample.strata})
     ]
+
+
+def _about_strata(
+    session: Session, collection_id: int, strata: list[SampledStratum], sample: Sample
+) -> dict[str, object]:
+    return {
+        "strata": _sizes(strata, sample),
+        "inclusion_probabilities": _probabilities(session, collection_id, strata),
+    }
+
+
+def _probabilities(session: Session, collection_id: int, strata: list[SampledStratum]) -> dict[str, dict[str, float]]:
+    """Topic number → stratum → the probability of each of its documents to be drawn."""
+    numbers = {id_: number for number, id_ in topic_ids(session, collection_id).items()}
+    found: dict[str, dict[str, float]] = {}
+    for stratum in strata:
+        documents = len(stratum.documents) // DOCUMENT_BYTES
+        if documents:
+            found.setdefault(numbers[stratum.topic_id], {})[str(stratum.number)] = stratum.drawn / documents
+    return found
 
 
 def _warnings(counts: Mapping[str, int]) -> tuple[Sentence, ...]:

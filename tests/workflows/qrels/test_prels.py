@@ -1,8 +1,10 @@
 """Qrels of a stratified sample: what was drawn with its grade, what was not with -1, and what estimates make of it."""
 
 import json
+from collections import Counter
 
 import pytest
+import sampled_news as of_machine
 from build import NOW, SLUG, build, labels, news, run, topic_file
 from sqlalchemy import update
 from sqlalchemy.orm import Session
@@ -23,6 +25,29 @@ def sampled_news(session: Session, strata: str = "1-10:1, 11-40:0.2") -> None:
     topic_file(session)
     run(session, "alpha", LISTS)
     build(session, PoolRequest("stratified", {"strata": strata}), seed=5)
+
+
+def test_a_sample_with_a_budget_names_its_probabilities_and_the_hash_of_the_machine(session: Session) -> None:
+    of_machine.sampled_news(session)
+    of_machine.draw(session, 40)
+    of_machine.judge(session, [("1", docno) for docno in of_machine.DOCNOS])
+    of_machine.judge(session, [("2", docno) for docno in of_machine.DOCNOS[:20]], file="more.txt")
+    export = export_prels(session, SLUG, made_at=NOW)
+    manifest = json.loads(export.manifest)
+    assert len(manifest["parameters"]["machine_sha256"]) == 64
+    assert manifest["parameters"]["machine"] == of_machine.MACHINE
+    described = {one["number"] for one in manifest["parameters"]["layout"]}
+    assert {one["stratum"] for one in manifest["strata"]} == described
+    assert sum(one["drawn"] for one in manifest["strata"]) == 40
+    lines = columns(export.prels)
+    for topic, probabilities in manifest["inclusion_probabilities"].items():
+        sizes = Counter(stratum for number, _, _, stratum, _ in lines if number == topic)
+        assert sizes.keys() == probabilities.keys()
+        assert all(0 < one <= 1 for one in probabilities.values())
+        assert sum(round(probabilities[stratum] * size) for stratum, size in sizes.items()) > 0
+    # All of topic 1 is judged, so that nothing of it is left out; what the machine said is in no line.
+    assert {grade for topic, *_, grade in lines if topic == "1"} == {"0", "1", "2"}
+    assert {grade for topic, *_, grade in lines if topic == "2"} >= {"-1"}
 
 
 def drawn(session: Session) -> list[str]:
