@@ -113,8 +113,13 @@ def insert_many(session: Session, table: Table, columns: Sequence[str], rows: It
     """Insert rows of any values in driver format by the quickest way; `columns` are in the table's order."""
     several = iter(rows)
     while batch := list(islice(several, MANY)):
-        if EXACT_IN_JSON.issuperset(map(type, chain.from_iterable(batch))):
-            insert_alike(session, table, columns, batch, same={}, at_once=MANY)
+        # Most columns of many rows have one value, which is not looked up in the JSON of each row then.
+        given = dict(zip(columns, zip(*batch, strict=True), strict=True))
+        same = {name: values[0] for name, values in given.items() if values.count(values[0]) == len(batch)}
+        differing = [values for name, values in given.items() if name not in same]
+        if differing and EXACT_IN_JSON.issuperset(map(type, chain.from_iterable(differing))):
+            names = [name for name in columns if name not in same]
+            insert_alike(session, table, names, zip(*differing, strict=True), same=same, at_once=MANY)
         else:
             insert_rows(session, table, columns, batch, at_once=MANY)
 
