@@ -66,8 +66,8 @@ class MachinesQuery(RankingQuery):
         metadata={
             "description": (
                 "Which table: each machine with the settled grades of people, with each judge, by grade, the machines "
-                "ranked, the pairs of runs that differ significantly, bias by grade of people, calibration, or labels "
-                "outside the scale."
+                "ranked, the pairs of runs that differ significantly, bias by grade of people, calibration, the labels "
+                "of people that are needed for kappa within a margin, or its labels outside the scale."
             )
         },
     )

@@ -45,8 +45,8 @@ def machines() -> None:
     show_default=True,
     help=(
         "One table of the report: compared with the settled grades of people, with each judge, by grade, the machines "
-        "ranked, pairs of runs that differ significantly, bias by grade of people, calibration, or labels outside the "
-        "scale."
+        "ranked, pairs of runs that differ significantly, bias by grade of people, calibration, labels of people that "
+        "are needed for kappa within a margin, or labels outside the scale."
     ),
 )
 @format_option()
@@ -112,6 +112,15 @@ def _as_json(found: MachineReports) -> dict[str, object]:
                     "error": report.calibration.error.value,
                     "bins": [asdict(one) for one in report.calibration.bins],
                 },
+                "weighted_kappa": report.weighted and asdict(report.weighted),
+                "needed": [
+                    {
+                        "margin": plan.margin,
+                        "labels": plan.total,
+                        "by_grade": dict(zip(found.grades, plan.by_grade, strict=True)),
+                    }
+                    for plan in report.needed
+                ],
                 "effect": dict(zip(EFFECT, cells_of_effect(report.effect), strict=True)),
                 "declared_by": report.declared_by,
                 "reasons": reasons_of_machine(report),

@@ -54,6 +54,11 @@ class GivenGrades:
         """The number of documents a judge graded."""
         return int(np.count_nonzero(self.of_name(name) > NOT_GRADED))
 
+    def counts_of(self, name: str, scale: Sequence[int]) -> tuple[int, ...]:
+        """The number of documents to which a judge gave each grade of the scale."""
+        grades = self.of_name(name)
+        return tuple(int(np.count_nonzero(grades == grade)) for grade in scale)
+
     def as_grades(self, entry: NDArray[np.intp], grade: NDArray[np.int16]) -> Grades:
         """Spread these grades over all entries, `NOT_GRADED` for the others."""
         grades = np.full(self.entries, NOT_GRADED, np.int16)

@@ -87,20 +87,9 @@ class LabelFileColumns:
         for row, number in zip(self.outside, numbers, strict=True):
             outside.setdefault(row.topic, {})[number] = row.label or ""
         for topic in self.pieces:
-            documents, grades, confidences = self._joined(topic)
+            documents, grades, confidences = _labels_of(_joined(self.pieces[topic]))
             if documents.size:
                 yield TopicLabels(topic, documents, grades, confidences, outside.get(topic, {}))
-
-    def _joined(self, topic: str) -> Piece:
-        pieces = self.pieces[topic]
-        documents = np.concatenate([one[0] for one in pieces])
-        grades = np.concatenate([one[1] for one in pieces])
-        given = [one[2] for one in pieces if one[2] is not None]
-        confidences = np.concatenate(given) if given else None
-        is_label = grades != NOT_JUDGED
-        if is_label.all():
-            return documents, grades, confidences
-        return documents[is_label], grades[is_label], None if confidences is None else confidences[is_label]
 
 
 def read_labels(
@@ -198,7 +187,15 @@ class _Reading:
                 raise UnusualError
             rows = slice(begin, end)
             piece = documents[rows], grades[rows], None if confidences is None else confidences[rows]
+            if topic not in self.made.pieces:
+                self._join_last()
             self.made.pieces.setdefault(topic, []).append(piece)
+
+    def _join_last(self) -> None:
+        """Join the pieces of the last topic that began, mostly complete: many small arrays fragment the memory."""
+        last = next(reversed(self.made.pieces), None)
+        if last is not None:
+            self.made.pieces[last] = [_joined(self.made.pieces[last])]
 
     def _grades(self, tokens: Tokens) -> Grades:
         """The grade on each line, `NO_GRADE` for other labels, which are kept with their lines."""
@@ -225,6 +222,25 @@ class _Reading:
             for column in (TOPIC, DOCNO)
         )
         self.made.outside.append(QrelsRow(topic, docno, NO_GRADE, line, label=shown(written)))
+
+
+def _joined(pieces: Sequence[Piece]) -> Piece:
+    """Join pieces, all with or all without confidences."""
+    given = [one[2] for one in pieces if one[2] is not None]
+    return (
+        np.concatenate([one[0] for one in pieces]),
+        np.concatenate([one[1] for one in pieces]),
+        np.concatenate(given) if given else None,
+    )
+
+
+def _labels_of(piece: Piece) -> Piece:
+    """A piece without its lines that are -1."""
+    documents, grades, confidences = piece
+    is_label = grades != NOT_JUDGED
+    if is_label.all():
+        return piece
+    return documents[is_label], grades[is_label], None if confidences is None else confidences[is_label]
 
 
 def _confidences(tokens: Tokens) -> Confidences:

@@ -18,6 +18,7 @@ from annotator.errors import InvalidValueError
 DOCUMENT, GRADE, SHARE = np.dtype("<i4"), np.dtype("<i2"), np.dtype("<f4")
 NO_GRADE = np.iinfo(np.int16).min  # of a label that is not a grade of the scale
 GREATEST_DOCUMENT = np.iinfo(np.int32).max
+NO_LABEL = NO_GRADE - 1  # of a document without one
 MATRIX = 2  # dimensions
 
 Given = ArrayLike  # an array or a sequence of numbers, or of rows of them
@@ -258,15 +259,7 @@ def confidences_of(
     last = np.full(wanted.size, NO_GRADE, np.int64)
     found = np.full(wanted.size, np.nan)
     for part in parts:
-        ids = np.frombuffer(part.documents, DOCUMENT)
-        if not ids.size:
-            continue
-        # Ascending, unless they were numbered again in another database.
-        order = None if np.all(ids[1:] > ids[:-1]) else np.argsort(ids)
-        places = np.minimum(np.searchsorted(ids, wanted, sorter=order), ids.size - 1)
-        places = places if order is None else order[places]
-        has_label = np.flatnonzero(ids[places] == wanted)
-        places = places[has_label]
+        has_label, places = _found_in(part, wanted)
         last[has_label] = np.frombuffer(part.grades, GRADE)[places]
         found[has_label] = _confidences_at(part, places, last[has_label], np.asarray(scale))
     return np.where(last == np.asarray(grades), found, np.nan)
@@ -296,22 +289,39 @@ class LabelChanges:
     pooled: tuple[int, ...]
 
 
-def changes_of(before: PackedLabels, part: StoredPart, pooled: Collection[int]) -> LabelChanges:
-    """Compare packed labels with those that counted before them."""
+def changes_of(before: Iterable[StoredPart], part: StoredPart, pooled: Collection[int]) -> LabelChanges:
+    """Compare packed labels with those of the parts before them, of which the last counts."""
     new = _Part.of(part)
     is_pooled = np.isin(new.documents, np.fromiter(pooled, np.int64, len(pooled)))
-    texts = {int(new.documents[place]): text for place, text in part.outside}
-    documents, grades = new.documents[~is_pooled], new.grades[~is_pooled]
-    places = np.searchsorted(before.document_ids, documents)
-    found = places < before.document_ids.size
-    found[found] = before.document_ids[places[found]] == documents[found]
-    is_known = found.copy()
-    is_known[found] = before.grades[places[found]] == grades[found]
-    known, there = int(is_known.sum()), int(found.sum())
-    for document in documents[~found].tolist() if before.outside else ():
-        there += document in before.outside
-        known += document in before.outside and before.outside[document] == texts.get(document)
-    return LabelChanges(documents.size - there, there - known, known, tuple(np.flatnonzero(is_pooled).tolist()))
+    others = np.flatnonzero(~is_pooled)
+    documents, grades = new.documents[others], new.grades[others]
+    last = np.full(documents.size, NO_LABEL, np.int64)
+    old_texts: dict[int, str] = {}
+    for earlier in before:
+        there, places = _found_in(earlier, documents)
+        last[there] = np.frombuffer(earlier.grades, GRADE)[places]
+        texts = {int(place): str(text) for place, text in earlier.outside}
+        placed = zip(there.tolist(), places.tolist(), strict=True) if texts else ()
+        old_texts |= {one: texts[place] for one, place in placed if place in texts}
+    is_known = last == grades
+    texts = {int(place): str(text) for place, text in part.outside}
+    for one in np.flatnonzero(is_known & (grades == NO_GRADE)).tolist():
+        is_known[one] = old_texts.get(one) == texts.get(int(others[one]))
+    known, had = int(is_known.sum()), int(np.count_nonzero(last != NO_LABEL))
+    return LabelChanges(documents.size - had, had - known, known, tuple(np.flatnonzero(is_pooled).tolist()))
+
+
+def _found_in(part: StoredPart, documents: Ids) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Which of these documents a part has, as indexes into them, and their places in it."""
+    ids = np.frombuffer(part.documents, DOCUMENT)
+    if not ids.size:
+        return np.zeros(0, np.intp), np.zeros(0, np.intp)
+    # Ascending, unless they were numbered again in another database.
+    order = None if np.all(ids[1:] > ids[:-1]) else np.argsort(ids)
+    places = np.minimum(np.searchsorted(ids, documents, sorter=order), ids.size - 1)
+    places = places if order is None else order[places]
+    there = np.flatnonzero(ids[places] == documents)
+    return there, places[there]
 
 
 def labels_at(part: StoredPart, places: Sequence[int]) -> Iterator[Judged]:

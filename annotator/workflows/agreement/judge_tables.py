@@ -116,6 +116,14 @@ def _calibrations(found: MachineReports) -> Iterator[Row]:
             yield [report.machine.name, one.low, one.high, one.labels, one.confidence, one.right]
 
 
+def _needed(found: MachineReports) -> Iterator[Row]:
+    for report in found.machines:
+        for plan in report.needed:
+            for grade, documents, labels in zip(found.grades, report.by_grade, plan.by_grade, strict=True):
+                yield [report.machine.name, plan.margin, grade, documents, labels]
+            yield [report.machine.name, plan.margin, None, sum(report.by_grade), plan.total]
+
+
 def cells_of_effect(effect: MachineRanking | None) -> Row:
     """The cells under `EFFECT`."""
     if effect is None:
@@ -179,5 +187,6 @@ MACHINE_TABLES: Mapping[str, tuple[tuple[str, ...], Callable[[MachineReports], I
     ),
     "bias": (("machine", "grade", "documents", "more"), _biases),
     "calibration": (("machine", "from", "to", "labels", "confidence", "right"), _calibrations),
+    "needed": (("machine", "margin", "machine_grade", "documents", "labels"), _needed),
     "outside": (("machine", "topic", "docno", "label"), _outside),
 }

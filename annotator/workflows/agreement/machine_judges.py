@@ -11,6 +11,8 @@ from sqlalchemy.orm import Session
 from annotator.errors import InvalidValueError, Sentence
 from annotator.evaluation.agreement.calibration import Calibration, GradeBias, bias_by_grade, calibration
 from annotator.evaluation.agreement.judge_effect import Comparison, GivenGrades, Grades, compare, grades_of_items
+from annotator.evaluation.agreement.kappa import Weighting
+from annotator.evaluation.agreement.labels_needed import LabelsNeeded, StratifiedKappa, labels_needed, stratified_kappa
 from annotator.evaluation.agreement.machine_agreement import MachineBeside, machine_beside
 from annotator.evaluation.agreement.machine_ranking import (
     MachineRanking,
@@ -46,6 +48,7 @@ from annotator.storage.runs.runs import ListsOfRun, declarations_of_runs, lists_
 MAJORITY = "majority"
 NO_RUN = Sentence("There is no run to rank yet.")
 NOTHING_IN_COMMON = Sentence("No document has both a grade of the machine and a settled grade of people.")
+MARGINS = (0.02, 0.03, 0.05, 0.1)  # of kappa, for which the labels needed are listed
 LONGEST_MODEL = 200
 LONGEST_PROMPT = 100_000
 
@@ -65,6 +68,9 @@ class MachineReport:
     judges: tuple[tuple[str, MachineBeside], ...]
     bias: tuple[GradeBias, ...]  # by grade of people
     calibration: Calibration  # beside people's settled grades
+    weighted: StratifiedKappa | None  # kappa of all its pooled documents, if those judged were drawn by its grade
+    needed: tuple[LabelsNeeded, ...]  # labels of people that tell it, for some margins
+    by_grade: tuple[int, ...]  # its labels of pooled documents, in the order of the scale
     ranking: Comparison | None
     effect: MachineRanking | None  # of the same runs and documents
     ranking_reason: Sentence | None = None  # why `ranking` is None
@@ -213,6 +219,7 @@ class _Beside:
         judges = ((name, machine_beside(said, self.said.of_name(name), topic, scale)) for name in self.persons)
         ranking = compare(self.tags, self.runs, labels, self.settled, self.scoring) if self.tags else None
         people = machine_beside(said, self.settled_without_carried, topic, scale)
+        by_grade, unlike = self.given.counts_of(machine.name, scale), Weighting.NONE.of(len(scale)).disagreement
         return MachineReport(
             machine,
             self.given.count(machine.name),
@@ -221,6 +228,9 @@ class _Beside:
             tuple((name, beside) for name, beside in judges if beside.kappa.n),
             bias_by_grade(people.kappa.confusion, scale),
             calibration(said, self.settled_without_carried, confidences),
+            stratified_kappa(by_grade, people.kappa.confusion, unlike),
+            tuple(labels_needed(by_grade, people.kappa.confusion, unlike, MARGINS)),
+            by_grade,
             ranking,
             effect_on_ranking(self.runs, labels, self.settled, self.scoring) if ranking else None,
             None if ranking else NOTHING_IN_COMMON if self.tags else NO_RUN,

@@ -105,7 +105,7 @@ def store_parts(
     file_id = None if file is None else file.id
     for part in parts:
         of_topic = items_of_topic(session, part.topic_id)
-        before = unpack_labels(stored_labels(session, judge_id, [part.topic_id]).get(part.topic_id, ()))
+        before = stored_labels(session, judge_id, [part.topic_id]).get(part.topic_id, ())
         [row_id] = append_machine_labels(session, judge_id, [part], label_file_id=file_id, at=at)
         changes = changes_of(before, part, of_topic.keys())
         begin = client_ids_of(collection_id, judge_id, file.checksum if file else f"labels{row_id}")

@@ -86,13 +86,13 @@ def test_arrays_that_do_not_fit_are_refused(arguments: tuple[object, ...], messa
 
 
 def test_changes_are_counted_outside_the_pool() -> None:
-    before = unpack_labels([pack_labels([1, 2, 3], [0, 0, 0], outside={4: "?", 5: "?"})])
+    before = [pack_labels([1], [2]), pack_labels([1, 2, 3], [0, 0, 0], outside={4: "?", 5: "?"}), pack_labels([], [])]
     part = pack_labels([1, 2, 6, 7], [0, 1, 1, 1], outside={3: "!", 4: "?", 5: "!"})
     changes = changes_of(before, part, {7})
     assert (changes.added, changes.changed, changes.known) == (1, 3, 2)
     assert list(labels_at(part, changes.pooled)) == [Judged(7, 1)]
     assert list(labels_at(part, [2])) == [Judged(3, None, "!")]
-    assert changes_of(unpack_labels([]), part, ()).added == 7
+    assert changes_of([], part, ()).added == 7
 
 
 def test_rows_are_in_the_order_of_docnos() -> None:

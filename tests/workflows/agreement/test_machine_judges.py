@@ -281,7 +281,7 @@ def test_confidences_are_compared_with_the_grades_of_people(session: Session) ->
 def test_every_table_of_machines_has_its_headings(session: Session) -> None:
     ranked_site(session)
     reports = machine_reports(session, SLUG)
-    for name in ("ranked", "pairs", "bias", "calibration"):
+    for name in ("ranked", "pairs", "bias", "calibration", "needed"):
         headings, rows = MACHINE_TABLES[name]
         listed = list(rows(reports))
         assert listed
