@@ -33,6 +33,7 @@ ANNOTATOR = (sys.executable, "-m", "annotator")
 MOST_SECONDS, MOST_MEGABYTES = 60, 300
 GRADES = 4
 SEED = 20_260_101
+USUAL_LEVEL = 6  # of the command gzip
 
 
 def main() -> None:
@@ -57,20 +58,22 @@ def measure(given: argparse.Namespace, folder: Path) -> None:
     run("runs", "import", SLUG, str(folder / "run.txt"))
     run("pool", "build", SLUG, "--depth", str(given.depth))
     run("judgements", "import", SLUG, str(folder / "qrels.txt"), "--judge", "jo")
-    before = cost_of_process([*ANNOTATOR, "leaderboard", "show", SLUG]).wall
+    before = cost_of_process([*ANNOTATOR, "leaderboard", "show", SLUG]).processor
     words = [*ANNOTATOR, "judgements", "import", SLUG, str(labels), "--judge", JUDGE, "--machine"]
     empty = path.read_bytes()
     megabytes = peak_megabytes(words)
     for leftover in path.parent.glob(f"{path.name}-*"):
         leftover.unlink()
     path.write_bytes(empty)
-    seconds = cost_of_process(words).wall
-    after = cost_of_process([*ANNOTATOR, "leaderboard", "show", SLUG]).wall
+    cost = cost_of_process(words)
+    after = cost_of_process([*ANNOTATOR, "leaderboard", "show", SLUG]).processor
     print(f"{given.labels:,} labels of {given.documents:,} documents, {given.topics * given.depth:,} of them pooled")
-    print(f"import    {seconds:.1f} s ({verdict(reached=seconds < MOST_SECONDS)})")
+    print(
+        f"import    {cost.wall:.1f} s ({verdict(reached=cost.wall < MOST_SECONDS)}), processor {cost.processor:.1f} s"
+    )
     print(f"memory    {megabytes:.0f} MB ({verdict(reached=megabytes < MOST_MEGABYTES)})")
     print(f"database  {bytes_of_labels(path) / given.labels:.1f} bytes a label")
-    print(f"leaderboard by command, before and after  {before:.2f} s, {after:.2f} s")
+    print(f"leaderboard by command, processor before and after  {before:.2f} s, {after:.2f} s")
     read_and_add(path)
 
 
@@ -82,7 +85,7 @@ def make_files(given: argparse.Namespace, folder: Path) -> Path:
     (folder / "topics.tsv").write_text("".join(f"{topic}\ttopic {topic}\n" for topic in range(1, given.topics + 1)))
     path = folder / "labels.txt.gz"
     qrels = (folder / "qrels.txt").open("w")
-    with (folder / "run.txt").open("w") as lists, qrels, gzip.open(path, "wt", compresslevel=1) as file:
+    with (folder / "run.txt").open("w") as lists, qrels, gzip.open(path, "wt", compresslevel=USUAL_LEVEL) as file:
         for topic in range(1, given.topics + 1):
             chosen = random.choice(docnos, each, replace=False).tolist()
             grades = random.integers(0, GRADES, each).tolist()

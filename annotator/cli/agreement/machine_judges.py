@@ -25,7 +25,7 @@ from annotator.workflows.agreement.judge_tables import (
     reasons_of_machine,
     reasons_of_ranking,
 )
-from annotator.workflows.agreement.machine_judges import MachineReports, machine_reports
+from annotator.workflows.agreement.machine_judges import MachineReport, MachineReports, machine_reports
 
 
 @click.group("machines")
@@ -104,26 +104,7 @@ def _as_json(found: MachineReports) -> dict[str, object]:
                 "outside": [label._asdict() for label in report.outside],
                 "people": _beside_as_json(report.people),
                 "judges": {name: _beside_as_json(beside) for name, beside in report.judges},
-                "bias": [
-                    {"grade": one.grade, "documents": one.documents, "more": one.bias.value} for one in report.bias
-                ],
-                "calibration": {
-                    "labels": report.calibration.labels,
-                    "error": report.calibration.error.value,
-                    "bins": [asdict(one) for one in report.calibration.bins],
-                },
-                "weighted_kappa": report.weighted and asdict(report.weighted),
-                "needed": [
-                    {
-                        "margin": plan.margin,
-                        "labels": plan.total,
-                        "by_grade": dict(zip(found.grades, plan.by_grade, strict=True)),
-                    }
-                    for plan in report.needed
-                ],
-                "effect": dict(zip(EFFECT, cells_of_effect(report.effect), strict=True)),
-                "declared_by": report.declared_by,
-                "reasons": reasons_of_machine(report),
+                **_checks_as_json(found, report),
                 "ranking": asdict(report.ranking) if report.ranking else None,
                 "ranking_reasons": reasons_of_ranking(report),
             }
@@ -135,3 +116,27 @@ def _as_json(found: MachineReports) -> dict[str, object]:
 def _beside_as_json(beside: MachineBeside) -> dict[str, object]:
     values = dict(zip(BESIDE, cells_beside(beside), strict=True))
     return {**values, "confusion": beside.confusion, "reasons": reasons_of(beside.reasons)}
+
+
+def _checks_as_json(found: MachineReports, report: MachineReport) -> dict[str, object]:
+    """What is known of a machine beside its agreement with judges."""
+    return {
+        "bias": [{"grade": one.grade, "documents": one.documents, "more": one.bias.value} for one in report.bias],
+        "calibration": {
+            "labels": report.calibration.labels,
+            "error": report.calibration.error.value,
+            "bins": [asdict(one) for one in report.calibration.bins],
+        },
+        "weighted_kappa": report.weighted and asdict(report.weighted),
+        "needed": [
+            {
+                "margin": plan.margin,
+                "labels": plan.total,
+                "by_grade": dict(zip(found.grades, plan.by_grade, strict=True)),
+            }
+            for plan in report.needed
+        ],
+        "effect": dict(zip(EFFECT, cells_of_effect(report.effect), strict=True)),
+        "declared_by": report.declared_by,
+        "reasons": reasons_of_machine(report),
+    }
