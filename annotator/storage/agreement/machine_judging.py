@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, delete, exists, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import NotFoundError, Sentence
-from annotator.storage.site.bulk_insert import chunks
+from annotator.storage.site.bulk_insert import chunks, ids_as_rows
 from annotator.storage.tables.collections import SHOWN, Collection, CollectionState
 from annotator.storage.tables.documents import Document
 from annotator.storage.tables.judging import CURRENT, OF_PEOPLE, Judgement
@@ -163,6 +163,23 @@ def texts_after(
     return [JudgedText(id_, docno, title, body or "") for id_, docno, title, body in rows]
 
 
+def texts_among(session: Session, document_ids: Iterable[int], *, most: int) -> list[JudgedText]:
+    """The first `most` by id of these documents that have a text, whether pooled or not."""
+    rows = session.execute(
+        select(Document.id, Document.docno, Document.title, Document.body)
+        .where(Document.id.in_(ids_as_rows(session, document_ids)), Document.body.is_not(None))
+        .order_by(Document.id)
+        .limit(most)
+    )
+    return [JudgedText(id_, docno, title, body or "") for id_, docno, title, body in rows]
+
+
+def count_texts(session: Session, document_ids: Iterable[int]) -> int:
+    """How many of these documents have a text."""
+    among = Document.id.in_(ids_as_rows(session, document_ids))
+    return session.scalars(select(func.count()).where(among, Document.body.is_not(None))).one()
+
+
 def due_runs(session: Session, *, now: datetime) -> list[int]:
     """Ids of the runs that a worker may go on with, that which waits longest first."""
     rows = session.scalars(
@@ -212,12 +229,12 @@ def stored_responses(session: Session, collection_id: int, digests: Iterable[str
 def add_responses(
     session: Session, collection_id: int, judge_id: int, new: Sequence[NewResponse], *, at: datetime
 ) -> list[StoredResponse]:
-    """Store responses to requests that have none yet, to documents that are still pooled; returns those stored."""
+    """Store responses to requests that have none yet, about documents that are still there; returns those stored."""
     known = stored_responses(session, collection_id, [one.digest for one in new])
-    still = _still_pooled(session, new)
+    still = _still_there(session, new)
     stored = []
     for one in new:
-        if one.digest in known or (one.topic_id, one.document_id) not in still:
+        if one.digest in known or one.document_id not in still:
             continue
         response = one.response
         known[one.digest] = response
@@ -338,19 +355,25 @@ def list_outcomes(
     ]
 
 
+def docnos_of(session: Session, document_ids: Iterable[int]) -> dict[int, str]:
+    """Document id → docno."""
+    found: dict[int, str] = {}
+    for some in chunks(sorted(document_ids)):
+        found |= {
+            id_: docno
+            for id_, docno in session.execute(select(Document.id, Document.docno).where(Document.id.in_(some)))
+        }
+    return found
+
+
 def _judged(judged: bool) -> list[ColumnElement[bool]]:  # noqa: FBT001 - of a query's conditions
     """The condition that people have graded a pool item, if it is wanted."""
     graded = exists().where(Judgement.pool_item_id == PoolItem.id, CURRENT, Judgement.grade.is_not(None), OF_PEOPLE)
     return [graded] if judged else []
 
 
-def _still_pooled(session: Session, new: Sequence[NewResponse]) -> set[tuple[int, int]]:
-    found: set[tuple[int, int]] = set()
-    for topic_id in sorted({one.topic_id for one in new}):
-        documents = sorted({one.document_id for one in new if one.topic_id == topic_id})
-        for some in chunks(documents):
-            rows = session.scalars(
-                select(PoolItem.document_id).where(PoolItem.topic_id == topic_id, PoolItem.document_id.in_(some))
-            )
-            found |= {(topic_id, document) for document in rows}
-    return found
+def _still_there(session: Session, new: Sequence[NewResponse]) -> set[int]:
+    """The documents whose row and whose topic have not been deleted."""
+    topics = set(session.scalars(select(Topic.id).where(Topic.id.in_({one.topic_id for one in new}))))
+    wanted = [one.document_id for one in new if one.topic_id in topics]
+    return set(session.scalars(select(Document.id).where(Document.id.in_(ids_as_rows(session, wanted)))))

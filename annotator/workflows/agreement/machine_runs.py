@@ -15,6 +15,7 @@ from annotator.storage.agreement.machine_judging import (
     OutcomeRow,
     count_documents,
     count_outcomes,
+    count_texts,
     find_version,
     forget_deferred,
     judged_pairs,
@@ -23,13 +24,21 @@ from annotator.storage.agreement.machine_judging import (
     runs_of,
     stored_responses,
     texts_after,
+    texts_among,
 )
 from annotator.storage.collections.collection import accepted_topics, find_collection, lock_open_collection
 from annotator.storage.tables.machine_judging import OutcomeKind
-from annotator.workflows.agreement.machine_setup import MachineVersion, prompt_parts, requests_for, show_version
+from annotator.workflows.agreement.machine_setup import (
+    MachineVersion,
+    prompt_parts,
+    requests_for,
+    retrieved_documents,
+    show_version,
+)
 
 TRIAL = 20  # documents
 MOST_TRIED = 1_000
+GREATEST_DEPTH = 10_000
 # Documents whose prompts are made for an estimate.
 SAMPLED = 200
 RUNS_LISTED = 20
@@ -41,11 +50,14 @@ USUAL_SEED = 1
 class RunRequest:
     """Which documents a run is about, and where it stops.
 
-    With `tried`, so many documents drawn by the seed: of those that people have graded, filled up with others.
+    Without more, all pooled documents with a text. With `depth`, instead all documents with a text that runs in force
+    have up to this rank, pooled or not, as a sample by the machine's grades needs them. With `tried`, so many pooled
+    documents drawn by the seed: of those that people have graded, filled up with others.
     """
 
     topics: Sequence[str] | None = None
     only_judged: bool = False
+    depth: int | None = None
     tried: int | None = None
     seed: int = USUAL_SEED
     ceiling: Ceiling = field(default_factory=Ceiling)
@@ -74,9 +86,11 @@ class RunView:
 
     id: int
     judge: str
+    host: str
     state: MachineRunState
     topics: int | None
     only_judged: bool
+    depth: int | None
     is_trial: bool
     ceiling: Ceiling
     documents: int
@@ -124,7 +138,7 @@ def estimate_run(session: Session, slug: str, name: str, number: int | None, req
     sampled = stored = 0
     tokens = Tokens(0, 0)
     digests: set[str] = set()
-    for topic_id, texts in _sample(session, scope):
+    for topic_id, texts in _sample(session, version.collection_id, scope):
         parts = prompt_parts(session, version.collection_id, topic_id)
         if parts is None:
             continue
@@ -247,6 +261,8 @@ def _scope(session: Session, version: MachineVersion, request: RunRequest) -> tu
     topics = sorted(accepted_topics(session, version.collection_id, request.topics))
     if request.tried is not None and not 1 <= request.tried <= MOST_TRIED:
         raise InvalidValueError("A trial has 1 to %(most)d documents.", most=MOST_TRIED)
+    if request.depth is not None:
+        return _scope_to_depth(session, version, topics, request)
     documents, without_text = count_documents(session, topics, judged=request.only_judged)
     if not documents and request.only_judged:
         raise InvalidValueError(
@@ -259,6 +275,24 @@ def _scope(session: Session, version: MachineVersion, request: RunRequest) -> tu
         scope["documents"] = _drawn(session, topics, request.tried, request)
         documents, without_text = len(scope["documents"]), 0
     return scope, documents, without_text
+
+
+def _scope_to_depth(
+    session: Session, version: MachineVersion, topics: list[int], request: RunRequest
+) -> tuple[dict[str, Any], int, int]:
+    depth = request.depth or 0
+    if not 1 <= depth <= GREATEST_DEPTH:
+        raise InvalidValueError("A depth is a number from 1 to %(most)d.", most=GREATEST_DEPTH)
+    if request.only_judged or request.tried is not None:
+        raise InvalidValueError("A depth is of all documents: choose it, or graded ones, or a trial.")
+    documents = without_text = 0
+    for topic in topics:
+        ids = retrieved_documents(session, version.collection_id, topic, depth)
+        with_text = count_texts(session, ids)
+        documents, without_text = documents + with_text, without_text + len(ids) - with_text
+    if not documents:
+        raise InvalidValueError("There is no document to ask about: no document that the runs return has a text.")
+    return {"topics": topics, "judged": False, "depth": depth}, documents, without_text
 
 
 def _drawn(session: Session, topics: Sequence[int], count: int, request: RunRequest) -> list[list[int]]:
@@ -279,7 +313,7 @@ def _drawn(session: Session, topics: Sequence[int], count: int, request: RunRequ
     return [list(pair) for pair in sorted(drawn)]
 
 
-def _sample(session: Session, scope: dict[str, Any]) -> list[tuple[int, list[Any]]]:
+def _sample(session: Session, collection_id: int, scope: dict[str, Any]) -> list[tuple[int, list[Any]]]:
     """Texts of some documents of a run, by topic: of each topic as many, by their ids."""
     if "documents" in scope:
         by_topic: dict[int, list[int]] = {}
@@ -287,10 +321,16 @@ def _sample(session: Session, scope: dict[str, Any]) -> list[tuple[int, list[Any
             by_topic.setdefault(topic, []).append(document)
         return [(topic, texts_after(session, topic, 0, most=SAMPLED, among=some)) for topic, some in by_topic.items()]
     topics = scope["topics"]
+    depth = scope.get("depth")
     apart = -(-len(topics) // SAMPLED)
     chosen = topics[::apart]
     each = -(-SAMPLED // len(chosen))
-    return [(topic, texts_after(session, topic, 0, most=each, judged=scope["judged"])) for topic in chosen]
+    if depth is None:
+        return [(topic, texts_after(session, topic, 0, most=each, judged=scope["judged"])) for topic in chosen]
+    return [
+        (topic, texts_among(session, retrieved_documents(session, collection_id, topic, depth), most=each))
+        for topic in chosen
+    ]
 
 
 def _newest(session: Session, version: MachineVersion) -> RunView:
@@ -314,9 +354,11 @@ def _view(version: MachineVersion, run: MachineRun, started_by: str | None) -> R
     return RunView(
         id=run.id,
         judge=version.judge,
+        host=version.host,
         state=MachineRunState(run.state),
         topics=len(run.scope["topics"]),
         only_judged=bool(run.scope["judged"]),
+        depth=run.scope.get("depth"),
         is_trial="documents" in run.scope,
         ceiling=Ceiling(run.most_tokens, run.most_cost),
         documents=run.documents,

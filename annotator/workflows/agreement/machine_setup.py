@@ -19,10 +19,12 @@ from annotator.evaluation.machine_judging.prompts import (
     fill_prompt,
 )
 from annotator.evaluation.machine_judging.tokens import Prices
+from annotator.evaluation.runs.rankings import decode_documents
 from annotator.storage import MachineJudge, Topic, User
 from annotator.storage.agreement.machine_judging import JudgedText, find_version, versions_of
 from annotator.storage.agreement.machines import MachineFacts, find_or_add_labeller
 from annotator.storage.collections.collection import find_collection, lock_open_collection, scale_of
+from annotator.storage.runs.runs import lists_of_runs
 from annotator.workflows.agreement.model_requests import ModelAccess, host_of
 from annotator.workflows.site.outgoing import check_address
 
@@ -187,6 +189,14 @@ def prompt_parts(session: Session, collection_id: int, topic_id: int) -> PromptP
         JudgedTopic(topic.number, topic.title, topic.description, topic.narrative),
         tuple(NamedGrade(one.value, one.name, one.description) for one in scale_of(session, collection_id)),
     )
+
+
+def retrieved_documents(session: Session, collection_id: int, topic_id: int, depth: int) -> list[int]:
+    """The ids of the documents that runs in force have for a topic up to a rank, in order."""
+    found: set[int] = set()
+    for run in lists_of_runs(session, collection_id, [topic_id]):
+        found.update(decode_documents(run.lists.get(topic_id, b""))[:depth].tolist())
+    return sorted(found)
 
 
 def requests_for(settings: MachineSettings, parts: PromptParts, text: JudgedText) -> list[ModelRequest]:

@@ -3,9 +3,11 @@
 from dataclasses import replace
 from datetime import timedelta
 from threading import Event
+from typing import Any
 
 import pytest
-from build import SLUG, labels, pooled_news
+from build import SLUG, document_file, labels, pooled_news
+from build import run as add_run
 from machine_judging import (
     ACCESS,
     NAME,
@@ -38,9 +40,18 @@ from model_server import (
 )
 from sqlalchemy import delete, select, update
 
-from annotator.errors import AnnotatorError, ConflictError, InvalidValueError
+from annotator.errors import AnnotatorError, BusyError, ConflictError, InvalidValueError
 from annotator.evaluation.machine_judging.tokens import Ceiling, Tokens
-from annotator.storage import Contribution, Database, Document, MachineResponse, MachineRunState, PoolItem, User
+from annotator.storage import (
+    Contribution,
+    Database,
+    Document,
+    DocumentWords,
+    MachineResponse,
+    MachineRunState,
+    PoolItem,
+    User,
+)
 from annotator.workflows.agreement import machine_running, machine_runs, model_requests
 from annotator.workflows.agreement.machine_runs import RunRequest
 from annotator.workflows.agreement.model_requests import ModelAccess
@@ -444,6 +455,34 @@ def test_a_worker_that_ends_sends_nothing_more(database: Database, model_server:
     assert last(database).labelled == 6
 
 
+@pytest.mark.parametrize("failures", [2, 99])
+def test_responses_wait_for_a_database_that_is_busy(
+    database: Database, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch, failures: int
+) -> None:
+    monkeypatch.setattr(machine_running, "SECONDS_BETWEEN_TRIES", 0.0)
+    tried = []
+
+    def busy(*arguments: Any, **options: Any) -> bool:  # noqa: ANN401 - passed on
+        tried.append(1)
+        if len(tried) <= failures:
+            raise BusyError("Busy.")
+        return store(*arguments, **options)
+
+    store = machine_running._store  # noqa: SLF001 - what fails
+    monkeypatch.setattr(machine_running, "_store", busy)
+    add(database, settings_for(model_server, parallel=1))
+    start(database)
+    if failures > 30:
+        with pytest.raises(BusyError):
+            work(database)
+        # The response that could not be stored at all is the only one that is asked for again.
+        assert sum(model_server.asked.values()) == 1
+        return
+    work(database)
+    assert (last(database).labelled, last(database).requests) == (6, 6)
+    assert set(model_server.asked.values()) == {1}
+
+
 def test_documents_that_go_during_a_run_are_left_out(database: Database, model_server: ModelServer) -> None:
     model_server.behaviours[text("b")] = [failing(500)]
     add(database, settings_for(model_server))
@@ -536,11 +575,47 @@ def test_documents_without_text_are_counted(database: Database, model_server: Mo
         session.execute(update(Document).values(body=None))
     with pytest.raises(InvalidValueError, match="no pooled document of these topics has a text"):
         start(database)
+    with pytest.raises(InvalidValueError, match="no document that the runs return has a text"):
+        start(database, RunRequest(depth=1))
 
 
-def test_responses_about_documents_that_left_the_pool_are_not_stored(
+def test_a_run_to_a_depth_also_asks_about_documents_outside_the_pool(
     database: Database, model_server: ModelServer
 ) -> None:
+    with database.transaction() as session:
+        document_file(session, ["x", "y"])
+        add_run(session, "gamma", {"1": ["a", "x", "y", "z"], "2": ["x"]})
+    add(database, settings_for(model_server))
+    request = RunRequest(depth=2)
+    # Topic 1: a b, d b, a x; topic 2: a, e, x. The text of z is not known.
+    estimate = database.read(machine_runs.estimate_run, SLUG, NAME, None, request)
+    assert (estimate.documents, estimate.without_text, estimate.requests) == (7, 0, 7)
+    model_server.behaviours[text("x")] = [failing(500)]
+    start(database, request)
+    work_through(database)
+    found = last(database)
+    assert (found.state, found.depth, found.labelled, found.failed) == (MachineRunState.DONE, 2, 7, 0)
+    assert set(grades(database)) == {*DOCUMENTS - {("1", "c")}, ("1", "x"), ("2", "x")}
+    assert database.read(machine_runs.estimate_run, SLUG, NAME, None, RunRequest(depth=4)).without_text == 1
+
+
+@pytest.mark.parametrize(
+    ("request_", "sentence"),
+    [
+        (RunRequest(depth=0), "A depth is a number from 1 to 10000."),
+        (RunRequest(depth=3, tried=2), "A depth is of all documents"),
+        (RunRequest(depth=3, only_judged=True), "A depth is of all documents"),
+    ],
+)
+def test_what_is_no_depth_is_refused(
+    database: Database, model_server: ModelServer, request_: RunRequest, sentence: str
+) -> None:
+    add(database, settings_for(model_server))
+    with pytest.raises(InvalidValueError, match=sentence):
+        start(database, request_)
+
+
+def test_responses_about_documents_that_are_gone_are_not_stored(database: Database, model_server: ModelServer) -> None:
     add(database, settings_for(model_server, parallel=1))
     start(database)
 
@@ -549,6 +624,9 @@ def test_responses_about_documents_that_left_the_pool_are_not_stored(
             [item] = session.scalars(select(PoolItem).join(Document).where(Document.docno == "b"))
             session.execute(delete(Contribution).where(Contribution.pool_item_id == item.id))
             session.delete(item)
+            session.flush()
+            session.execute(delete(DocumentWords).where(DocumentWords.document_id == item.document_id))
+            session.execute(delete(Document).where(Document.docno == "b"))
         responding("1")(request, "")  # type: ignore[arg-type]
 
     model_server.behaviours[text("b")] = [remove]
