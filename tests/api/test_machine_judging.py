@@ -1,6 +1,7 @@
 """Machine judges that the site runs, by program."""
 
 import pytest
+from build import labels
 from calling import NEWS, Caller
 from machine_judging import work
 from model_server import KEY, MODEL, ModelServer, responding
@@ -51,6 +52,28 @@ def test_a_run_is_cancelled_and_continued(program: Caller, database: Database, m
     work(database)
     assert ola.get(f"{MACHINES}/robot").json["runs"][0]["labelled"] == 2
     assert ola.call("POST", f"{MACHINES}/robot/continue", json={"most_tokens": 5}).status_code == 409
+
+
+def test_two_versions_are_compared_with_people(program: Caller, database: Database, model_server: ModelServer) -> None:
+    with database.transaction() as session:
+        labels(session, "jo", "1 0 a 2\n1 0 b 1\n1 0 c 0\n2 0 a 1\n2 0 e 0\n")
+    ola = program("ola")
+    body = {"name": "robot", "endpoint": model_server.endpoint, "model": MODEL}
+    ola.call("POST", MACHINES, json=body)
+    assert ola.get(f"{MACHINES}/robot/comparison").status_code == 422
+    ola.call("POST", MACHINES, json={**body, "prompt_name": "umbrela"})
+    for version, grade in ((1, "1"), (2, "0")):
+        model_server.grades = {"Text of e.": grade}
+        ola.call("POST", f"{MACHINES}/robot/runs?version={version}", json={})
+        work(database)
+    found = ola.get(f"{MACHINES}/robot/comparison").json
+    assert (found["about"]["common"], found["about"]["changed"], found["about"]["nearer"]) == (6, 1, 1)
+    assert [(row["judge"], row["n"], row["same"]) for row in found["rows"]] == [
+        ("robot-v1", 5, 0.4),
+        ("robot-v2", 5, 0.6),
+    ]
+    found = ola.get(f"{MACHINES}/robot/comparison?by=document&first=2&second=1&topic=2").json
+    assert found["rows"] == [{"topic": "2", "docno": "e", "first_grade": 0, "second_grade": 1, "people_grade": 0}]
 
 
 def test_what_is_no_machine_judge_is_refused(program: Caller, model_server: ModelServer) -> None:

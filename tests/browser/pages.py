@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from build import NOW, PASSWORD, SLUG, labels, member, news, pool, run, topic_file, user
@@ -112,6 +113,7 @@ ORGANISERS_PAGES = (
     "/machine-judges",
     "/machine-judges?like=robot",
     "/machine-judges/robot",
+    "/machine-judges/robot/compare",
     "/agreement/effect?m=AP&first=generous&second=strict",
     "/qrels",
     "/qrels/diff?before=1&after=live",
@@ -232,7 +234,9 @@ def _add_machine_judge(session: Session) -> None:
     settings = MachineSettings("https://models.example.org/v1", "judge-1", prices=Prices(0.5, 1.5, "EUR"))
     access = ModelAccess(("models.example.org",))
     version = machine_setup.add_version(session, SLUG, "robot", settings, access=access, by_id=None, at=NOW)
-    started = machine_runs.start_run(session, SLUG, "robot", None, RunRequest(), by_id=None, at=NOW)
+    other = replace(settings, prompt_name="umbrela", prompt=machine_setup.named_prompt("umbrela"))
+    machine_setup.add_version(session, SLUG, "robot", other, access=access, by_id=None, at=NOW)
+    started = machine_runs.start_run(session, SLUG, "robot", 1, RunRequest(), by_id=None, at=NOW)
     run_ = session.get_one(MachineRun, started.id)
     run_.labelled, run_.without_grade, run_.requests, run_.tokens_sent, run_.tokens_received = 3, 1, 4, 400, 8
     run_.moved_at, run_.paused_until = NOW + timedelta(minutes=1), NOW + timedelta(hours=1)

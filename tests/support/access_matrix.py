@@ -252,6 +252,7 @@ MATRIX = {
     "machine_judging.show": Row("GET", f"{N}/machine-judges", ORGANISERS),
     "machine_judging.add": Row("POST", f"{N}/machine-judges", ORGANISERS_FORM),
     "machine_judging.one": Row("GET", f"{N}/machine-judges/robot", NO_WEBHOOK),
+    "machine_judging.compare": Row("GET", f"{N}/machine-judges/robot/compare", NO_WEBHOOK),
     "machine_judging.run": Row("POST", f"{N}/machine-judges/robot/run", NO_WEBHOOK),
     "machine_judging.go_on": Row("POST", f"{N}/machine-judges/robot/continue", NO_WEBHOOK),
     "machine_judging.cancel": Row("POST", f"{N}/machine-judges/robot/cancel", NO_WEBHOOK),

@@ -164,6 +164,9 @@ MATRIX = {
     "Agreement.list_machine_judges": Row("GET", f"{NEWS}/machine-judges", ORGANISERS, READ),
     "Agreement.add_machine_judge": Row("POST", f"{NEWS}/machine-judges", ORGANISERS_FORM, ORGANISE, {}),
     "Agreement.show_machine_judge": Row("GET", f"{NEWS}/machine-judges/robot", dict.fromkeys(ORGANISERS, 404), READ),
+    "Agreement.compare_machine_versions": Row(
+        "GET", f"{NEWS}/machine-judges/robot/comparison", dict.fromkeys(ORGANISERS, 404), READ
+    ),
     "Agreement.list_unlabelled": Row(
         "GET", f"{NEWS}/machine-judges/robot/unlabelled", dict.fromkeys(ORGANISERS, 404), READ
     ),

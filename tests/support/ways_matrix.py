@@ -290,6 +290,9 @@ WAYS = {
         "Agreement.list_machine_judges Agreement.add_machine_judge Agreement.show_machine_judge "
         "Agreement.list_unlabelled",
     ),
+    "two versions of a machine judge": Ways(
+        "machine_judging.compare", "judges machine compare", "Agreement.compare_machine_versions"
+    ),
     "run a machine judge": Ways(
         "machine_judging.run machine_judging.go_on machine_judging.cancel",
         "judges machine run, judges machine cancel",

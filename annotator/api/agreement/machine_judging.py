@@ -8,6 +8,7 @@ from annotator.api.agreement.agreement import resource
 from annotator.api.collections.audit import note
 from annotator.api.site.access import ORGANISE, READ, caller
 from annotator.api.site.door import Call, Gives, Takes, operation
+from annotator.api.site.report_tables import ReportTable, report_table
 from annotator.api.site.values import Moment, Text, counted, one_of, whole
 from annotator.errors import InvalidValueError
 from annotator.evaluation.machine_judging.tokens import Ceiling, Prices
@@ -16,6 +17,7 @@ from annotator.web.site.context import database, model_access, now
 from annotator.workflows.agreement import machine_runs, machine_setup
 from annotator.workflows.agreement.machine_runs import MachineView, RunRequest, RunView
 from annotator.workflows.agreement.machine_setup import MachineSettings, MachineVersion
+from annotator.workflows.agreement.prompt_comparison import PROMPT_TABLES, compare_versions
 
 PATH = "/collections/<slug>/machine-judges"
 ONE = f"{PATH}/<name>"
@@ -93,6 +95,9 @@ class RunAnswer(Schema):
     id = fields.Integer(required=True, metadata={"description": "The number of the run."})
     judge = fields.String(required=True, metadata={"description": "The judge whose labels it makes."})
     state = one_of(MachineRunState, required=True, metadata={"description": "A stopped or cancelled one can go on."})
+    depth = fields.Integer(
+        required=True, allow_none=True, metadata={"description": "The rank up to which; null: pooled documents."}
+    )
     is_trial = fields.Boolean(required=True, metadata={"description": "Whether it has only some drawn documents."})
     documents = fields.Integer(required=True, metadata={"description": "The number of documents in all."})
     labelled = fields.Integer(required=True, metadata={"description": "Those that got a label."})
@@ -144,6 +149,11 @@ class RunBody(Schema):
     only_judged = fields.Boolean(
         load_default=False, metadata={"description": "Only documents that people have graded."}
     )
+    depth = whole(
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "All documents that runs have up to this rank; null: pooled ones."},
+    )
     tried = whole(
         load_default=None,
         allow_none=True,
@@ -190,6 +200,28 @@ class OutcomeAnswer(Schema):
     )
     attempts = fields.Integer(required=True, metadata={"description": "How often it failed."})
     next_at = Moment(required=True, allow_none=True, metadata={"description": "When it is tried again; null: never."})
+
+
+class ComparisonQuery(Schema):
+    """Which versions, and which table."""
+
+    first = counted(
+        load_default=None, metadata={"description": "The number of a version; left out: the one before the second."}
+    )
+    second = counted(
+        load_default=None, metadata={"description": "The number of another version; left out: the newest."}
+    )
+    topic = fields.List(Text, load_default=list, metadata={"description": "Only this topic; repeatable."})
+    by = one_of(
+        PROMPT_TABLES,
+        load_default="version",
+        metadata={
+            "description": (
+                "Which table: a row for each version with its agreement with people, for each pair of grades, or for "
+                "each document whose grade changed."
+            )
+        },
+    )
 
 
 @operation(resource, "GET", PATH, READ, Gives(VersionAnswer, many=True), Takes(pages=True))
@@ -289,6 +321,31 @@ def list_unlabelled(call: Call) -> object:
     return [{**row._asdict(), "problem": str(row.problem)} for row in rows]
 
 
+@operation(resource, "GET", f"{ONE}/comparison", READ, Gives(ReportTable), Takes(query=ComparisonQuery))
+def compare_machine_versions(call: Call) -> object:
+    """Compare two versions with people, on the documents that both labelled: kappa, confusion, changed grades."""
+    asked = call.query
+    found = database().read(
+        compare_versions,
+        call.slug,
+        call.path["name"],
+        asked["first"],
+        asked["second"],
+        topics=tuple(asked["topic"]) or None,
+    )
+    headings, rows = PROMPT_TABLES[asked["by"]]
+    about = {
+        "first": found.first.version.judge,
+        "second": found.second.version.judge,
+        "grades": found.grades,
+        "common": found.common,
+        "changed": len(found.changed),
+        "nearer": found.nearer,
+        "further": found.further,
+    }
+    return report_table(asked["by"], (headings, rows(found)), about=about)
+
+
 def _which(call: Call) -> tuple[str, int | None]:
     return call.path["name"], call.query["version"]
 
@@ -296,7 +353,9 @@ def _which(call: Call) -> tuple[str, int | None]:
 def _request(call: Call) -> RunRequest:
     body = call.body
     ceiling = Ceiling(body["most_tokens"], body["most_cost"])
-    return RunRequest(tuple(body["topics"]) or None, body["only_judged"], body["tried"], body["seed"], ceiling)
+    return RunRequest(
+        tuple(body["topics"]) or None, body["only_judged"], body["depth"], body["tried"], body["seed"], ceiling
+    )
 
 
 def _version(version: MachineVersion) -> dict[str, object]:

@@ -294,6 +294,7 @@ OF_OPERATIONS: Mapping[str, Mapping[str, str]] = {
     "estimate_machine_run": {"name": "The name of the machine judge."},
     "run_machine_judge": {"name": "The name of the machine judge."},
     "continue_machine_run": {"name": "The name of the machine judge."},
+    "compare_machine_versions": {"name": "The name of the machine judge."},
     "cancel_machine_run": {"name": "The name of the machine judge."},
     "list_unlabelled": {"name": "The name of the machine judge."},
     "remove_member": {"name": "The name of the account."},

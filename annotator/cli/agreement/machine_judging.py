@@ -16,6 +16,7 @@ from annotator.workflows.agreement import machine_runs, machine_setup
 from annotator.workflows.agreement.machine_runs import TRIAL, MachineView, RunRequest, RunView
 from annotator.workflows.agreement.machine_setup import MachineSettings, MachineVersion, built_in_names, named_prompt
 from annotator.workflows.agreement.model_requests import ModelAccess
+from annotator.workflows.agreement.prompt_comparison import PROMPT_TABLES, compare_versions
 
 RUN_HEADINGS = (
     *("RUN", "STATE", "DOCUMENTS", "LABELLED", "WITHOUT GRADE", "FAILED", "REQUESTS", "STORED", "TOKENS SENT"),
@@ -158,6 +159,7 @@ def show(installation: Installation, slug: str, name: str, number: int | None, b
 @version_option
 @topics_option
 @click.option("--judged", "only_judged", is_flag=True, help="Only documents that people have graded.")
+@click.option("--depth", type=int, metavar="K", help="In place of pooled documents: all that runs have up to rank K.")
 @click.option(
     "--try",
     "tried",
@@ -181,6 +183,7 @@ def run(
     name: str,
     number: int | None,
     topics: Sequence[str],
+    depth: int | None,
     tried: int | None,
     seed: int,
     most_tokens: int | None,
@@ -190,18 +193,31 @@ def run(
     continues: bool,
     dry_run: bool,
 ) -> None:
-    """Have a worker ask the model about pooled documents, and label them with the grades that it responds.
+    """Have a worker ask the model about documents, and label them with the grades that it responds.
 
     The texts are sent to the endpoint. What was asked before with the same model, settings, prompt and text is not
     sent again. With --dry-run: how many requests, tokens and what cost that would take, without sending anything.
     """
     ceiling = Ceiling(most_tokens, most_cost)
-    request = RunRequest(topics or None, only_judged, tried, seed, ceiling)
+    request = RunRequest(topics or None, only_judged, depth, tried, seed, ceiling)
     if continues:
-        if dry_run or topics or only_judged or tried is not None:
+        if dry_run or topics or only_judged or tried is not None or depth is not None:
             raise click.UsageError("--continue goes on with the documents of the last run: only a ceiling is new.")
         _continue(installation, slug, name, number, ceiling if ceiling != Ceiling() else None)
         return
+    _show_estimate(installation, slug, name, number, request)
+    if dry_run:
+        click.echo("Nothing was sent or stored.", err=True)
+        return
+    with installation.database.transaction() as session:
+        started = machine_runs.start_run(session, slug, name, number, request, by_id=None, at=datetime.now(UTC))
+        details = {"documents": started.documents, "host": started.host}
+        note(session, "machines.run", slug, subject=started.judge, details=details)
+    click.echo(f"A worker runs {started.judge}. `annotator judges machine show {slug} {name}` shows how far.", err=True)
+
+
+def _show_estimate(installation: Installation, slug: str, name: str, number: int | None, request: RunRequest) -> None:
+    """Print on standard error what a run would take."""
     estimate = installation.database.read(machine_runs.estimate_run, slug, name, number, request)
     version = installation.database.read(machine_setup.show_version, slug, name, number)
     cost = "" if estimate.cost is None else f", cost {estimate.cost:.4f} {version.settings.prices.currency}".rstrip()
@@ -212,14 +228,49 @@ def run(
         f"{estimate.tokens.received} received{cost}{about}.",
         err=True,
     )
-    if dry_run:
-        click.echo("Nothing was sent or stored.", err=True)
-        return
-    with installation.database.transaction() as session:
-        started = machine_runs.start_run(session, slug, name, number, request, by_id=None, at=datetime.now(UTC))
-        details = {"documents": started.documents, "host": version.host}
-        note(session, "machines.run", slug, subject=version.judge, details=details)
-    click.echo(f"A worker runs {version.judge}. `annotator judges machine show {slug} {name}` shows how far.", err=True)
+
+
+@machine.command("compare")
+@click.argument("slug")
+@click.argument("name")
+@click.option("--first", type=int, metavar="N", help="A version. [the one before the second]")
+@click.option("--second", type=int, metavar="N", help="Another version. [the newest]")
+@topics_option
+@click.option(
+    "--by",
+    type=click.Choice(list(PROMPT_TABLES)),
+    default="version",
+    show_default=True,
+    help="One table of the report: agreement with people, grade by grade, or the documents whose grade changed.",
+)
+@format_option()
+@on_installation
+def compare(
+    installation: Installation,
+    slug: str,
+    name: str,
+    first: int | None,
+    second: int | None,
+    topics: Sequence[str],
+    by: str,
+    format_: str,
+) -> None:
+    """Compare two versions with people: kappa with its interval, confusion, and the documents whose grade changed.
+
+    Both are compared on the documents that both labelled and people graded. LOW and HIGH are the 95 % confidence
+    interval of kappa by topics; the analytic bounds assume independent documents. MORE is the mean of the machine's
+    grade minus people's.
+    """
+    with installation.database.reading() as session:
+        found = compare_versions(session, slug, name, first, second, topics=topics or None)
+    headings, rows = PROMPT_TABLES[by]
+    show_rows(format_, [heading.replace("_", " ").upper() for heading in headings], rows(found))
+    click.echo(
+        f"Documents that both labelled: {found.common}; with another grade: {len(found.changed)}, of these nearer to "
+        f"people's by version {found.second.version.number}: {found.nearer}, by version "
+        f"{found.first.version.number}: {found.further}.",
+        err=True,
+    )
 
 
 @machine.command("cancel")

@@ -1,6 +1,6 @@
 """Agreement of a machine judge with a person."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,8 @@ from annotator.evaluation.agreement.results import Kappa
 from annotator.evaluation.agreement.topic_intervals import TopicInterval, kappa_interval
 from annotator.evaluation.leaderboard.rescoring import NOT_GRADED
 from annotator.evaluation.metrics.figures import Figure
+
+TopicDocument = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -67,3 +69,13 @@ def machine_beside(machine: Grades, other: Grades, topic: NDArray[np.intp], scal
         same_grade(as_one)[0],
         mean_difference(as_one, scale)[0],
     )
+
+
+def graded_beside(
+    machine: Mapping[TopicDocument, int], other: Mapping[TopicDocument, int], scale: Sequence[int]
+) -> MachineBeside:
+    """Compare the grades of a machine with other ones, as {(topic id, document id): grade}, where both have one."""
+    common = sorted(machine.keys() & other.keys())
+    _, topic = np.unique(np.array([pair[0] for pair in common], np.int64), return_inverse=True)
+    first, second = (np.array([grades[pair] for pair in common], np.int16) for grades in (machine, other))
+    return machine_beside(first, second, topic, scale)

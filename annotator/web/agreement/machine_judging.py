@@ -6,18 +6,21 @@ from wtforms import BooleanField, SelectField, StringField, TextAreaField
 from wtforms.validators import InputRequired, Optional
 
 from annotator.errors import AnnotatorError, InvalidValueError
+from annotator.evaluation.agreement.topic_intervals import TWO_INTERVALS
 from annotator.evaluation.machine_judging.tokens import Ceiling, Prices
 from annotator.storage import MachineRunState, OutcomeKind, Role
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, model_access, now, the_person
-from annotator.web.site.error_pages import status_of
+from annotator.web.site.error_pages import page_or_refusal, status_of
 from annotator.web.site.forms import Form, NumberField, WholeNumberField, confirmation, done, is_confirmed, unix_lines
 from annotator.web.site.language import format_number, gettext, lazy_gettext
-from annotator.web.site.query_string import number_given
+from annotator.web.site.memories import kept_report
+from annotator.web.site.query_string import asked_list, number_given
 from annotator.workflows.agreement import machine_runs, machine_setup
 from annotator.workflows.agreement.machine_runs import TRIAL, RunEstimate, RunRequest
 from annotator.workflows.agreement.machine_setup import MachineSettings, MachineVersion
+from annotator.workflows.agreement.prompt_comparison import compare_versions
 
 blueprint = Blueprint("machine_judging", __name__)
 
@@ -116,6 +119,11 @@ class RunForm(Form):
         lazy_gettext("Topics"), description=lazy_gettext("Commas between them; empty: all."), render_kw=PLAIN_TEXT
     )
     only_judged = BooleanField(lazy_gettext("Only documents that people have graded"))
+    depth = WholeNumberField(
+        lazy_gettext("Up to this rank of the runs"),
+        [Optional()],
+        description=lazy_gettext("All documents that runs have up to it, pooled or not. Empty: pooled documents."),
+    )
     tried = WholeNumberField(
         lazy_gettext("Only so many documents"),
         [Optional()],
@@ -127,7 +135,9 @@ class RunForm(Form):
     def wanted(self) -> RunRequest:
         """The run that is asked for."""
         topics = tuple(one.strip() for one in (self.topics.data or "").split(",") if one.strip())
-        return RunRequest(topics or None, self.only_judged.data, self.tried.data, ceiling=self.ceiling())
+        return RunRequest(
+            topics or None, self.only_judged.data, self.depth.data, self.tried.data, ceiling=self.ceiling()
+        )
 
     def ceiling(self) -> Ceiling:
         """The ceiling that was given."""
@@ -170,6 +180,36 @@ def add(slug: str) -> ResponseReturnValue:
 def one(slug: str, name: str) -> ResponseReturnValue:
     """A version of a machine judge, `?version=2` or the newest: settings, runs, and documents without a label."""
     return _one_page(slug, name)
+
+
+@blueprint.get("/collections/<slug>/machine-judges/<name>/compare")
+@collection_page(Role.ORGANISER)
+def compare(slug: str, name: str) -> ResponseReturnValue:
+    """Two versions side by side with people: `?first=1&second=2&topics=401,402`."""
+    found, refused = None, None
+    versions = database().read(machine_setup.list_versions, slug, name)
+    database().read(machine_setup.show_version, slug, name)  # there is none: not found
+    first, second = number_given("first", least=1), number_given("second", least=1)
+    topics = asked_list("topics")
+    try:
+        found = kept_report(
+            slug,
+            (compare_versions, name, first, second, topics),
+            lambda session: compare_versions(session, slug, name, first, second, topics=topics or None),
+        )
+    except AnnotatorError as refusal:
+        refused = refusal
+    page = render_template(
+        "agreement/machine_judging/compare.html",
+        found=found,
+        refused=refused,
+        name=name,
+        numbers=[version.number for version in versions],
+        topics=request.args.get("topics", ""),
+        most=DOCUMENTS_SHOWN,
+        intervals=TWO_INTERVALS,
+    )
+    return page_or_refusal(page, refused)
 
 
 @blueprint.post("/collections/<slug>/machine-judges/<name>/run")

@@ -273,7 +273,11 @@ ENTRIES: tuple[Entry, ...] = (
                 lazy_gettext("Machine judges"),
                 (
                     View("judges.machines", lazy_gettext("Compared with people")),
-                    View("machine_judging.show", lazy_gettext("Run by this site"), also=("machine_judging.one",)),
+                    View(
+                        "machine_judging.show",
+                        lazy_gettext("Run by this site"),
+                        also=("machine_judging.one", "machine_judging.compare"),
+                    ),
                 ),
             ),
             _tab("judges.effect", lazy_gettext("Effect on the ranking")),

@@ -30,6 +30,11 @@ class ChangedGrade:
     second: int
     people: int | None
 
+    @property
+    def moved(self) -> int:
+        """The distance from people's grade by the second version minus that by the first; 0 without one."""
+        return 0 if self.people is None else abs(self.second - self.people) - abs(self.first - self.people)
+
 
 @dataclass(frozen=True)
 class ComparedVersion:
@@ -42,18 +47,23 @@ class ComparedVersion:
 
 @dataclass(frozen=True)
 class PromptComparison:
-    """Two versions of a machine judge; `common` is the number of documents that both labelled.
-
-    `nearer` is how many of the changed grades are nearer to people's by the second version, `further` by the first.
-    """
+    """Two versions of a machine judge; `common` is the number of documents that both labelled."""
 
     grades: tuple[int, ...]
     first: ComparedVersion
     second: ComparedVersion
     common: int
     changed: tuple[ChangedGrade, ...]
-    nearer: int
-    further: int
+
+    @property
+    def nearer(self) -> int:
+        """How many of the changed grades are nearer to people's by the second version."""
+        return sum(one.moved < 0 for one in self.changed)
+
+    @property
+    def further(self) -> int:
+        """How many of the changed grades are nearer to people's by the first version."""
+        return sum(one.moved > 0 for one in self.changed)
 
     @property
     def versions(self) -> tuple[ComparedVersion, ComparedVersion]:
@@ -73,7 +83,7 @@ def compare_versions(
     """Compare two versions of a machine judge, the newest two by default, on accepted topics or some of them.
 
     Both are compared with people on the same documents: those with labels of both and a settled grade of people.
-    Raises `NotFoundError` for an unknown machine judge, version or topic, and `InvalidValueError` for one version alone.
+    Raises `NotFoundError` for an unknown machine judge, version or topic, and `InvalidValueError` for one alone.
     """
     collection = find_collection(session, slug)
     newest = show_version(session, slug, name).number
@@ -89,20 +99,11 @@ def compare_versions(
     scale = tuple(grade.value for grade in scale_of(session, collection.id))
     both = labels[0].keys() & labels[1].keys()
     shared = {pair: grade for pair, grade in people.items() if pair in both}
-    compared = [
+    one, other = (
         ComparedVersion(version, len(of_version), graded_beside(of_version, shared, scale))
         for version, of_version in zip(versions, labels, strict=True)
-    ]
-    changed = _changed(session, labels[0], labels[1], people, numbers)
-    apart = [(abs(one.first - one.people), abs(one.second - one.people)) for one in changed if one.people is not None]
-    return PromptComparison(
-        scale,
-        *compared,
-        len(both),
-        changed,
-        nearer=sum(after < before for before, after in apart),
-        further=sum(after > before for before, after in apart),
     )
+    return PromptComparison(scale, one, other, len(both), _changed(session, labels[0], labels[1], people, numbers))
 
 
 def _labels(session: Session, version: MachineVersion, topics: Mapping[int, str]) -> dict[TopicDocument, int]:
@@ -128,14 +129,7 @@ def _changed(
     pairs = [pair for pair in first.keys() & second.keys() if first[pair] != second[pair]]
     docnos = docnos_of(session, {document for _, document in pairs})
     changed = [
-        ChangedGrade(
-            topics[topic],
-            docnos[document],
-            first[topic, document],
-            second[topic, document],
-            people.get((topic, document)),
-        )
-        for topic, document in pairs
+        ChangedGrade(topics[pair[0]], docnos[pair[1]], first[pair], second[pair], people.get(pair)) for pair in pairs
     ]
     return tuple(sorted(changed, key=lambda one: (one.people is None, one.topic, one.docno)))
 

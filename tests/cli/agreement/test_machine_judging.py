@@ -80,6 +80,37 @@ def test_a_further_version_takes_over_what_is_not_given(
     ]
 
 
+def test_two_versions_are_compared_with_people(pooled: CommandLine, model_server: ModelServer, tmp_path: Path) -> None:
+    (tmp_path / "jo").write_text("1 0 a 2\n1 0 b 1\n1 0 c 0\n2 0 a 1\n2 0 e 0\n")
+    pooled.done("judgements", "import", "news", str(tmp_path / "jo"), "--judge", "jo")
+    add(pooled, model_server)
+    pooled.done(*JUDGES, "run", "news", "robot")
+    pooled.done("worker", "--once")
+    assert pooled.refused(*JUDGES, "compare", "news", "robot") == [
+        "Two different versions of “robot” are needed to compare them."
+    ]
+    model_server.grades = {"Text of a.": "2"}
+    pooled.done(*JUDGES, "add", "news", "robot", "--built-in", "umbrela")
+    pooled.done(*JUDGES, "run", "news", "robot")
+    pooled.done("worker", "--once")
+    talk = pooled.talk(*JUDGES, "compare", "news", "robot")
+    # The grade of a became 2, which is people's for topic 1 and not for topic 2.
+    assert talk == (
+        "Documents that both labelled: 6; with another grade: 2, of these nearer to people's by version 2: 1, by "
+        "version 1: 1.\n"
+    )
+    rows = json.loads(pooled.done(*JUDGES, "compare", "news", "robot", "--format", "json"))
+    # The same grades as people's: b and a of topic 2; then b and a of topic 1.
+    assert [(row["judge"], row["n"], row["same"], row["more"]) for row in rows] == [
+        ("robot-v1", 5, 0.4, pytest.approx(0.2)),
+        ("robot-v2", 5, 0.4, pytest.approx(0.6)),
+    ]
+    rows = json.loads(pooled.done(*JUDGES, "compare", "news", "robot", "--by", "grade", "--format", "json"))
+    assert sum(row["documents"] for row in rows) == 10
+    rows = json.loads(pooled.done(*JUDGES, "compare", "news", "robot", "--by", "document", "--format", "json"))
+    assert [list(row.values()) for row in rows] == [["1", "a", 1, 2, 2], ["2", "a", 1, 2, 1]]
+
+
 def test_what_got_no_label_is_listed_as_it_was_answered(pooled: CommandLine, model_server: ModelServer) -> None:
     model_server.behaviours = {"Text of b.": [responding("Who knows?")], "Text of c.": [failing(400, "Too long.")]}
     add(pooled, model_server)

@@ -48,6 +48,7 @@ OWN_VERBS = {
     "clicks check": "what add would say; nothing is stored",
     "clicks compare": "two variants and their tests",
     "clicks link": "a variant stands for a run",
+    "judges machine compare": "two versions side by side",
     "judges machine run": "has a worker ask a model",
     "judges machine cancel": "a state: no further request is sent",
     "jobs cancel": "a state: nothing is stored for the job",

@@ -1,6 +1,7 @@
 """Pages of machine judges that the site runs: what they cost and where texts go is shown before anything is sent."""
 
 import pytest
+from build import labels
 from machine_judging import Clock, work
 from model_server import KEY, MODEL, ModelServer, failing, responding
 from visiting import Visit, Visitor, words
@@ -129,6 +130,35 @@ def test_a_further_version_begins_with_the_settings_of_the_last(
     assert "Versions: 1 2" in words(ola.get(page))
     assert ola.get(f"{page}?version=1").status_code == 200
     assert ola.get(f"{page}?version=3").status_code == 404
+
+
+def test_two_versions_are_compared_with_people(
+    visit: Visit, news: str, database: Database, model_server: ModelServer
+) -> None:
+    with database.transaction() as session:
+        labels(session, "jo", "1 0 a 2\n1 0 b 1\n1 0 c 0\n2 0 a 1\n2 0 e 0\n")
+    ola = visit("ola")
+    page = added(ola, news, model_server)
+    assert "Two different versions of “robot” are needed" in words(ola.get(f"{page}/compare"))
+    ola.post(f"{page}/run", confirmed="y")
+    work(database)
+    model_server.grades = {"Text of a.": "2"}
+    added(ola, news, model_server, prompt_name="umbrela")
+    ola.post(f"{page}/run?version=2", confirmed="y")
+    work(database)
+    shown = words(ola.get(f"{page}/compare"))
+    for part in (
+        "Labelled by both 6",
+        "Graded by people, too 5",
+        "With another grade 2",
+        "Nearer to people by robot-v2 1",
+    ):
+        assert part in shown
+    assert "Documents with another grade: 2; shown here: 2" in shown
+    assert "Compare two versions with people" in words(ola.get(page))
+    assert ola.get(f"{page}/compare?first=1&second=9").status_code == 404
+    assert ola.get(f"{page}/compare?first=2&second=2").status_code == 422
+    assert "With another grade 1" in words(ola.get(f"{page}/compare?topics=2"))
 
 
 @pytest.mark.parametrize(
