@@ -60,6 +60,8 @@ def test_a_sample_is_drawn_with_a_machine_by_the_form(visit: Visit, database: Da
     assert "sample for estimates documents in total 34; machine llm; depth 30; judged whole to depth 2" in told
     plan = ola.get("/collections/news/pool/plan?strategy=sample&amount=40&machine=llm&depth=30&half_width=0.1")
     assert "Documents for ±0.1" in words(plan)
+    regions = re.findall(r'role="region"[^>]* aria-label="([^"]+)"', plan.text)
+    assert len(regions) == len(set(regions)) > 3
     assert "0.60, assumed until thirty documents are judged." in words(plan)
     refused = ola.post("/collections/news/pool", machine="who", showing="random", confirmed="y", **asked)
     assert (refused.status_code, "There is no user “who”." in words(refused)) == (422, True)
