@@ -4,7 +4,7 @@ Numerators are exact in expectation. A ratio is estimated from the estimates of 
 linear approximation (Särndal, Swensson and Wretman 1992, 5.5).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -41,12 +41,25 @@ def estimate_topics(
 ) -> list[TopicEstimate]:
     """Estimate a measure in each topic; none of them may have an unsampled stratum. Without `weights`, fit them."""
     weights = fit_weights(topics, measure) if weights is None else weights
-    found = []
-    for topic, of_numerator, of_denominator in zip(topics, weights.numerators, weights.denominators, strict=True):
-        one = _estimate(CompletedTopic(topic, of_numerator), CompletedTopic(topic, of_denominator), measure)
-        unknown = np.full_like(one.covariance, np.nan)
-        found.append(one if topic.has_variance else replace(one, covariance=unknown))
-    return found
+    for_numerators = [CompletedTopic(*pair) for pair in zip(topics, weights.numerators, strict=True)]
+    for_denominators = [CompletedTopic(*pair) for pair in zip(topics, weights.denominators, strict=True)]
+    numerators = [measure.numerator(topic) for topic in for_numerators]
+    denominators = [measure.denominator(topic) for topic in for_denominators]
+    influences = [
+        numerator.slopes[:, topic.frame.sample] * topic.residuals(measure.value)
+        for numerator, topic in zip(numerators, for_numerators, strict=True)
+    ]
+    divided_by = [one for one in denominators if one is not None]
+    if divided_by:
+        has_value = [bool((measure.value(topic.people) > 0).any()) for topic in for_numerators]
+        found = _ratios(topics, numerators, divided_by, influences, has_value)
+    else:
+        covariances = _covariances(topics, influences)
+        found = [TopicEstimate(one.totals, covariance) for one, covariance in zip(numerators, covariances, strict=True)]
+    return [
+        one if topic.has_variance else replace(one, covariance=np.full_like(one.covariance, np.nan))
+        for topic, one in zip(topics, found, strict=True)
+    ]
 
 
 def machine_alone(topics: Sequence[SampledTopic], measure: EstimatedMeasure) -> Values:
@@ -128,36 +141,72 @@ class _Moments:
         return np.clip(weights, 0, 1)
 
 
-def _estimate(topic: CompletedTopic, totals: CompletedTopic, measure: EstimatedMeasure) -> TopicEstimate:
-    numerator, denominator = measure.numerator(topic), measure.denominator(totals)
-    influence = numerator.slopes[:, topic.frame.sample] * topic.residuals(measure.value)
-    if denominator is None:
-        return TopicEstimate(numerator.totals, _covariance(topic.frame, influence))
-    if not topic.people.size or float(measure.value(topic.people).max()) <= 0:
-        runs = numerator.totals.size
-        # All judged and nothing found: the value is 0. Without the rest it is not known.
-        return TopicEstimate(np.zeros(runs), np.zeros((runs, runs)), is_defined=topic.frame.is_complete)
-    return _ratio(topic, numerator, denominator, influence)
-
-
-def _ratio(topic: CompletedTopic, numerator: Numerator, denominator: Denominator, influence: Values) -> TopicEstimate:
+def _ratios(
+    topics: Sequence[SampledTopic],
+    numerators: Sequence[Numerator],
+    denominators: Sequence[Denominator],
+    influences: Sequence[Values],
+    has_value: Sequence[bool],
+) -> list[TopicEstimate]:
     """Divide by Beale's method: the ratio of two estimates is biased where the denominator varies, this one hardly.
 
-    Beale 1962; Cochran 1977, 6.15.
+    Beale 1962; Cochran 1977, 6.15. Without a document of any value in the sample (`has_value`) the ratio is 0.
     """
-    total = denominator.total
-    relative = (denominator.slopes - denominator.machine_slopes) / total
-    together = _covariance(topic.frame, np.vstack([influence, relative]))
-    correction = 1 + together[-1, -1]
-    values = (numerator.totals + together[:-1, -1]) / (total * correction)
-    linear = influence / (total * correction) - values[:, None] * relative
-    return TopicEstimate(values, _covariance(topic.frame, linear))
+    relative = [
+        (one.slopes - one.machine_slopes) / one.total if is_more else np.zeros(one.slopes.size)
+        for one, is_more in zip(denominators, has_value, strict=True)
+    ]
+    together = _covariances(topics, [np.vstack(both) for both in zip(influences, relative, strict=True)])
+    divisors = [one.total * (1 + both[-1, -1]) for one, both in zip(denominators, together, strict=True)]
+    values = [
+        (numerator.totals + both[:-1, -1]) / divisor if is_more else np.zeros(numerator.totals.size)
+        for numerator, both, divisor, is_more in zip(numerators, together, divisors, has_value, strict=True)
+    ]
+    linear = [
+        influence / divisor - value[:, None] * of_denominator if is_more else np.zeros(influence.shape)
+        for influence, divisor, value, of_denominator, is_more in zip(
+            influences, divisors, values, relative, has_value, strict=True
+        )
+    ]
+    covariances = _covariances(topics, linear)
+    return [
+        # All judged and nothing found: the value is 0. Without the rest it is not known.
+        TopicEstimate(value, covariance, is_defined=is_more or topic.is_complete)
+        for topic, value, covariance, is_more in zip(topics, values, covariances, has_value, strict=True)
+    ]
 
 
-def _covariance(topic: SampledTopic, influence: Values) -> Values:
-    runs = len(influence)
-    total = np.zeros((runs, runs))
-    for group in topic.variance_groups:
+def _covariances(topics: Sequence[SampledTopic], influences: Sequence[Values]) -> list[Values]:
+    """Estimate the covariance of each topic's totals by the draw, from values of the sample (variables, sample).
+
+    A stratum of which one document was drawn has the variance of the alike strata of all topics, about their common
+    mean. That is too large rather than too small, by what the topics differ. Joined with its neighbours, which the
+    machine or the rank tell apart from it, it would be too large by far more. Only strata of a label with one document
+    in all topics are joined.
+    """
+    alone = {label for topic in topics for label in topic.uncertain[topic.sampled[topic.uncertain] == 1].tolist()}
+    of_label = {label: spread for label in alone if (spread := _spread(topics, influences, label)) is not None}
+    return [_covariance(topic, values, of_label) for topic, values in zip(topics, influences, strict=True)]
+
+
+def _spread(topics: Sequence[SampledTopic], influences: Sequence[Values], label: int) -> Values | None:
+    """The covariance of the values within the strata of a label, (variables, variables); None of a single document."""
+    members = [values[:, topic.strata[topic.sample] == label] for topic, values in zip(topics, influences, strict=True)]
+    values = np.concatenate(members, axis=1)
+    if values.shape[1] < 2:  # noqa: PLR2004 - a variance needs two
+        return None
+    deviations = values - values.mean(axis=1, keepdims=True)
+    spread: Values = deviations @ deviations.T / (values.shape[1] - 1)
+    return spread
+
+
+def _covariance(topic: SampledTopic, values: Values, of_label: Mapping[int, Values]) -> Values:
+    total = np.zeros((len(values), len(values)))
+    is_alone = (topic.sampled[topic.uncertain] == 1) & np.isin(topic.uncertain, list(of_label))
+    for label in topic.uncertain[is_alone].tolist():
+        size = int(topic.sizes[label])
+        total += size * (size - 1) * of_label[label]
+    for group in topic.groups_of(topic.uncertain[~is_alone]):
         if group.has_variance:
-            total += group.covariance(influence)
+            total += group.covariance(values)
     return total

@@ -47,11 +47,15 @@ class Numerator:
 
 @dataclass(frozen=True, eq=False)
 class Denominator:
-    """The estimated denominator, the same for all runs, and how much it rises with a document of each grade."""
+    """The estimated denominator, the same for all runs, and how much it rises with a document of each grade.
+
+    What is known of the machine in a whole stratum changes no variance within it. Without it, strata of other grades of
+    the machine are alike but for people's grades.
+    """
 
     total: float
     slopes: Values  # (documents in the sample,): of people's grades
-    machine_slopes: Values  # (documents in the sample,): of the machine's grades, times their weights
+    machine_slopes: Values  # of the machine's grades, times their weights, above the mean of their strata
 
 
 class EstimatedMeasure(ABC):
@@ -162,7 +166,7 @@ def _count(topic: CompletedTopic, which: GradeFunction) -> Denominator:
     """Estimate how many documents have such a grade: no fewer than were found in the sample."""
     of_people = which(topic.people)
     total = max(float(topic.values(which).sum()), float(of_people.sum()))
-    return Denominator(total, of_people, topic.machine_values(which))
+    return Denominator(total, of_people, topic.machine_values(which) - topic.machine_means(which))
 
 
 @dataclass(frozen=True)

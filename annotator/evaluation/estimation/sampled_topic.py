@@ -67,16 +67,24 @@ class SampledTopic:
         """Of each document in `sample`: N / n of its stratum."""
         return (self.sizes / np.maximum(self.sampled, 1))[self.strata[self.sample]]
 
+    @property
+    def uncertain(self) -> Labels:
+        """Labels of the strata with a sampling error."""
+        return np.flatnonzero((self.sampled > 0) & (self.sampled < self.sizes))
+
     @cached_property
     def variance_groups(self) -> tuple["VarianceGroup", ...]:
-        """The strata with a sampling error; those with one judged document are joined with a neighbour.
+        """The strata with a sampling error, as `groups_of`."""
+        return self.groups_of(self.uncertain)
+
+    def groups_of(self, labels: Labels) -> tuple["VarianceGroup", ...]:
+        """Group strata by their labels; those with one judged document are joined with a neighbour.
 
         The variance of a single document cannot be estimated. The joined strata get the variance about their common
         mean, which is too large rather than too small (collapsed strata: Cochran 1977, 5A.12).
         """
-        uncertain = np.flatnonzero((self.sampled > 0) & (self.sampled < self.sizes))
         joined: list[list[int]] = []
-        for label in uncertain.tolist():
+        for label in labels.tolist():
             if joined and (self._judged(joined[-1]) == 1 or self.sampled[label] == 1):
                 joined[-1].append(label)
             else:
@@ -145,6 +153,16 @@ class CompletedTopic:
         sample = self.frame.sample
         weighted: Values = of(self.frame.machine[sample]) * self.weights[self.frame.strata[sample]]
         return weighted
+
+    def machine_means(self, of: "GradeFunction") -> Values:
+        """For the documents in the sample: the mean of the machine's weighted values over their whole strata."""
+        labels = self.frame.strata
+        if self.frame.machine is None:
+            return np.zeros(self.frame.sample.size)
+        weighted = of(self.frame.machine) * self.weights[labels]
+        totals = np.bincount(labels, weighted, minlength=self.frame.sizes.size)
+        means: Values = (totals / np.maximum(self.frame.sizes, 1))[labels[self.frame.sample]]
+        return means
 
     def residuals(self, of: "GradeFunction") -> Values:
         """By how much people's values of the documents in the sample exceed the weighted ones of the machine."""

@@ -156,6 +156,32 @@ def test_a_stratum_judged_whole_adds_no_error_and_one_with_a_single_document_joi
     assert not only(topic, [0, 1, 2, 3, 4, 5, 6, 7, 8]).variance_groups[0].has_variance
 
 
+@pytest.mark.parametrize("name", ["nDCG@5", "DCG@5"])
+def test_one_document_of_each_stratum_of_rank_and_machines_grade_gives_intervals_that_contain_the_truth(
+    name: str,
+) -> None:
+    """Strata of a sample differ in the machine's grade, and a small budget draws one document of most of them."""
+    topics = [by_machine(judged_topic(21, documents=60, topic=number)) for number in range(30)]
+    truth = exact(topics, name).mean(axis=0)
+    random = np.random.default_rng(5)
+    means, errors = [], []
+    for _ in range(40):
+        drawn = [draw(topic, np.full(topic.sizes.size, 0.01), random) for topic in topics]
+        estimates = estimate_topics(drawn, measure_of(name))
+        means.append(np.mean([one.values for one in estimates], axis=0))
+        errors.append(np.sqrt(np.sum([np.diag(one.covariance) for one in estimates], axis=0)) / len(topics))
+    off = np.abs(np.array(means) - truth)
+    assert (off <= 2 * np.array(errors)).mean() > 0.9
+    assert np.abs(np.mean(means, axis=0) - truth).max() < np.std(means, axis=0).max()
+
+
+def by_machine(topic: SampledTopic) -> SampledTopic:
+    """The topic in strata of the machine's grade, in each half of the ranks."""
+    assert topic.machine is not None
+    is_low = np.where(topic.ranks > 0, topic.ranks, topic.grades.size).min(axis=0) > topic.grades.size // 2
+    return replace(topic, strata=(topic.machine + 4 * is_low).astype(np.intp))
+
+
 def test_a_topic_without_a_relevant_document_in_the_sample_is_undefined_for_a_ratio() -> None:
     topic = replace(judged_topic(14), grades=np.zeros(12, np.int16))
     [ratio] = estimate_topics([only(topic, [0, 6])], measure_of("AP"), no_weights([topic]))
