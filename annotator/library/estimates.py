@@ -55,7 +55,7 @@ def estimate(
 ) -> EstimatedScores:
     """Estimate the mean of a measure over topics from a random sample of judgements.
 
-    `sample` has all documents from which was drawn, with their strata: a file of five columns (prels), or a frame with
+    `sample` has all documents that could be drawn, with their strata: a file of five columns (prels), or a frame with
     the columns topic, docno, stratum and grade; -1 is for documents that were not drawn. Without strata there is one a
     topic. `machine` are a machine's grades of all these documents, as qrels; runs are as of `evaluate`. Measures are
     P, R, AP, CG, DCG, nDCG and RBP. Raises `InvalidValueError` for another one, for documents without a grade of the

@@ -46,7 +46,7 @@ class GradedDocuments(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class SampleFrame:
-    """The documents of a topic from which was drawn, each with the number of its stratum and whether it was drawn."""
+    """The documents of a topic that could be drawn, each with the number of its stratum and whether it was drawn."""
 
     documents: NDArray[np.int32]
     strata: NDArray[np.intp]

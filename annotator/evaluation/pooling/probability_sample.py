@@ -274,7 +274,7 @@ def require_labels(machine: str | None, known: Known) -> None:
 
 @dataclass(frozen=True)
 class FrameCounts:
-    """Numbers of documents over all topics: from which was drawn, found otherwise, and not in the sample before."""
+    """Numbers of documents over all topics: that could be drawn, found otherwise, and not in the sample before."""
 
     documents: int
     found: int

@@ -126,7 +126,7 @@ class EstimateReport:
     policy: str
     relevant_from: int
     topics: tuple[str, ...]  # over which the means are
-    documents: int  # from which was drawn
+    documents: int  # that could be drawn
     judged: int  # whose grade counts
     rows: tuple[EstimatedRun, ...]
     compared: Differences
@@ -432,7 +432,7 @@ def _notices_of_machine(pool: Pool, machine: str | None, topics: Collection[Judg
     unlabelled = sum(one.unlabelled for one in topics)
     if unlabelled:
         yield Sentence(
-            "The machine “%(machine)s” has no grade for %(count)d of the documents from which was drawn: they are "
+            "The machine “%(machine)s” has no grade for %(count)d of the documents that could be drawn: they are "
             "estimated from people's judgements alone, and its own scores count them as not relevant.",
             {"machine": machine, "count": unlabelled},
         )

@@ -132,7 +132,7 @@ def _notices(strategy: Strategy, given: KnownOfSample, counts: FrameCounts, unla
         )
     if unlabelled:
         yield Sentence(
-            "The machine “%(machine)s” has no grade for %(count)d of the %(documents)d documents from which was drawn. "
+            "The machine “%(machine)s” has no grade for %(count)d of the %(documents)d documents that could be drawn. "
             "They are strata of their own, estimated from people's judgements alone.",
             {"machine": strategy.machine, "count": unlabelled, "documents": counts.documents},
         )

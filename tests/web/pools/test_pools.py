@@ -56,7 +56,7 @@ def test_a_sample_is_drawn_with_a_machine_by_the_form(visit: Visit, database: Da
     built = ola.post("/collections/news/pool", machine="llm", showing="random", confirmed="y", **asked)
     assert built.status_code == 303
     told = words(ola.get("/collections/news/pool"))
-    assert "The machine “llm” has no grade for 24 of the 64 documents from which was drawn." in told
+    assert "The machine “llm” has no grade for 24 of the 64 documents that could be drawn." in told
     assert "sample for estimates documents in total 34; machine llm; depth 30; judged whole to depth 2" in told
     plan = ola.get("/collections/news/pool/plan?strategy=sample&amount=40&machine=llm&depth=30&half_width=0.1")
     assert "Documents for ±0.1" in words(plan)

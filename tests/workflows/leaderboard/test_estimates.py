@@ -278,7 +278,7 @@ def test_another_machine_that_lacks_documents_is_named(session: Session) -> None
     assert report.machine == "other"
     by, lacks = sentences(report)
     assert by.startswith("The sample was not drawn by the labels of “other”, so that no hash shows")
-    assert lacks.startswith("The machine “other” has no grade for 24 of the documents from which was drawn")
+    assert lacks.startswith("The machine “other” has no grade for 24 of the documents that could be drawn")
     whole = estimated(session)
     assert {row.people for row in report.rows} == {row.people for row in whole.rows}
 

@@ -84,7 +84,7 @@ def test_documents_without_a_label_are_strata_of_their_own(session: Session) -> 
     sampled_news(session, labelled=DOCNOS[:20])
     [notice] = draw(session, 30).notices
     assert str(notice) == (
-        "The machine “llm” has no grade for 24 of the 64 documents from which was drawn. They are strata of their own, "
+        "The machine “llm” has no grade for 24 of the 64 documents that could be drawn. They are strata of their own, "
         "estimated from people's judgements alone."
     )
     without = [one["number"] for one in newest(session).parameters["layout"] if one.get("grade", 0) is None]
