@@ -38,7 +38,7 @@ def work_saved(judged: JudgedRankings, setting: Setting) -> Values:
     rows = judged.at_least(setting.relevant_from)
     wanted = np.rint(setting.level * rows.existing).astype(np.intp)
     reached = (rows.nth == np.maximum(wanted, 1)[rows.ranking]) & (wanted > 0)[rows.ranking]
-    documents = _documents(judged)
+    documents = _length(judged)
     values = np.zeros(rows.existing.size)
     of = rows.ranking[reached]
     values[of] = (documents[of] - rows.rank[reached]) / documents[of] - (1 - setting.level)
@@ -54,8 +54,7 @@ def normalised_area(judged: JudgedRankings, setting: Setting) -> Values:
     et al., CLEF 2017.
     """
     rows = judged.at_least(setting.relevant_from)
-    length = np.maximum(_documents(judged), judged.retrieved)  # longer with documents that are not judged
-    found_for = (length[rows.ranking] - rows.rank + 0.5).astype(np.float64)
+    found_for = (_length(judged)[rows.ranking] - rows.rank + 0.5).astype(np.float64)
     return share(
         sum_each(rows.ranking, found_for, rows.existing.size),
         rows.existing * _documents(judged) - rows.existing**2 / 2,
@@ -105,6 +104,12 @@ def loss(judged: JudgedRankings, setting: Setting) -> Values:
     From 0, which is best. CLEF's script: loss_er. Cormack and Grossman, SIGIR 2016.
     """
     return loss_of_effort(judged, setting) + loss_of_recall(judged, setting)
+
+
+def _length(judged: JudgedRankings) -> Values:
+    """Of each ranking: N, or how many documents were retrieved, if that is more because some are not judged."""
+    length: Values = np.maximum(_documents(judged), judged.retrieved)
+    return length
 
 
 def _documents(judged: JudgedRankings) -> Values:

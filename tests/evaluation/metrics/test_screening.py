@@ -75,6 +75,8 @@ def test_documents_that_are_not_judged_lengthen_the_order() -> None:
     # The third document is the only relevant one of two: it is below the curve from rank 3 to 4.
     assert value("norm_area", [8, 9, 1, 2], {1: 1, 2: 0}) == pytest.approx(1.5 / 1.5)
     assert value("norm_area", [8, 9, 7, 1], {1: 1, 2: 0}) == pytest.approx(0.5 / 1.5)
+    # Half is found after three of four documents, where sampling finds it after two.
+    assert value("WSS@0.5", [8, 9, 1, 2], {1: 1, 2: 1}) == pytest.approx(-0.25)
 
 
 def test_the_name_tar_stands_for_the_measures_of_the_task() -> None:

@@ -542,7 +542,11 @@ def test_a_lease_that_ran_out_is_no_reason_to_choose(database: Database) -> None
     ("version", "error", "sentence"),
     [
         (9, NotFoundError, "There is no version 9 of the pool."),
-        (1, ConflictError, "Version 1 was built by the strategy depth, which does not choose by judgements."),
+        (
+            1,
+            ConflictError,
+            "Version 1 was built by the strategy depth, which neither chooses by judgements nor draws a sample",
+        ),
         (None, NotFoundError, "No version of this pool was built by an adaptive strategy."),
     ],
 )
