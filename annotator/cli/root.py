@@ -74,7 +74,7 @@ NOUNS: Mapping[str, Noun] = {
     "agreement": Noun("annotator.cli.agreement.agreement", "Agreement of the judges beyond chance."),
     "disagreements": Noun("annotator.cli.agreement.disagreements", "Documents on which judges differ, worst first."),
     "judges": Noun(
-        "annotator.cli.agreement.judge_quality", "Judges' work: pace, leniency, answers, drift, hours; machine judges."
+        "annotator.cli.agreement.judge_quality", "Judges' work: pace, leniency, drift, hours; machine judges."
     ),
     "adjudication": Noun(
         "annotator.cli.agreement.disagreements",

@@ -53,6 +53,7 @@ class ExportForm(Form):
     )
     judge = StringField(
         lazy_gettext("Judge"),
+        id="judge-of-labels",  # the form of imports has a judge, too
         description=lazy_gettext("Only for labels with confidence: whose they are; empty for the only machine judge."),
         render_kw={"autocomplete": "off", "autocapitalize": "none"},
     )

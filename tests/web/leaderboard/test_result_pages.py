@@ -201,7 +201,7 @@ def test_every_judgement_goes_out_as_csv_and_as_json_lines(visit: Visit, judged:
     assert (configuration.mimetype, configuration.text.startswith("<View>")) == ("application/xml", True)
     assert ola.get(f"{judged}/judgements/file?format=xml").status_code == 422
     page = ola.get(f"{judged}/judgements").text
-    assert page.count('name="format"') == 5
+    assert page.count('name="format"') == 6
 
 
 def test_a_run_whose_tag_is_a_formula_is_text_in_the_csv(visit: Visit, database: Database) -> None:
