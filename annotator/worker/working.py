@@ -5,7 +5,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
@@ -269,6 +269,8 @@ class Indexing:
     """Indexes some documents per step while there are any, then polls at intervals.
 
     A complete look reads every document: after the first it looks again when texts were imported, or after an hour.
+    With an index in a folder it looks whenever the database has changed, since texts that are fetched, copied or
+    restored are then left to it, too.
     """
 
     def __init__(self, database: Database) -> None:
@@ -278,6 +280,7 @@ class Indexing:
         self._next_look = self._next_complete_look = time.monotonic()
         self._import = 0  # the entry of the last one in the audit log
         self._is_tuned = False
+        self._seen: Hashable = None  # the state of the database before the last complete look
 
     def look_again(self) -> None:
         """Restart from the first document at the next step if there was an import, as by a job."""
@@ -305,7 +308,7 @@ class Indexing:
         return False
 
     def _mend(self) -> None:
-        """Make an index that cannot be read anew, and read all documents."""
+        """Replace an index that cannot be read, and index all documents again."""
         with self._database.reading() as session:
             if search.has_usable_index(session):
                 return
@@ -315,10 +318,12 @@ class Indexing:
         self._after, self._next_complete_look, self._is_tuned = 0, time.monotonic(), False
 
     def _is_due(self) -> bool:
+        state = self._database.state()
         with self._database.reading() as session:
             entry = search.import_after(session, self._import)
-        is_due = entry is not None or time.monotonic() >= self._next_complete_look
-        self._import = entry or self._import
+            has_changed = search.folder_of(session) is not None and (state is None or state != self._seen)
+        is_due = entry is not None or has_changed or time.monotonic() >= self._next_complete_look
+        self._import, self._seen = entry or self._import, state
         return is_due
 
     def _indexed(self) -> bool:

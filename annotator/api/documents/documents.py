@@ -1,5 +1,7 @@
 """Documents: import texts, list pooled documents without a text, return one document."""
 
+from contextlib import suppress
+
 from marshmallow import Schema, fields
 
 from annotator.api.collections.audit import note
@@ -7,6 +9,7 @@ from annotator.api.site.access import ORGANISE, READ
 from annotator.api.site.door import Call, Gives, Takes, operation, resource_of
 from annotator.api.site.jobs_asked import MOST_AT_ONCE
 from annotator.api.site.values import Text, input_format
+from annotator.errors import BusyError
 from annotator.evaluation.formats.input_formats import Holds
 from annotator.files import InputFile
 from annotator.web.site.background import report_reading, work
@@ -81,7 +84,9 @@ def import_documents(call: Call) -> object:
         stored = documents.import_documents(session, call.slug, read, at=now(), index_at_once=at_once)
         note(session, "documents.import", call.slug, subject=call.query["name"], details=vars(stored))
     if not at_once and not dry_run and work() is None:
-        sum(search.index_rest(database()))
+        # The texts are stored: what another process keeps from the index is left to the worker.
+        with suppress(BusyError):
+            sum(search.index_rest(database()))
     return stored
 
 

@@ -13,6 +13,7 @@ from annotator.cli.site.installation import Installation, note, on_installation
 from annotator.cli.site.options import dry_run_option, show_outcome
 from annotator.cli.site.progress import steps_shown, watched
 from annotator.cli.site.tables import JSON, Cell, format_option, show_rows, show_values
+from annotator.errors import BusyError
 from annotator.evaluation.formats.input_formats import Holds
 from annotator.workflows.documents import documents, search, search_adding, source_search
 from annotator.workflows.documents.search import FoundDocument
@@ -65,9 +66,7 @@ def import_files(
     show_outcome(counts, dry_run=dry_run)
     if dry_run:
         return
-    with steps_shown("Indexing", done.added + done.filled + done.changed) as show:
-        for indexed in search.index_rest(installation.database):
-            show(indexed)
+    _index_rest(installation, done.added + done.filled + done.changed)
 
 
 @command.group("missing")
@@ -197,7 +196,18 @@ def index(installation: Installation, slug: str) -> None:
     """Rebuild the search index of a collection; imports keep it up to date by themselves."""
     with installation.database.transaction() as session:
         count = documents.index_collection(session, slug)
+    _index_rest(installation, count)
     click.echo(f"Documents indexed: {count}.", err=True)
+
+
+def _index_rest(installation: Installation, count: int) -> None:
+    """Index what is not indexed yet; when something else writes to the index, a worker goes on with it."""
+    try:
+        with steps_shown("Indexing", count) as show:
+            for indexed in search.index_rest(installation.database):
+                show(indexed)
+    except BusyError as busy:
+        click.echo(f"warning: {busy}", err=True)
 
 
 def _line(hit: FoundDocument, topic: str | None) -> list[Cell]:

@@ -45,7 +45,7 @@ from annotator.storage.documents.search_conditions import (
     has_any,
     has_phrase,
 )
-from annotator.storage.documents.searchable import folder_of
+from annotator.storage.documents.searchable import folder_of as folder_of
 from annotator.storage.judging.leases import Decision
 from annotator.storage.site.epoch import current_epoch
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import tantivy
-from build import SLUG, news
+from build import LIMIT, SLUG, news
 from hypothesis import given, settings
 from thorough import examples
 from workflows.documents.test_index_repair import found, imported
@@ -17,6 +17,7 @@ from workflows.documents.test_search import found as found_in
 from annotator.errors import BusyError, InvalidValueError
 from annotator.evaluation.search.search_query import parse_query
 from annotator.evaluation.search.search_text import indexed_words
+from annotator.files import InputFile
 from annotator.storage import Database
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.documents.documents import document_ids
@@ -149,6 +150,21 @@ def test_the_index_of_a_collection_is_built_again(site: Database) -> None:
     assert site.read(search.count_not_indexed, SLUG) == 2
     work(site)
     assert found(site, "cat OR dog") == ["a", "b"]
+
+
+def test_texts_that_come_without_an_import_are_indexed_at_the_next_look(site: Database) -> None:
+    imported(site, {"a": "cat"})
+    indexing = Indexing(site)
+    while indexing.step():
+        pass
+    # As a source, a copy or a restore does.
+    read = documents.read_documents([InputFile("d.tsv", b"b\tcat\n")], fields={}, unpacked_limit=LIMIT)
+    with site.transaction() as session:
+        documents.import_documents(session, SLUG, read)
+    indexing.look_again()
+    while indexing.step():
+        pass
+    assert found(site, "cat") == ["a", "b"]
 
 
 @pytest.mark.parametrize("damage", ["deleted", "damaged"])
