@@ -15,21 +15,16 @@ DECIMAL = re.compile(rb"\+?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
 def is_judge_file(head: bytes) -> bool:
-    """Whether every line has six columns, the fifth from 0 to 1, and grades in the fourth.
+    """Whether most lines have six columns, the fifth from 0 to 1, and some grade is repeated in a topic.
 
-    A run has ranks there, of which each is once in a topic; the end of the last line may be missing.
+    A run has ranks in the column of the grades, each once in a topic. Lines that do not fit are mistakes, to be named
+    with their numbers. The end of the last line may be missing.
     """
-    seen: set[tuple[bytes, bytes]] = set()
-    repeated = False
     lines = [line for line in head.split(b"\n") if line.strip() and not line.startswith(b"#")]
-    for line in lines if head.endswith(b"\n") else lines[:-1] or lines:
-        words = line.split()
-        if len(words) != JUDGE_COLUMNS or confidence_of(words[CONFIDENCE]) is None:
-            return False
-        of_line = (words[0], words[GRADE])
-        repeated |= of_line in seen
-        seen.add(of_line)
-    return repeated
+    whole = [line.split() for line in (lines if head.endswith(b"\n") else lines[:-1] or lines)]
+    fitting = [words for words in whole if len(words) == JUDGE_COLUMNS and confidence_of(words[CONFIDENCE]) is not None]
+    is_repeated = len({(words[0], words[GRADE]) for words in fitting}) < len(fitting)
+    return is_repeated and 2 * len(fitting) > len(whole)
 
 
 def confidence_of(written: bytes) -> float | None:

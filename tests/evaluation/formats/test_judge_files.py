@@ -19,8 +19,10 @@ from annotator.evaluation.formats.judge_files import confidence_of, is_judge_fil
         (b"1 Q0 a 0 -1 run\n1 Q0 b 0 -2 run\n", False),
         (b"1 0 a 1\n1 0 b 1\n", False),
         (b"", False),
+        (b"1 Q0 a 2 0.9 bot\n1 Q0 b 0 7 bot\n1 Q0 c 2 1 bot\n", True),
+        (b"1 Q0 a 2 0.9 bot\n1 Q0 b 2 0.9 bot\n1 0 c 1\n1 0 d 1\n", False),
     ],
-    ids=["grades", "any blanks, the last line cut off", "ranks", "scores", "below 0", "qrels", "nothing"],
+    ids=["grades", "blanks", "ranks", "scores", "below 0", "qrels", "nothing", "a mistake", "half of the lines"],
 )
 def test_a_judge_file_is_told_from_a_run(head: bytes, is_one: bool) -> None:  # noqa: FBT001 - a case
     assert is_judge_file(head) is is_one
