@@ -200,9 +200,9 @@ def store_judgements(
     """Store valid labels as the judgements of `judge`; a new judge gets an account that cannot sign in.
 
     Pairs outside the pool join it, with this import as their contribution; those of a machine are stored without
-    joining it, unless they are to be added. A label that differs from the judge's
-    current one replaces it; importing the same file again changes nothing. Documents with the same text get the label
-    too, unless the judge has given them another. With `machine` the judge is a machine: its labels do not count towards
+    joining it, unless they are to be added. A label that differs from the judge's current one replaces it; importing
+    the same file again changes nothing. Documents with the same text get the label too, unless the judge has given them
+    another. With `machine` the judge is a machine: its labels do not count towards
     the judgements wanted, and those outside the scale are stored as “cannot judge”. Raises `ConflictError` when the
     judge is of another kind or a person who is no member, and `FileRefusedError` for documents on which that judge
     decides as an adjudicator.
@@ -212,18 +212,24 @@ def store_judgements(
     _check_still_fitting(session, collection.id, checked)
     user = find_or_add_labeller(session, judge, machine, added_at)
     refuse_person_elsewhere(session, collection.id, user)
-    outside = len(checked.outside)
     label_file = _new_file(session, collection.id, user.id, checked, added_at)
     if label_file is None:
-        return JudgementImport(0, 0, checked.count, checked.unjudged, pooled=0, outside=outside)
+        return JudgementImport(0, 0, checked.count, checked.unjudged, pooled=0, outside=len(checked.outside))
     if user.kind == UserKind.MACHINE:
         return _store_labels(session, collection, user, checked, label_file)
+    return _store_of_person(session, collection, user, checked, added_at)
+
+
+def _store_of_person(
+    session: Session, collection: Collection, user: User, checked: CheckedJudgements, added_at: datetime
+) -> JudgementImport:
+    """Store the labels of a person as judgements, and pool the documents that are not in the pool."""
     pairs = _pairs(session, collection.id, checked)
     _refuse_decided(session, collection.id, user, checked, pairs)
     items = checked.seen.items
     strangers = sorted(set(pairs) - items.keys())
     if strangers:
-        items = {**items, **_pool(session, collection, strangers, checked, judge, added_at)}
+        items = {**items, **_pool(session, collection, strangers, checked, user.name, added_at)}
     labels = _labels(
         f"{OF_A_FILE}{collection.id}-{user.id}-{checked.checksum[:24]}", checked, [items[one] for one in pairs]
     )
@@ -235,7 +241,7 @@ def store_judgements(
         known=len(labels) - added - changed,
         unjudged=checked.unjudged,
         pooled=len(strangers),
-        outside=outside,
+        outside=len(checked.outside),
     )
 
 
