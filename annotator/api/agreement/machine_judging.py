@@ -157,7 +157,7 @@ class RunBody(Schema):
     tried = whole(
         load_default=None,
         allow_none=True,
-        metadata={"description": "Only so many documents, first those that people have graded; null: all."},
+        metadata={"description": "The number of documents, first those that people have graded; null: all."},
     )
     seed = whole(load_default=machine_runs.USUAL_SEED, metadata={"description": "Draws those documents."})
     most_tokens = whole(load_default=None, allow_none=True, metadata=MOST_TOKENS)
@@ -178,9 +178,9 @@ class EstimateAnswer(Schema):
     without_text = fields.Integer(required=True, metadata={"description": "Documents that are left out."})
     requests = fields.Integer(required=True, metadata={"description": "Requests that would be sent."})
     stored = fields.Integer(required=True, metadata={"description": "Those whose responses are stored."})
-    tokens_sent = fields.Integer(required=True, attribute="tokens.sent", metadata={"description": "About so many."})
+    tokens_sent = fields.Integer(required=True, attribute="tokens.sent", metadata={"description": "An estimate."})
     tokens_received = fields.Integer(
-        required=True, attribute="tokens.received", metadata={"description": "At most so many."}
+        required=True, attribute="tokens.received", metadata={"description": "The most that it can be."}
     )
     cost = fields.Float(required=True, allow_none=True, metadata={"description": "At most about; null: no prices."})
     sampled = fields.Integer(

@@ -5,7 +5,7 @@ each grade shows how people grade those, q_ij. Weighted kappa is 1 - D / E with 
 p_i r_j v_ij, where v_ij is the weight of disagreement and r_j = sum of p_i q_ij the share of people's grade j. Its
 derivative by q_ij is p_i h_ij with h_ij = (c_j D / E - v_ij) / E and c_j = sum of p_i v_ij, so that by the delta method
 its variance is the sum of p_i^2 s_i^2 (1 / n_i - 1 / N_i), where s_i^2 is the variance of h_ij over people's grades of
-the documents with grade i, of which there are N_i. It is least for n_i in proportion to p_i s_i (Neyman 1934), and then
+the N_i documents with grade i. It is least for n_i in proportion to p_i s_i (Neyman 1934), and then
 n = (sum of p_i s_i)^2 / ((e / z)^2 + (sum of p_i s_i^2) / N) for kappa within e.
 """
 

@@ -1,8 +1,8 @@
 """What a machine judge does to the ranking of runs: rank correlation at the top, and significant differences.
 
-Kendall's tau over all runs is high where many bad runs are told from good ones; between the best runs, where it
-matters, a machine may order them as it likes (Otero, Parapar and Barreiro 2025). So tau is also taken over the best
-runs by people, and the pairs of runs that differ significantly by the machine are compared with those by people.
+Kendall's tau over all runs is high where the machine separates many bad runs from good ones; yet it may order the best
+runs, which matter, in any way (Otero, Parapar and Barreiro 2025). So tau is also taken over the best runs by people,
+and the pairs of runs that differ significantly by the machine are compared with those by people.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ from annotator.evaluation.significance.comparisons import paired_tests
 from annotator.evaluation.significance.rank_correlation import kendall_tau_b, places
 
 TOPS = (10, 15)  # numbers of the best runs over which tau is taken
-TOP_SHARE = 4  # one run of so many is in the top
+TOP_SHARE = 4  # one run in four is in the top
 LEAST_NAME = 3  # characters of a model's name that is looked for in what runs declare
 
 

@@ -55,7 +55,7 @@ class OwnWork:
         return known
 
     def items_under(self, seconds: float) -> set[int]:
-        """The items that took less than so many seconds."""
+        """The items that took less than this number of seconds."""
         return set(self.first.item[self.first.seconds < seconds].tolist())
 
     def streaks(self, below: float, characters: Mapping[int, int], least_length: int) -> list[Streak]:

@@ -179,10 +179,10 @@ def _ratios(
 def _covariances(topics: Sequence[SampledTopic], influences: Sequence[Values]) -> list[Values]:
     """Estimate the covariance of each topic's totals by the draw, from values of the sample (variables, sample).
 
-    A stratum of which one document was drawn has the variance of the alike strata of all topics, about their common
-    mean. That is too large rather than too small, by what the topics differ. Joined with its neighbours, which the
-    machine or the rank tell apart from it, it would be too large by far more. Only strata of a label with one document
-    in all topics are joined.
+    Where one document of a stratum was drawn, its variance is estimated from the strata with the same label in all
+    topics, about their common mean: too large rather than too small, by the differences between topics. Joined with a
+    neighbour of other ranks or of another machine's grade, it would be overestimated far more; so only labels with one
+    document in all topics are joined.
     """
     alone = {label for topic in topics for label in topic.uncertain[topic.sampled[topic.uncertain] == 1].tolist()}
     of_label = {label: spread for label in alone if (spread := _spread(topics, influences, label)) is not None}

@@ -102,7 +102,7 @@ class Estimates:
 
     `people` and `machine` are None without a machine. `unsampled` are the indices of topics with a stratum that has no
     judged document; `undefined` those whose sample has no document of any value, for a measure with a denominator, and
-    `without_variance` those of which a single document was drawn: with such a topic there is no interval of the draw.
+    `without_variance` those with a single document drawn: with such a topic there is no interval of the draw.
     """
 
     together: MeanEstimates

@@ -1,4 +1,4 @@
-"""How many documents must people judge, and of which strata, for an interval of a given width.
+"""The number of documents that people must judge in each stratum for an interval of a given width.
 
 A cell is a stratum of one topic. The error of a mean over topics follows from the size of each cell, the standard
 deviation in it of what a document adds to the measure, and how many of its documents are drawn (Cochran 1977, 5.5).
@@ -43,7 +43,7 @@ class Cells:
         return np.maximum(self.taken, np.minimum(self.sizes, 1))
 
     def error(self, drawn: Counts) -> float:
-        """The standard error of the mean over topics when so many documents of each cell are drawn, at least one."""
+        """The standard error of the mean over topics, given the number of documents drawn from each cell."""
         variance = self.deviations**2 * self.sizes * (self.sizes / np.maximum(drawn, 1) - 1)
         return float(np.sqrt(np.maximum(variance, 0).sum())) / self.topics
 

@@ -77,7 +77,7 @@ class Ceiling:
             raise InvalidValueError("A ceiling in money needs the prices of this machine judge.")
 
     def allows(self, tokens: Tokens, prices: Prices) -> bool:
-        """Whether so many tokens are within it."""
+        """Whether this number of tokens is within it."""
         cost = prices.cost(tokens)
         within_tokens = self.tokens is None or tokens.total <= self.tokens
         return within_tokens and (self.cost is None or cost is None or cost <= self.cost)

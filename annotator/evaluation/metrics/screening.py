@@ -16,7 +16,7 @@ DIGITS = 9
 
 
 def last_relevant(judged: JudgedRankings, setting: Setting) -> Values:
-    """The rank of the last relevant document: so many documents are screened until all are found.
+    """The rank of the last relevant document: the number of documents to screen until all are found.
 
     Of the relevant documents that were retrieved; otherwise 0. Less is better; its mean over topics is reported.
     Unjudged documents count as not relevant. CLEF's script: last_rel. Kanoulas et al., CLEF 2017.

@@ -113,7 +113,7 @@ class OpenStratum:
     deviation: float  # the standard deviation of what a document adds to DCG, over all runs
 
     def drawn(self, count: int) -> Stratum:
-        """Return the stratum with so many documents drawn."""
+        """Return the stratum with this number of documents drawn."""
         return Stratum(self.number, count / max(self.documents.size, 1), self.documents, count)
 
 

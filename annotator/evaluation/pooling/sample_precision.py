@@ -149,7 +149,7 @@ def _means(values: Values, topic: SampledTopic) -> Values:
 
 @dataclass(frozen=True)
 class Correlation:
-    """The correlation of a machine's grades with people's: of so many judged documents, or assumed with 0."""
+    """The correlation of a machine's grades with people's, and from how many judged documents; 0 if it is assumed."""
 
     value: float
     judged: int

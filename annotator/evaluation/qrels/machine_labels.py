@@ -290,7 +290,7 @@ class LabelChanges:
 
 
 def changes_of(before: Iterable[StoredPart], part: StoredPart, pooled: Collection[int]) -> LabelChanges:
-    """Compare packed labels with those of the parts before them, of which the last counts."""
+    """Compare packed labels with the earlier parts; of several earlier labels of a document the last one counts."""
     new = _Part.of(part)
     is_pooled = np.isin(new.documents, np.fromiter(pooled, np.int64, len(pooled)))
     others = np.flatnonzero(~is_pooled)

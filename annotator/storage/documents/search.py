@@ -126,7 +126,7 @@ def find_words(session: Session, collection_id: int, wanted: SearchCondition, *,
 def _found_in_folder(
     session: Session, folder: "SearchFolder", collection_id: int, wanted: SearchCondition, first: int, most: int
 ) -> FoundTexts:
-    """The same of the folder, without hits of texts that were replaced or deleted since they were indexed."""
+    """Search the index in a folder, without hits of texts that were replaced or deleted since they were indexed."""
     total, ids = folder.find(collection_id, wanted.wanted, first=first, most=most)
     present = searchable_among(session, ids)
     texts = _texts(session, [id_ for id_ in ids if id_ in present])

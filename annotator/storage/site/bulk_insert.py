@@ -39,7 +39,7 @@ def ids_as_rows(session: Session, ids: Iterable[int]) -> Select[tuple[int]]:
 
 
 def among(session: Session, column: InstrumentedAttribute[int], ids: Iterable[int]) -> ColumnElement[bool]:
-    """Condition: the column is one of these ids, thousands of which PostgreSQL would take for most of the table."""
+    """Condition: the column is one of these ids. Given thousands as values, PostgreSQL would scan the whole table."""
     listed = list(ids)
     is_postgresql = session.get_bind().dialect.name == "postgresql"
     return column.in_(ids_as_rows(session, listed) if is_postgresql else listed)

@@ -125,7 +125,7 @@ class RunForm(Form):
         description=lazy_gettext("All documents that runs have up to it, pooled or not. Empty: pooled documents."),
     )
     tried = WholeNumberField(
-        lazy_gettext("Only so many documents"),
+        lazy_gettext("Number of documents"),
         [Optional()],
         description=lazy_gettext("To try the prompt: first those that people have graded. Empty: all."),
     )

@@ -87,7 +87,7 @@ class Part:
         return failures >= ENOUGH_FAILURES and not self.fresh
 
     def settled(self) -> list[AskedDocument]:
-        """The first documents of which each has all responses, or has failed."""
+        """The documents before the first one that still lacks a response and has not failed."""
         for place, one in enumerate(self.documents):
             if one.error is None and not all(digest in self.responses for digest in one.digests):
                 return self.documents[:place]

@@ -28,7 +28,7 @@ from annotator.workflows.judging.machine_labels import add_labels, machine_label
 
 # While the endpoint gives nothing at all; after the last one the run stops.
 PAUSES = tuple(timedelta(seconds=seconds) for seconds in (5, 15, 60, 300, 600, 600))
-# Between the attempts at a document while others succeed, after the last of which it is given up.
+# Pauses between the attempts at a document while others succeed; after the last attempt it is given up.
 DOCUMENT_PAUSES = tuple(timedelta(seconds=seconds) for seconds in (10, 60, 600))
 REASONS: Mapping[NoGrade, Sentence] = {
     NoGrade.EMPTY: Sentence("The response is empty."),

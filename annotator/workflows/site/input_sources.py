@@ -160,7 +160,7 @@ def values_of_record(record: Any) -> dict[str, object]:  # noqa: ANN401 - a name
     return values
 
 
-def _line(record: Any) -> bytes:  # noqa: ANN401 - likewise
+def _line(record: Any) -> bytes:  # noqa: ANN401 - JSON of any type
     return json.dumps(values_of_record(record), ensure_ascii=False).encode() + b"\n"
 
 
