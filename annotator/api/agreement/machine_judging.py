@@ -49,9 +49,9 @@ class SettingsBody(Schema):
     samples = whole(load_default=USUAL.samples, metadata={"description": "Responses for each document, which vote."})
     temperature = fields.Float(load_default=USUAL.temperature, metadata={"description": "From 0 to 2."})
     text_tokens = whole(
-        load_default=USUAL.text_tokens, metadata={"description": "The most tokens of a document's text, about."}
+        load_default=USUAL.text_tokens, metadata={"description": "Approximate token limit of a document's text."}
     )
-    answer_tokens = whole(load_default=USUAL.answer_tokens, metadata={"description": "The most tokens of a response."})
+    answer_tokens = whole(load_default=USUAL.answer_tokens, metadata={"description": "Token limit of a response."})
     wants_probabilities = fields.Boolean(
         load_default=False, metadata={"description": "Whether the probabilities of the grades are requested."}
     )

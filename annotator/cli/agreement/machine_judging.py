@@ -41,8 +41,8 @@ def machine() -> None:
 @click.option("--built-in", type=click.Choice(built_in_names()), help="A prompt that is built in, in place of a file.")
 @click.option("--samples", type=int, metavar="N", help="Responses for each document, which vote. [1]")
 @click.option("--temperature", type=float, metavar="T", help="From 0 to 2; above 0 for several samples. [0]")
-@click.option("--text-tokens", type=int, metavar="N", help="The most tokens of a document's text, about. [4000]")
-@click.option("--answer-tokens", type=int, metavar="N", help="The most tokens of a response. [100]")
+@click.option("--text-tokens", type=int, metavar="N", help="Approximate token limit of a document's text. [4000]")
+@click.option("--answer-tokens", type=int, metavar="N", help="Token limit of a response. [100]")
 @click.option(
     "--probabilities/--no-probabilities", "wants_probabilities", default=None, help="Request those of the grades."
 )

@@ -64,7 +64,7 @@ class Prices:
 
 @dataclass(frozen=True)
 class Ceiling:
-    """The most tokens that a run may use, and the most that it may cost; None: no limit."""
+    """The limits of the tokens and of the cost of a run; None: no limit."""
 
     tokens: int | None = None
     cost: float | None = None

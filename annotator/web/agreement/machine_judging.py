@@ -72,8 +72,8 @@ class MachineForm(Form):
         description=lazy_gettext("Several vote; ties go to the lower grade."),
     )
     temperature = NumberField(lazy_gettext("Temperature"), [InputRequired()])
-    text_tokens = WholeNumberField(lazy_gettext("The most tokens of a text"), [InputRequired()])
-    answer_tokens = WholeNumberField(lazy_gettext("The most tokens of a response"), [InputRequired()])
+    text_tokens = WholeNumberField(lazy_gettext("Token limit of a text"), [InputRequired()])
+    answer_tokens = WholeNumberField(lazy_gettext("Token limit of a response"), [InputRequired()])
     wants_probabilities = BooleanField(lazy_gettext("Request the probabilities of the grades"))
     parallel = WholeNumberField(lazy_gettext("Requests at the same time"), [InputRequired()])
     price_sent = NumberField(lazy_gettext("Price of a million tokens sent"), [Optional()])
@@ -129,8 +129,8 @@ class RunForm(Form):
         [Optional()],
         description=lazy_gettext("To try the prompt: first those that people have graded. Empty: all."),
     )
-    most_tokens = WholeNumberField(lazy_gettext("The most tokens"), [Optional()])
-    most_cost = NumberField(lazy_gettext("The most that it may cost"), [Optional()])
+    most_tokens = WholeNumberField(lazy_gettext("Token limit"), [Optional()])
+    most_cost = NumberField(lazy_gettext("Cost limit"), [Optional()])
 
     def wanted(self) -> RunRequest:
         """The run that is asked for."""

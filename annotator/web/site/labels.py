@@ -144,7 +144,7 @@ RECOMMENDED_STRATEGIES: Mapping[str, str] = {
         "For the most relevant documents per hour: chosen while judging, from the runs that find them."
     ),
     "sample": lazy_gettext(
-        "For few judgements beside a machine's labels: drawn at random, so that scores have honest intervals."
+        "For few judgements beside a machine's labels: drawn at random, so that scores have valid intervals."
     ),
 }
 
