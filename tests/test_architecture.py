@@ -434,9 +434,9 @@ LIBRARY = (
     "reusability",
     "estimation",
     "costs",
+    "search",
     "pooling",
     "agreement",
-    "search",
     "archives",
     "machine_judging",
 )
