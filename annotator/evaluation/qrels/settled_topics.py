@@ -1,11 +1,12 @@
 """The current opinions of whole topics, settled at once into each topic's grades and lines of the qrels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise, repeat, zip_longest
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from annotator.evaluation.qrels.consensus import Opinions
 from annotator.evaluation.qrels.graded_topic import GradedTopic, grades_of_16_bits, in_file_order
@@ -19,7 +20,7 @@ from annotator.evaluation.qrels.topic_judgements import (
     begins_of,
 )
 
-COLUMNS = 4  # of qrels
+PIECES = 3  # of a line of qrels: topic and iteration, docno, grade
 NOBODY = 0  # the owner of a topic without one
 
 
@@ -48,7 +49,8 @@ class CurrentOpinions:
 
     def graded_in(self, settled: SettledItems) -> list[int]:
         """The topics with a settled grade."""
-        topics: list[int] = np.unique(self.of_items(self.judgements.topic)[settled.has_grade]).tolist()
+        topic = self.of_items(self.judgements.topic)[settled.has_grade]
+        topics: list[int] = topic[begins_of(topic)].tolist()
         return topics
 
     def of_items(self, column: Ids) -> Ids:
@@ -159,31 +161,38 @@ def refused_items(judgements: JudgementColumns, judges: Mapping[int, Judge], *, 
 
 
 def differing_lines(qrels: bytes, current: CurrentOpinions, settled: SettledItems, numbers: Mapping[int, str]) -> int:
-    """Read qrels back and count the fields that are not those of the settled grades; `numbers` is by topic."""
+    """Compare qrels, byte by byte, with the settled grades, and count the pairs of topic and document that differ.
+
+    `numbers` is by topic. Lines that differ only in number or order count as one.
+    """
+    at = 0
+    for expected in _expected_topics(current, settled, numbers):
+        if not qrels.startswith(expected, at):
+            break
+        at += len(expected)
+    else:
+        if at == len(qrels):
+            return 0
+    expected_lines = b"".join(_expected_topics(current, settled, numbers)).splitlines()
+    different = set(expected_lines).symmetric_difference(qrels.splitlines())
+    return max(1, len({line.rpartition(b" ")[0] for line in different}))
+
+
+def _expected_topics(current: CurrentOpinions, settled: SettledItems, numbers: Mapping[int, str]) -> Iterator[bytes]:
+    """The lines of each topic in file order, made line by line and apart from `settled_qrels`, to compare with it."""
     topic = current.of_items(current.judgements.topic)[settled.has_grade]
-    place = current.of_items(current.judgements.place)[settled.has_grade]
-    grades, docnos = settled.grade[settled.has_grade], current.judgements.docnos
+    place = current.of_items(current.judgements.place)[settled.has_grade].tolist()
     starts = np.flatnonzero(begins_of(topic)).tolist()
     spans = dict(zip([numbers[one] for one in topic[starts].tolist()], pairwise([*starts, topic.size]), strict=True))
-    in_order = in_file_order(spans)
-    order = [np.arange(*spans[number]) for number in in_order]
-    places = place[np.concatenate([np.zeros(0, np.intp), *order])].tolist()
-    values = grades[np.concatenate([np.zeros(0, np.intp), *order])].tolist()
-    tails = {grade: b"%d" % grade for grade in set(values)}
-    expected: tuple[list[bytes], ...] = (
-        [word for number, some in zip(in_order, order, strict=True) for word in repeat(number.encode(), some.size)],
-        [docnos[one] for one in places],
-        [tails[grade] for grade in values],
-    )
-    words = qrels.split()
-    written = (words[::COLUMNS], words[2::COLUMNS], words[3::COLUMNS])
-    return sum(_differing(*columns) for columns in zip(expected, written, strict=True))
-
-
-def _differing(expected: Sequence[bytes], written: Sequence[bytes]) -> int:
-    if expected == written:
-        return 0
-    return sum(one != other for one, other in zip_longest(expected, written))
+    grades = settled.grade[settled.has_grade].tolist()
+    ends = {grade: b" %d\n" % grade for grade in set(grades)}
+    docnos = current.judgements.docnos
+    for number in in_file_order(spans):
+        start, end = spans[number]
+        pieces = [b"%s 0 " % number.encode(), b"", b""] * (end - start)
+        pieces[1::PIECES] = [docnos[one] for one in place[start:end]]
+        pieces[2::PIECES] = [ends[grade] for grade in grades[start:end]]
+        yield b"".join(pieces)
 
 
 def line_columns(
@@ -206,39 +215,81 @@ def graded_topics(
 
     Raises `InvalidValueError` for a grade that 16 bits cannot hold.
     """
-    topic, document, place = map(
-        current.of_items, (current.judgements.topic, current.judgements.document, current.judgements.place)
-    )
-    has_grade = settled.has_grade
-    documents, grades, places = document[has_grade].astype(np.int32), settled.grade[has_grade], place[has_grade]
-    of_16_bits = grades_of_16_bits(grades)
-    ends = np.searchsorted(topic[has_grade], np.array(list(numbers), np.int64), side="right").tolist()
-    starts = np.searchsorted(topic[has_grade], np.array(list(numbers), np.int64)).tolist()
+    topic, document = current.of_items(current.judgements.topic), current.of_items(current.judgements.document)
+    documents = document[settled.has_grade].astype(np.int32)
+    grades = grades_of_16_bits(settled.grade[settled.has_grade])
     judges = _judges_by_topic(current.judgements)
     disputed = _by_topic(topic[settled.is_left_out], document[settled.is_left_out])
-    docnos = current.judgements.docnos
     return {
         id_: GradedTopic(
             documents[start:end],
-            of_16_bits[start:end],
-            _lines(number, [docnos[place] for place in places[start:end].tolist()], grades[start:end].tolist()),
+            grades[start:end],
+            lines,
             frozenset(judges.get(id_, ())),
             frozenset(disputed.get(id_, ())),
         )
+        for id_, (start, end, lines) in _lines_by_topic(current, settled, numbers).items()
+    }
+
+
+def settled_qrels(current: CurrentOpinions, settled: SettledItems, numbers: Mapping[int, str]) -> bytes:
+    """Write the settled grades of these topics, {id: number}, ascending, in the order of `format_qrels`.
+
+    Raises `InvalidValueError` for a grade that 16 bits cannot hold.
+    """
+    lines = {numbers[id_]: lines for id_, (_, _, lines) in _lines_by_topic(current, settled, numbers).items()}
+    return b"".join([lines[number] for number in in_file_order([one for one in lines if lines[one]])])
+
+
+def _lines_by_topic(
+    current: CurrentOpinions, settled: SettledItems, numbers: Mapping[int, str]
+) -> dict[int, tuple[int, int, bytes]]:
+    """Topic → where its settled items begin and end, and their lines of the qrels."""
+    topic, place = current.of_items(current.judgements.topic), current.of_items(current.judgements.place)
+    topics, places = topic[settled.has_grade], place[settled.has_grade]
+    ids = np.array(list(numbers), np.int64)
+    starts, ends = (np.searchsorted(topics, ids, side=side).tolist() for side in ("left", "right"))
+    tails = _tails(grades_of_16_bits(settled.grade[settled.has_grade]))
+    docnos = current.judgements.docnos
+    return {
+        id_: (start, end, _lines(number, _chosen(docnos, places[start:end]), tails[start:end]))
         for (id_, number), start, end in zip(numbers.items(), starts, ends, strict=True)
     }
 
 
-def _lines(number: str, docnos: Sequence[bytes], grades: Sequence[int]) -> bytes:
-    tails = {grade: b" %d\n" % grade for grade in set(grades)}
-    head = f"{number} 0 ".encode()
-    return b"".join(chain.from_iterable(zip(repeat(head), docnos, map(tails.__getitem__, grades), strict=False)))
+def _lines(number: str, docnos: Sequence[bytes], tails: Sequence[bytes]) -> bytes:
+    pieces = [f"{number} 0 ".encode()] * (PIECES * len(docnos))
+    pieces[1::PIECES] = docnos
+    pieces[2::PIECES] = tails
+    return b"".join(pieces)
+
+
+def _tails(grades: NDArray[np.int16]) -> list[bytes]:
+    """The end of the line of each grade."""
+    if not grades.size:
+        return []
+    lowest, highest = int(grades.min()), int(grades.max())
+    ends = np.array([b" %d\n" % grade for grade in range(lowest, highest + 1)], np.object_)
+    of_grades: list[bytes] = ends[grades.astype(np.intp) - lowest].tolist()
+    return of_grades
+
+
+def _chosen(docnos: Sequence[bytes], places: Ids) -> Sequence[bytes]:
+    """The docnos at these places, which ascend."""
+    if places.size and places[-1] - places[0] == places.size - 1:
+        return docnos[int(places[0]) : int(places[-1]) + 1]
+    return [docnos[place] for place in places.tolist()]
 
 
 def _judges_by_topic(judgements: JudgementColumns) -> dict[int, list[int]]:
-    """Topic → its judges."""
-    changes = begins_of(judgements.topic) | begins_of(judgements.judge)
-    return _by_topic(judgements.topic[changes], judgements.judge[changes])
+    """Topic → its judges, ascending."""
+    starts = begins_of(judgements.topic)
+    changes = starts | begins_of(judgements.judge)
+    # Topics by number in their order, as products with ids of their own could exceed 64 bits.
+    number, judge = (np.cumsum(starts) - 1)[changes], judgements.judge[changes]
+    size = int(judge.max(initial=0)) + 1
+    topics, judges = np.divmod(np.unique(number * size + judge), size)
+    return _by_topic(judgements.topic[starts][topics], judges)
 
 
 def _by_topic(topics: Ids, values: Ids) -> dict[int, list[int]]:

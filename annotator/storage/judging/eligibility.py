@@ -54,6 +54,7 @@ OPEN = PoolItem.taken < PoolItem.judgements_wanted
 # Text exactly as in the partial indexes: SQLAlchemy would compare with a value, and the index would not be used.
 FOR_EVERYONE = text("pool_item.for_everyone")
 NOT_FOR_EVERYONE = text("NOT pool_item.for_everyone")
+IS_OVERLAP = text("pool_item.is_overlap")
 DRAWN_COLUMNS = (
     *(PoolItem.id, PoolItem.priority, PoolItem.lot, PoolItem.taken, PoolItem.judgements_wanted),
     *(PoolItem.is_overlap, PoolItem.for_everyone, PoolItem.known_grade),
@@ -236,7 +237,7 @@ def _wanting(owner_id: Any, *, is_second: bool) -> ColumnElement[bool]:  # noqa:
 
 def _wants_second(owner_id: Any) -> ColumnElement[bool]:  # noqa: ANN401 - an id, or the column of it
     """Condition for overlap items of an owned topic that only the owner holds or has judged."""
-    return and_(OPEN, text("pool_item.is_overlap"), ~_in_hands(and_(Assignment.judge_id != owner_id, JUDGES)))
+    return and_(OPEN, IS_OVERLAP, ~_in_hands(and_(Assignment.judge_id != owner_id, JUDGES)))
 
 
 def _is_new_to(judge_id: Any) -> ColumnElement[bool]:  # noqa: ANN401 - an id, or the parameter for it

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, ColumnExpressionArgument, func, select
 from sqlalchemy.orm import Session
 
-from annotator.storage.judging.eligibility import FOR_EVERYONE
+from annotator.storage.judging.eligibility import FOR_EVERYONE, IS_OVERLAP
 from annotator.storage.judging.judge_desk import topic_notes
 from annotator.storage.pools.pools import all_pools
 from annotator.storage.site.bulk_insert import fetch_rows
@@ -57,10 +57,8 @@ def judging_facts(session: Session, collection: Collection) -> dict[str, object]
     tests = count(FOR_EVERYONE, PoolItem.known_grade.is_not(None))
     for_everyone = count(FOR_EVERYONE) - tests
     identical = count(PoolItem.duplicate_of_id.is_not(None))
-    # No index has these alone, and the table holds the items of other collections, too.
-    of_topics = select(func.count()).select_from(PoolItem).join(Topic, Topic.id == PoolItem.topic_id)
-    of_collection = of_topics.where(Topic.collection_id == collection.id, ACCEPTED)
-    overlap = session.scalars(of_collection.where(PoolItem.is_overlap)).one()
+    by_topic = session.execute(select(PoolItem.topic_id, func.count()).where(IS_OVERLAP).group_by(PoolItem.topic_id))
+    overlap = sum(items for topic, items in by_topic if topic in accepted)
     return {
         "mode": collection.judging_mode,
         "judgements_wanted": collection.judgements_wanted,

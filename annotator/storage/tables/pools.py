@@ -81,6 +81,8 @@ class PoolItem(Base):
         partial_index("ix_pool_item_for_everyone", "topic_id", "priority", where="for_everyone"),
         # For second opinions in owned topics.
         partial_index("ix_pool_item_second", "topic_id", "priority", where="is_overlap AND taken < judgements_wanted"),
+        # To count them.
+        partial_index("ix_pool_item_overlap", "topic_id", where="is_overlap"),
         partial_index("ix_pool_item_duplicate_of_id", "duplicate_of_id", where="duplicate_of_id IS NOT NULL"),
         NEVER_REUSED,
     )

@@ -23,15 +23,14 @@ from annotator.evaluation.qrels.consensus import (
     judge_of,
     parse_policy,
 )
-from annotator.evaluation.qrels.graded_topic import qrels_bytes
 from annotator.evaluation.qrels.qrels_format import UNJUDGED, format_qrels, parse_qrels
 from annotator.evaluation.qrels.settled_topics import (
     CurrentOpinions,
     columns_of_grades,
     current_opinions,
     differing_lines,
-    graded_topics,
     line_columns,
+    settled_qrels,
 )
 from annotator.evaluation.qrels.settled_topics import refused_items as refused_among
 from annotator.evaluation.qrels.settling import Rules, SettledItems, rules_of, settle_by_name
@@ -132,7 +131,7 @@ def export_qrels(
     if with_unjudged:
         qrels = format_qrels(_named(state, columns))
     else:
-        qrels = _written(state)
+        qrels = settled_qrels(state.current, state.settled, state.numbers)
         _refuse_difference(differing_lines(qrels, state.current, state.settled, state.numbers))
     if to_keep or with_unjudged or at is not None:
         _compare_with_judgements(state, qrels, with_unjudged=with_unjudged)
@@ -209,6 +208,11 @@ class _State:
         return current_opinions(self.judgements, self.judges, owners, machines=self.machines)
 
     @cached_property
+    def judge_ids(self) -> list[int]:
+        """The ids of the judges with grades."""
+        return self.current.judgements.judges()
+
+    @cached_property
     def settled(self) -> SettledItems:
         return self.current.settle(self.rules)
 
@@ -244,12 +248,6 @@ def _state(session: Session, slug: str, policy: str | None, judge: str | None, a
     if state.judge is not None:
         find_user(session, state.judge)
     return state
-
-
-def _written(state: _State) -> bytes:
-    """The qrels of all judged items."""
-    topics = graded_topics(state.current, state.settled, state.numbers)
-    return qrels_bytes({state.numbers[id_]: topic for id_, topic in topics.items()})
 
 
 def _columns(state: _State, *, with_unjudged: bool) -> tuple[Ids, Ids, Ids]:
@@ -314,7 +312,7 @@ def _about(state: _State, made_at: datetime, *, with_unjudged: bool) -> dict[str
         "judge": state.judge,
         "leaves_out_disputed": collection.leaves_out_disputed,
         "counts_machines": collection.counts_machines,
-        "machines": machine_facts(session, {state.judges[one].name for one in state.current.judgements.judges()}),
+        "machines": machine_facts(session, {state.judges[one].name for one in state.judge_ids}),
         "dropped_topics": sorted(dropped, key=lambda topic: natural_order(topic["number"])),
         "topic_notes": sorted(notes, key=lambda note: (natural_order(note["topic"]), note["judge"])),
         "judging": judging_facts(session, collection),
@@ -333,7 +331,7 @@ def _counts(state: _State, *, with_unjudged: bool) -> dict[str, object]:
         "qrels_lines": lines + (state.unjudged if with_unjudged else 0),
         "lines_by_grade": {str(grade): count for grade, count in by_grade.items()},
         "topics": len(state.current.graded_in(settled)),
-        "judges": len(judgements.judges()),
+        "judges": len(state.judge_ids),
         "judgements": len(judgements.id),
         "unjudged": state.unjudged,
         "could_not_be_judged": len(state.refused),

@@ -40,6 +40,6 @@ def test_wrongly_packed_judgements_are_never_kept(packed: Database) -> None:
 
 
 def test_a_file_that_is_not_what_was_settled_is_refused(packed: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(qrels, "qrels_bytes", lambda _: b"1 0 a 1\n1 0 b 0\n")
+    monkeypatch.setattr(qrels, "settled_qrels", lambda *_: b"1 0 a 1\n1 0 b 0\n")
     with packed.reading() as session, pytest.raises(ExportMismatchError, match="in 1 pairs"):
         export_qrels(session, SLUG, made_at=NOW)
