@@ -12,6 +12,7 @@ from annotator.errors import InvalidValueError, Problems
 from annotator.evaluation.estimation.estimated_measures import estimated_measure
 from annotator.evaluation.estimation.estimates import Differences, Estimates, differences
 from annotator.evaluation.estimation.estimates import estimate as estimate_means
+from annotator.evaluation.estimation.jackknife import Scale, ScoredTopic, is_jackknifed, jackknifed_estimates
 from annotator.evaluation.estimation.sampled_topic import UNKNOWN, FrameRanks, SampledTopic, Values
 from annotator.evaluation.formats.unpacking import read_text
 from annotator.evaluation.metrics.inputs import named
@@ -58,15 +59,25 @@ def estimate(
     `sample` has all documents that could be drawn, with their strata: a file of five columns (prels), or a frame with
     the columns topic, docno, stratum and grade; -1 is for documents that were not drawn. Without strata there is one a
     topic. `machine` are a machine's grades of all these documents, as qrels; runs are as of `evaluate`. Measures are
-    P, R, AP, CG, DCG, nDCG and RBP. Raises `InvalidValueError` for another one, for documents without a grade of the
-    machine, and when nothing can be estimated; `FileRefusedError` for files with problems.
+    P, R, AP, CG, DCG, nDCG and RBP, and without a machine xinfAP and infNDCG. Raises `InvalidValueError` for another
+    one, for documents without a grade of the machine, and when nothing can be estimated; `FileRefusedError` for files
+    with problems.
     """
     wanted = parse_measure(str(measure))
-    how = estimated_measure(wanted, relevant_from)
+    how = None if is_jackknifed(wanted) else estimated_measure(wanted, relevant_from)
+    if how is None and machine is not None:
+        raise InvalidValueError(
+            "%(measure)s is estimated from people's judgements alone: give no machine.", measure=str(wanted)
+        )
     table, lists = _sample_of(sample), lists_by_run(runs)
     labels = None if machine is None else grades_of(machine, "machine")
     built = [_topic(table, place, list(lists.values()), labels, wanted) for place in range(len(table.topics))]
-    found = estimate_means([topic for topic, _ in built], how)
+    if how is None:
+        scale = Scale(relevant_from, best_grade=max(int(table.grades.max(initial=0)), 1))
+        scored = [_scored(table, place, list(lists.values()), topic, wanted) for place, (topic, _) in enumerate(built)]
+        found = jackknifed_estimates(scored, wanted, scale)
+    else:
+        found = estimate_means([topic for topic, _ in built], how)
     if found is None:
         raise InvalidValueError(
             "Nothing can be estimated: every topic has a stratum without a judged document, or a sample without a "
@@ -106,11 +117,32 @@ def _topic(
     entries = slice(int(table.first[place]), int(table.first[place + 1]))
     topic, docnos, grades = table.topics[place], table.docnos[entries], table.grades[entries]
     strata = np.zeros(grades.size, np.intp) if table.strata is None else table.strata[entries].astype(np.intp)
-    empty = np.zeros(0, "S1")
-    rankings = [lists[topic].docnos if topic in lists else empty for lists in runs]
-    ranks = FrameRanks.of(docnos, rankings, None if measure.cutoff is None else int(measure.cutoff))
+    ranks = FrameRanks.of(docnos, _rankings(runs, topic), _depth(measure))
     labels = None if machine is None else _labels(topic, docnos, machine.get(topic, {}))
     return SampledTopic(strata, ranks.ranks, np.where(grades < 0, UNKNOWN, grades), labels), ranks
+
+
+def _scored(
+    table: QrelsTable, place: int, runs: Sequence[Mapping[str, ParsedList]], sampled: SampledTopic, measure: Measure
+) -> ScoredTopic:
+    """Number the documents of a topic, and rank them in each run as deep as the measure looks."""
+    docnos = table.docnos[int(table.first[place]) : int(table.first[place + 1])]
+    rankings = [one[: _depth(measure)] for one in _rankings(runs, table.topics[place])]
+    _, numbers = np.unique(np.concatenate([docnos, *rankings]), return_inverse=True)
+    documents, *ranked = np.split(
+        numbers.astype(np.int32), np.cumsum([docnos.size, *(one.size for one in rankings)])[:-1]
+    )
+    return ScoredTopic(sampled, documents, ranked)
+
+
+def _rankings(runs: Sequence[Mapping[str, ParsedList]], topic: str) -> list[NDArray[np.bytes_]]:
+    """The docnos of each run, best first; none of a run without the topic."""
+    empty = np.zeros(0, "S1")
+    return [lists[topic].docnos if topic in lists else empty for lists in runs]
+
+
+def _depth(measure: Measure) -> int | None:
+    return None if measure.cutoff is None else int(measure.cutoff)
 
 
 def _labels(topic: str, docnos: NDArray[np.bytes_], graded: Mapping[str, int]) -> NDArray[np.int16]:

@@ -50,6 +50,41 @@ def test_a_machine_adds_the_estimate_of_people_alone_and_its_own_score(tmp_path:
     assert together.column("machine") == annotator.evaluate(MACHINE, RUNS, "P@4").column("P@4")
 
 
+@pytest.mark.parametrize("measure", ["xinfAP", "infNDCG@5"])
+def test_measures_that_estimate_by_strata_have_intervals_about_their_scores(measure: str, tmp_path: Path) -> None:
+    sample = prels(tmp_path / "sample.prels")
+    found = annotator.estimate(sample, RUNS, measure)
+    assert found.column("estimate") == pytest.approx(annotator.evaluate(sample, RUNS, measure).column(measure))
+    for run, value, low, high, *_ in found.rows:
+        assert isinstance(low, float), run
+        assert isinstance(high, float), run
+        assert isinstance(value, float), run
+        assert low < value < high
+    assert annotator.estimate(sample, RUNS, "infNDCG@3", relevant_from=2).rows
+    with pytest.raises(AnnotatorError, match="is estimated from people's judgements alone: give no machine"):
+        annotator.estimate(sample, RUNS, measure, machine=MACHINE)
+
+
+def test_the_interval_of_xinfap_is_that_of_leaving_out_each_document() -> None:
+    """By hand: 3 of 6 documents drawn, d1 and d3 relevant, ranked d1 to d6; t of 3 degrees is 3.1824."""
+    grades = {"d1": 1, "d2": -1, "d3": 1, "d4": -1, "d5": 0, "d6": -1}
+    columns = ["topic", "docno", "stratum", "grade"]
+
+    def of(grades: dict[str, int]) -> object:
+        return FRAMES[0](columns, [("1", docno, 1, grade) for docno, grade in grades.items()])
+
+    run = {"one": {"1": {f"d{n}": -float(n) for n in range(1, 7)}}}
+    without = [annotator.evaluate(of({**grades, docno: -1}), run, "xinfAP").rows[0][1] for docno in ("d1", "d3", "d5")]
+    values = [float(value) for value in without if isinstance(value, float)]
+    mean = sum(values) / 3
+    variance = (1 - 3 / 6) * 2 / 3 * sum((value - mean) ** 2 for value in values)
+    _, value, low, high, *_ = annotator.estimate(of(grades), run, "xinfAP").rows[0]
+    assert isinstance(low, float)
+    assert isinstance(high, float)
+    assert (high - low) / 2 == pytest.approx(variance**0.5 * 3.1824463, rel=1e-6)
+    assert value == pytest.approx((low + high) / 2)
+
+
 def test_what_lies_outside_the_frame_is_shown_as_deep_as_the_measure_looks(tmp_path: Path) -> None:
     sample = prels(tmp_path / "sample.prels")
     assert annotator.estimate(sample, RUNS, "P@4").column("outside") == [0, 0]
