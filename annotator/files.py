@@ -55,4 +55,4 @@ def create_for_owner(path: Path) -> BinaryIO:
 
     Raises `FileExistsError` when the file exists.
     """
-    return os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER_ONLY), "wb")
+    return os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, OWNER_ONLY), "w+b")

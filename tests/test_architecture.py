@@ -439,6 +439,7 @@ LIBRARY = (
     "agreement",
     "archives",
     "machine_judging",
+    "publishing",
 )
 BY_FEATURE = dict.fromkeys(("storage", "workflows", "web", "api", "cli"), FEATURES) | {"evaluation": LIBRARY}
 # Folders of a layer that are no features, and why.

@@ -83,6 +83,7 @@ WAYS = {
         "collections export, collections import",
         "Collections.export_archive Collections.import_archive Jobs.job_file",
     ),
+    "publish a kit": Ways("", "collections publish", no_page="A kit is a folder.", no_operation="A kit is a folder."),
     "delete": Ways(
         "deletions.delete",
         "collections remove, topics remove, documents remove, pool remove, judgements remove",

@@ -127,13 +127,16 @@ def write_together(contents: Mapping[str, bytes], *, private: bool = False) -> N
         undo.pop_all()
 
 
-def write_folder(path: str, archive: BinaryIO) -> None:
+def write_folder(path: str, archive: BinaryIO, *, may_be_empty: bool = False) -> None:
     """Write the one folder of a zip archive at this path, complete or not at all.
 
-    Raises `FileNotWrittenError` when that fails, or when there is something at the path already.
+    Raises `FileNotWrittenError` when that fails, or when there is something at the path already, except, with
+    `may_be_empty`, an empty folder.
     """
     target = Path(path).resolve()
-    if target.exists():
+    if may_be_empty:
+        refuse_full_folder(path)
+    elif target.exists():
         raise FileNotWrittenError("“%(file)s” exists and is not replaced.", file=click.format_filename(path))
     aside = _aside(target)
     try:
@@ -145,6 +148,20 @@ def write_folder(path: str, archive: BinaryIO) -> None:
         raise _not_written(path, error) from error
     finally:
         shutil.rmtree(aside, ignore_errors=True)
+
+
+def refuse_full_folder(path: str) -> None:
+    """Raise `FileNotWrittenError` unless a folder can be written here: nothing is there, or an empty folder."""
+    target = Path(path).resolve()
+    try:
+        if not target.exists() or (target.is_dir() and not any(target.iterdir())):
+            return
+    except OSError as error:
+        raise _not_written(path, error) from error
+    template = "The folder “%(file)s” is not empty" if target.is_dir() else "“%(file)s” is no folder"
+    raise FileNotWrittenError(
+        f"{template}, and nothing was written. Name a new or an empty folder.", file=click.format_filename(path)
+    )
 
 
 def _written_aside(undo: ExitStack, path: str, content: bytes, *, private: bool) -> Path:

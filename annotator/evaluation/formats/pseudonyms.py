@@ -24,7 +24,7 @@ def policy_without_names(policy: str, names: Mapping[str, str]) -> str:
 
 def names_somebody(text: str, name: str) -> bool:
     """Whether a text contains a name as a whole word, such as in a file name: `jo_labels.txt`, not `journal`."""
-    return _pattern([name]).search(text) is not None
+    return name_pattern([name]).search(text) is not None
 
 
 def without_names(value: object, names: Mapping[str, str]) -> object:
@@ -32,7 +32,7 @@ def without_names(value: object, names: Mapping[str, str]) -> object:
     if not names:
         return value
     by_key = {name.casefold(): other for name, other in names.items()}
-    return _without(value, _pattern(names), by_key)
+    return _without(value, name_pattern(names), by_key)
 
 
 def without_names_in(values: Mapping[str, object], keys: Iterable[str], names: Mapping[str, str]) -> dict[str, object]:
@@ -40,7 +40,8 @@ def without_names_in(values: Mapping[str, object], keys: Iterable[str], names: M
     return {key: without_names(values[key], names) for key in keys if key in values}
 
 
-def _pattern(names: Iterable[str]) -> re.Pattern[str]:
+def name_pattern(names: Iterable[str]) -> re.Pattern[str]:
+    """A pattern that finds these names as whole words, whatever their case, the longest first."""
     longest_first = sorted(names, key=len, reverse=True)
     return re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, longest_first))})(?![^\W_])", re.IGNORECASE)
 

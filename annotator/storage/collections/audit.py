@@ -70,6 +70,7 @@ ACTIONS: Mapping[str, Action] = {
     "collections.copy": Action(Subject.THING, _numbers("documents")),
     "collections.export": Action(details={"pseudonyms": Kind.FLAG, "format": Kind.CODE}),
     "collections.import": Action(Subject.FREE, _numbers("made")),
+    "collections.publish": Action(details={"version": Kind.NUMBER, "veiled": Kind.FLAG, "texts": Kind.FLAG}),
     "collections.reopen": Action(),
     "collections.restore": Action(),
     "collections.set": Action(

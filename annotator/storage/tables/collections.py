@@ -111,7 +111,8 @@ class Collection(Base):
     # What judges are paid per hour, and the currency; None: not stated.
     pay_per_hour: Mapped[float | None]
     pay_currency: Mapped[str] = mapped_column(default="")
-    # Orders the numbers of judges in reports, so that nobody outside can match numbers and names. Never exported.
+    # Orders the numbers of judges in reports, and makes the pseudonyms of teams and runs in published kits, so that
+    # nobody outside can match them with names. Never exported.
     judge_order_key: Mapped[str] = mapped_column(default=lambda: token_hex(JUDGE_ORDER_KEY_BYTES))
     added_at: Mapped[datetime]
     # Set when deleted: the collection cannot be found, and can be restored for a while.

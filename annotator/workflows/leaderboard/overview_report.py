@@ -148,7 +148,7 @@ def overview_report(
     `watch` is for the slow parts, as in the quality report. Raises `InvalidValueError` for an unknown measure and
     `NotFoundError` for an unknown version.
     """
-    manifest = _manifest(session, slug, request.qrels, made_at)
+    manifest = manifest_for_readers(_manifest(session, slug, request.qrels, made_at))
     agreement = agreement_report(session, slug)
     effort = judge_hours(session, slug, HoursWanted(by=Period.ALL))
     grades = GradesFrom() if request.qrels == LIVE else GradesFrom(version=version_number(request.qrels))
@@ -160,7 +160,7 @@ def overview_report(
         version=version,
         collection=show_collection(session, slug),
         counts=count_collection(session, slug),
-        manifest=_for_readers(manifest),
+        manifest=manifest,
         judges=_numbered(sorted(people), find_collection(session, slug).judge_order_key),
         titles={topic.number: topic.title for topic in list_topics(session, slug)},
         runs=[ReportedRun(run.tag, run.team, run.run_type.value, run.description) for run in list_runs(session, slug)],
@@ -203,26 +203,23 @@ def _quality(
     return _or_refusal(lambda: quality_report(session, slug, wanted, to_come=to_come, **watching))
 
 
-def _manifest(session: Session, slug: str, qrels: str, made_at: datetime) -> Mapping[str, Any]:
+def _manifest(session: Session, slug: str, qrels: str, made_at: datetime) -> str:
     """The manifest of these qrels; the qrels are exported, verified and discarded."""
     if qrels == LIVE:
-        return _read(export_qrels(session, slug, made_at=made_at).manifest)
-    return _read(export_version(session, slug, version_number(qrels)).manifest)
+        return export_qrels(session, slug, made_at=made_at).manifest
+    return export_version(session, slug, version_number(qrels)).manifest
 
 
-def _read(manifest: str) -> Mapping[str, Any]:
-    said: Mapping[str, Any] = json.loads(manifest)
-    of_one_judge = said["judge"] is not None
-    return {**said, "consensus": "The grades of one judge." if of_one_judge else said["consensus"]}
-
-
-def _for_readers(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """The manifest without judges' names and the organisers' reasons for dropping topics."""
-    dropped = [{"number": topic["number"]} for topic in manifest.get("dropped_topics", ())]
+def manifest_for_readers(written: str) -> dict[str, Any]:
+    """The manifest of qrels without judges' names and the organisers' reasons for dropping topics."""
+    manifest: Mapping[str, Any] = json.loads(written)
     public = {name: value for name, value in manifest.items() if name not in NAMES_JUDGES}
+    if manifest["judge"] is not None:
+        public["consensus"] = "The grades of one judge."
+    public["dropped_topics"] = [{"number": topic["number"]} for topic in manifest.get("dropped_topics", ())]
     # A version that was kept before may have them.
     pools = [{**pool, "parameters": public_parameters(pool["parameters"])} for pool in manifest["pool_versions"]]
-    return {**public, "dropped_topics": dropped, "pool_versions": pools}
+    return {**public, "pool_versions": pools}
 
 
 def _numbered(names: Sequence[str], key: str) -> dict[str, str]:

@@ -24,13 +24,14 @@ from annotator.evaluation.qrels.samples import (
 from annotator.evaluation.qrels.settling import rules_of, settle_items
 from annotator.evaluation.runs.rankings import DOCUMENT_BYTES
 from annotator.installed import installed_version
-from annotator.storage import ACCEPTED, Collection, Pool, Stratum, Topic
+from annotator.storage import ACCEPTED, Collection, Pool, QrelsVersion, Stratum, Topic
 from annotator.storage.collections.collection import find_collection, topic_ids
 from annotator.storage.documents.documents import docnos_of
 from annotator.storage.people.accounts import find_user
 from annotator.storage.pools.pools import sampled_pool
 from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.qrels.manifest_facts import public_parameters
+from annotator.storage.qrels.qrels_versions import grades_of_version
 
 FIVE_COLUMNS = ("topic", "iteration", "docno", "stratum", "grade")
 FOUR_COLUMNS = ("topic", "iteration", "docno", "grade")
@@ -97,6 +98,7 @@ def export_prels(
     version: int | None = None,
     policy: str | None = None,
     judge: str | None = None,
+    kept: QrelsVersion | None = None,
     made_at: datetime,
 ) -> PrelsExport:
     """Export the newest sample, or that of a version, in five columns, with -1 for documents not sampled.
@@ -104,10 +106,11 @@ def export_prels(
     Grades are settled as for qrels, of accepted topics only. Sampled documents without a grade are -1, and so are those
     graded for another reason than the sample; warnings count them. The topics are those a leaderboard scores: topics
     without a grade, whose estimates would be 0, are left out, and unsampled topics have all their grades in one
-    stratum. Raises `NotFoundError` for an unknown sample or judge, `ConflictError` when nothing of it is graded, and
+    stratum. With `kept`, the grades are those of that version of the qrels, and the sample is the newest of that time.
+    Raises `NotFoundError` for an unknown sample or judge, `ConflictError` when nothing of it is graded, and
     `InvalidValueError` for an unknown policy.
     """
-    return _export(session, slug, version, policy, judge, made_at, with_strata=True)
+    return _export(session, slug, version, policy, judge, made_at, with_strata=True, kept=kept)
 
 
 def export_for_infap(
@@ -142,16 +145,16 @@ def _export(
     made_at: datetime,
     *,
     with_strata: bool,
+    kept: QrelsVersion | None = None,
 ) -> PrelsExport:
     collection = find_collection(session, slug)
-    pool = sampled_pool(session, collection.id, version=version)
+    pool = sampled_pool(session, collection.id, version=version, up_to=None if kept is None else kept.pool_version)
     if pool is None:
         raise NotFoundError(
             "There is no such sample: only versions that were built by the strategies stratified and sample have one."
         )
-    own = collection.consensus_policy if policy is None else policy
-    policy = own if judge is None else ONE_JUDGE + judge
-    grades = _grades(session, collection, policy)
+    policy = (policy or collection.consensus_policy) if judge is None else ONE_JUDGE + judge
+    policy, grades = _grades(session, collection, policy) if kept is None else _kept_grades(session, kept)
     strata = _strata(session, pool)
     sampled = sampled_rows(_graded(strata, grades), grades)
     if all(row.grade == UNJUDGED for row in sampled):
@@ -175,8 +178,15 @@ def _export(
     return PrelsExport(prels, json.dumps(manifest, ensure_ascii=False, indent=2) + "\n", _warnings(counts))
 
 
-def _grades(session: Session, collection: Collection, policy: str) -> dict[tuple[int, int], int]:
-    """(topic id, document id) → settled grade."""
+Grades = dict[tuple[int, int], int]  # (topic id, document id) → grade
+
+
+def _kept_grades(session: Session, kept: QrelsVersion) -> tuple[str, Grades]:
+    return kept.policy, grades_of_version(session, kept.id)
+
+
+def _grades(session: Session, collection: Collection, policy: str) -> tuple[str, Grades]:
+    """The policy, and the grades as it settles them."""
     judge = judge_of(policy)
     if judge is not None:
         find_user(session, judge)
@@ -184,7 +194,7 @@ def _grades(session: Session, collection: Collection, policy: str) -> dict[tuple
     said = opinions(session, collection.id, machines=rules.counts_machines)
     settled = settle_items(said, rules).grades
     pairs = {one.pool_item_id: (one.topic_id, one.document_id) for one in said}
-    return {pairs[item]: grade for item, grade in settled.items()}
+    return policy, {pairs[item]: grade for item, grade in settled.items()}
 
 
 def _sample(session: Session, pool: Pool) -> Sample:

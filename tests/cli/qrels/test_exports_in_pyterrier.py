@@ -23,7 +23,7 @@ def exported(pooled: CommandLine, tmp_path: Path) -> Path:
 
 
 def test_an_experiment_has_the_scores_of_the_library_and_needs_no_java(exported: Path) -> None:
-    topics = pd.read_json(exported / "topics.jsonl", lines=True, dtype=str)
+    topics = pd.read_json(exported / "topics.jsonl", lines=True, dtype={"number": str})
     topics = topics.rename(columns={"number": "qid", "title": "query"})[["qid", "query"]]
     qrels = pt.io.read_qrels(str(exported / "qrels.txt"))
     runs = {tag: pt.io.read_results(str(exported / f"exported-{tag}.run")) for tag in ("alpha", "beta")}

@@ -16,6 +16,7 @@ OWN_VERBS = {
     "collections copy": "begins a collection with the settings of another one",
     "collections close": "a state: nothing is taken any more",
     "collections reopen": "a state: the end of being closed",
+    "collections publish": "a folder for everybody, where “export” has all that the site has",
     "collections release": "scores are released to participants",
     "collections withhold": "the end of a release",
     "collections restore": "the end of being deleted",
