@@ -98,7 +98,7 @@ def print_design(name: str, topics: Sequence[SampledTopic], tags: Sequence[str],
     variance: Values = np.zeros(len(tags))
     for topic in topics:
         completed = CompletedTopic(topic, np.full(1, weight))
-        influence = how.numerator(completed).slopes[:, topic.sample] * completed.residuals(how.value)
+        influence = how.numerator(completed).slopes * completed.residuals(how.value)
         size = topic.grades.size
         sampled = -(-size // SHARE)
         variance += size * (size / sampled - 1) * influence.var(axis=1, ddof=1)

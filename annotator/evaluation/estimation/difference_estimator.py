@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from annotator.evaluation.estimation.estimated_measures import LEAST_TOTAL, Denominator, EstimatedMeasure, Numerator
-from annotator.evaluation.estimation.sampled_topic import CompletedTopic, SampledTopic, Values
+from annotator.evaluation.estimation.sampled_topic import CompletedTopic, SampledTopic, Values, covariances
 
 ENOUGH = 30  # documents of a stratum that suffice to fit the weight of the machine from themselves
 
@@ -46,7 +47,7 @@ def estimate_topics(
     numerators = [measure.numerator(topic) for topic in for_numerators]
     denominators = [measure.denominator(topic) for topic in for_denominators]
     influences = [
-        numerator.slopes[:, topic.frame.sample] * topic.residuals(measure.value)
+        numerator.slopes * topic.residuals(measure.value)
         for numerator, topic in zip(numerators, for_numerators, strict=True)
     ]
     divided_by = [one for one in denominators if one is not None]
@@ -54,8 +55,8 @@ def estimate_topics(
         has_value = [bool((measure.value(topic.people) > 0).any()) for topic in for_numerators]
         found = _ratios(topics, numerators, divided_by, influences, has_value)
     else:
-        covariances = _covariances(topics, influences)
-        found = [TopicEstimate(one.totals, covariance) for one, covariance in zip(numerators, covariances, strict=True)]
+        of_totals = _covariances(topics, influences, influences)
+        found = [TopicEstimate(one.totals, covariance) for one, covariance in zip(numerators, of_totals, strict=True)]
     return [
         one if topic.has_variance else replace(one, covariance=np.full_like(one.covariance, np.nan))
         for topic, one in zip(topics, found, strict=True)
@@ -64,8 +65,24 @@ def estimate_topics(
 
 def machine_alone(topics: Sequence[SampledTopic], measure: EstimatedMeasure) -> Values:
     """Compute the measure as if the machine's grades were people's: (topics, runs). It is as biased as the machine."""
-    trusting = [_as_judged_by_machine(topic) for topic in topics]
-    return np.array([estimate.values for estimate in estimate_topics(trusting, measure, no_weights(trusting))])
+    return np.array([_value_by_machine(topic, measure) for topic in topics])
+
+
+def _value_by_machine(topic: SampledTopic, measure: EstimatedMeasure) -> Values:
+    machine = _grades_of_machine(topic)
+    totals = measure.of_values(topic, measure.value(machine), np.zeros(0, np.intp)).totals
+    all_judged = replace(topic, grades=machine, machine=None)
+    denominator = measure.denominator(CompletedTopic(all_judged, np.zeros(topic.sizes.size)))
+    if denominator is None:
+        return totals
+    has_value = bool((measure.value(machine) > 0).any())
+    return totals / denominator.total if has_value else np.zeros(totals.size)
+
+
+def _grades_of_machine(topic: SampledTopic) -> NDArray[np.int16]:
+    if topic.machine is None:
+        raise ValueError("there is no machine")
+    return topic.machine
 
 
 def no_weights(topics: Sequence[SampledTopic]) -> MachineWeights:
@@ -87,17 +104,10 @@ def fit_weights(topics: Sequence[SampledTopic], measure: EstimatedMeasure) -> Ma
         if topic.machine is not None:
             people, machine = measure.value(topic.grades[topic.sample]), measure.value(topic.machine[topic.sample])
             # The weights of ranks as the machine sees them, so that they do not depend on the sample.
-            seen = CompletedTopic(_as_judged_by_machine(topic), np.zeros(topic.sizes.size))
-            slopes = measure.numerator(seen).slopes[:, topic.sample]
+            slopes = measure.of_values(topic, measure.value(topic.machine), topic.sample).slopes
             moments.add(place, topic, slopes * people, slopes * machine)
             counts.add(place, topic, people[None], machine[None])
     return MachineWeights(moments.weights(), counts.weights())
-
-
-def _as_judged_by_machine(topic: SampledTopic) -> SampledTopic:
-    if topic.machine is None:
-        raise ValueError("there is no machine")
-    return SampledTopic(topic.strata, topic.ranks, topic.machine)
 
 
 def _labels(topics: Sequence[SampledTopic]) -> int:
@@ -156,11 +166,14 @@ def _ratios(
         (one.slopes - one.machine_slopes) / one.total if is_more else np.zeros(one.slopes.size)
         for one, is_more in zip(denominators, has_value, strict=True)
     ]
-    together = _covariances(topics, [np.vstack(both) for both in zip(influences, relative, strict=True)])
-    divisors = [one.total * (1 + both[-1, -1]) for one, both in zip(denominators, together, strict=True)]
+    both = [np.vstack(pair) for pair in zip(influences, relative, strict=True)]
+    together = _covariances(topics, both, [one[None] for one in relative])
+    divisors = [
+        one.total * (1 + with_relative[-1, 0]) for one, with_relative in zip(denominators, together, strict=True)
+    ]
     values = [
-        (numerator.totals + both[:-1, -1]) / divisor if is_more else np.zeros(numerator.totals.size)
-        for numerator, both, divisor, is_more in zip(numerators, together, divisors, has_value, strict=True)
+        (numerator.totals + with_relative[:-1, 0]) / divisor if is_more else np.zeros(numerator.totals.size)
+        for numerator, with_relative, divisor, is_more in zip(numerators, together, divisors, has_value, strict=True)
     ]
     linear = [
         influence / divisor - value[:, None] * of_denominator if is_more else np.zeros(influence.shape)
@@ -168,45 +181,52 @@ def _ratios(
             influences, divisors, values, relative, has_value, strict=True
         )
     ]
-    covariances = _covariances(topics, linear)
+    of_values = _covariances(topics, linear, linear)
     return [
         # All judged and nothing found: the value is 0. Without the rest it is not known.
         TopicEstimate(value, covariance, is_defined=is_more or topic.is_complete)
-        for topic, value, covariance, is_more in zip(topics, values, covariances, has_value, strict=True)
+        for topic, value, covariance, is_more in zip(topics, values, of_values, has_value, strict=True)
     ]
 
 
-def _covariances(topics: Sequence[SampledTopic], influences: Sequence[Values]) -> list[Values]:
-    """Estimate the covariance of each topic's totals by the draw, from values of the sample (variables, sample).
+def _covariances(
+    topics: Sequence[SampledTopic], influences: Sequence[Values], others: Sequence[Values]
+) -> list[Values]:
+    """Estimate the covariances of each topic's totals with others by the draw, (variables, other variables).
 
-    Where one document of a stratum was drawn, its variance is estimated from the strata with the same label in all
-    topics, about their common mean: too large rather than too small, by the differences between topics. Joined with a
-    neighbour of other ranks or of another machine's grade, it would be overestimated far more; so only labels with one
-    document in all topics are joined.
+    Both are values of the sample, (variables, sample). Where one document of a stratum was drawn, its variance is
+    estimated from the strata with the same label in all topics, about their common mean: too large rather than too
+    small, by the differences between topics. Joined with a neighbour of other ranks or of another machine's grade, it
+    would be overestimated far more; so only labels with one document in all topics are joined.
     """
     alone = {label for topic in topics for label in topic.uncertain[topic.sampled[topic.uncertain] == 1].tolist()}
-    of_label = {label: spread for label in alone if (spread := _spread(topics, influences, label)) is not None}
-    return [_covariance(topic, values, of_label) for topic, values in zip(topics, influences, strict=True)]
+    spreads = {label: _spread(topics, influences, others, label) for label in alone}
+    of_label = {label: spread for label, spread in spreads.items() if spread is not None}
+    of_topics = zip(topics, influences, others, strict=True)
+    return [_covariance(topic, values, with_, of_label) for topic, values, with_ in of_topics]
 
 
-def _spread(topics: Sequence[SampledTopic], influences: Sequence[Values], label: int) -> Values | None:
-    """The covariance of the values within the strata of a label, (variables, variables); None of a single document."""
-    members = [values[:, topic.strata[topic.sample] == label] for topic, values in zip(topics, influences, strict=True)]
-    values = np.concatenate(members, axis=1)
-    if values.shape[1] < 2:  # noqa: PLR2004 - a variance needs two
+def _spread(
+    topics: Sequence[SampledTopic], influences: Sequence[Values], others: Sequence[Values], label: int
+) -> Values | None:
+    """The covariances within the strata of a label, (variables, other variables); None of a single document."""
+    members = [np.flatnonzero(topic.strata[topic.sample] == label) for topic in topics]
+    if sum(some.size for some in members) < 2:  # noqa: PLR2004 - a variance needs two
         return None
-    deviations = values - values.mean(axis=1, keepdims=True)
-    spread: Values = deviations @ deviations.T / (values.shape[1] - 1)
+    left, right = (
+        np.concatenate([values[:, some] for values, some in zip(of_all, members, strict=True)], axis=1)
+        for of_all in (influences, others)
+    )
+    deviations = left - left.mean(axis=1, keepdims=True)
+    spread: Values = deviations @ (right - right.mean(axis=1, keepdims=True)).T / (left.shape[1] - 1)
     return spread
 
 
-def _covariance(topic: SampledTopic, values: Values, of_label: Mapping[int, Values]) -> Values:
-    total = np.zeros((len(values), len(values)))
+def _covariance(topic: SampledTopic, values: Values, others: Values, of_label: Mapping[int, Values]) -> Values:
     is_alone = (topic.sampled[topic.uncertain] == 1) & np.isin(topic.uncertain, list(of_label))
+    groups = topic.groups_of(topic.uncertain[~is_alone]) if is_alone.any() else topic.variance_groups
+    total = covariances(groups, values, others)
     for label in topic.uncertain[is_alone].tolist():
         size = int(topic.sizes[label])
         total += size * (size - 1) * of_label[label]
-    for group in topic.groups_of(topic.uncertain[~is_alone]):
-        if group.has_variance:
-            total += group.covariance(values)
     return total

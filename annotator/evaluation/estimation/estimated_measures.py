@@ -6,7 +6,7 @@ a number for each document of the frame whose expected value, over the draw of t
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.estimation.sampled_topic import CompletedTopic, GradeFunction, Values
+from annotator.evaluation.estimation.sampled_topic import CompletedTopic, GradeFunction, Labels, SampledTopic, Values
 from annotator.evaluation.metrics.gains import LINEAR, Gain
 from annotator.evaluation.metrics.measures import Measure
 
@@ -39,10 +39,10 @@ class GradeValue:
 
 @dataclass(frozen=True, eq=False)
 class Numerator:
-    """The estimated numerator of each run, and how much it rises with the value of each document."""
+    """The estimated numerator of each run, and how much it rises with the value of each of some documents."""
 
     totals: Values  # (runs,)
-    slopes: Values  # (runs, documents)
+    slopes: Values  # (runs, some documents)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +64,12 @@ class EstimatedMeasure(ABC):
     value: GradeValue
 
     @abstractmethod
+    def of_values(self, frame: SampledTopic, values: Values, at: Labels) -> Numerator:
+        """Compute the numerator of each run from the values of all documents, and its slopes at some of them."""
+
     def numerator(self, topic: CompletedTopic) -> Numerator:
-        """Estimate the numerator of each run."""
+        """Estimate the numerator of each run, with its slopes at the documents of the sample."""
+        return self.of_values(topic.frame, topic.values(self.value), topic.frame.sample)
 
     def denominator(self, topic: CompletedTopic) -> Denominator | None:  # noqa: ARG002 - of measures that have none
         """Estimate the denominator; None for a measure without one."""
@@ -79,10 +83,11 @@ class WeightedSum(EstimatedMeasure):
     value: GradeValue
     weights: "RankWeights"
 
-    def numerator(self, topic: CompletedTopic) -> Numerator:
-        """Sum the estimated values by the weights of the ranks."""
-        slopes = self.weights.of(topic.frame.ranks)
-        return Numerator(slopes @ topic.values(self.value), slopes)
+    def of_values(self, frame: SampledTopic, values: Values, at: Labels) -> Numerator:
+        """Sum the values by the weights of the ranks."""
+        listed = frame.by_rank[:, : self.weights.depth]
+        weights = self.weights.of(np.arange(1, listed.shape[1] + 1))
+        return Numerator(np.take(np.append(values, 0.0), listed) @ weights, self.weights.of(frame.ranks[:, at]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,26 +130,32 @@ class AveragePrecision(EstimatedMeasure):
     value: GradeValue
     depth: int | None
 
+    def of_values(self, frame: SampledTopic, values: Values, at: Labels) -> Numerator:
+        """Sum over pairs of documents: both are relevant, and one is ranked no lower than the other."""
+        by_rank = np.take(np.append(values, 0.0), frame.by_rank[:, : self.depth])
+        rank = np.arange(1.0, by_rank.shape[1] + 1)
+        above = np.cumsum(by_rank, axis=1)
+        above -= by_rank
+        share = by_rank / rank
+        totals = np.einsum("ij,ij->i", share, above) + share.sum(axis=1)
+        ranks = frame.ranks[:, at]
+        slopes = np.zeros(ranks.shape)
+        if at.size and by_rank.size:
+            within = np.cumsum(share, axis=1)
+            run, document = np.nonzero((ranks > 0) & (ranks <= by_rank.shape[1]))
+            place = ranks[run, document] - 1
+            below = within[run, -1] - within[run, place]
+            slopes[run, document] = (1 + above[run, place]) / rank[place] + below
+        return Numerator(totals, slopes)
+
     def numerator(self, topic: CompletedTopic) -> Numerator:
-        """Sum over pairs of documents: both are relevant, and one is ranked no lower than the other.
+        """Estimate the sum over pairs of documents.
 
         The product of two estimated values has the product of the grades as its expected value, plus the covariance of
         the two by the draw, which is estimated and subtracted.
         """
-        ranks = topic.frame.ranks
-        inside = (ranks > 0) & (True if self.depth is None else ranks <= self.depth)
-        run, document = np.nonzero(inside)
-        place = ranks[run, document] - 1
-        by_rank = np.zeros((len(ranks), int(place.max(initial=0)) + 1))
-        by_rank[run, place] = topic.values(self.value)[document]
-        rank = np.arange(1, by_rank.shape[1] + 1)
-        above = np.cumsum(by_rank, axis=1) - by_rank
-        share = by_rank / rank
-        below = np.cumsum(share[:, ::-1], axis=1)[:, ::-1] - share
-        slopes = np.zeros(ranks.shape)
-        slopes[run, document] = ((1 + above) / rank + below)[run, place]
-        totals = (share * (1 + above)).sum(axis=1)
-        return Numerator(totals - topic.covariance_of_pairs(self.value, np.where(inside, ranks, 0)), slopes)
+        found = super().numerator(topic)
+        return replace(found, totals=found.totals - topic.covariance_of_pairs(self.value, self.depth))
 
     def denominator(self, topic: CompletedTopic) -> Denominator:
         """Estimate the number of relevant documents."""
@@ -177,7 +188,7 @@ class RankWeights:
     depth: int | None = None  # None for the whole ranking
     persistence: float = PERSISTENCE
 
-    def of(self, ranks: NDArray[np.int32]) -> Values:
+    def of(self, ranks: NDArray[np.signedinteger]) -> Values:
         """Look the weights of ranks up; rank 0 has the weight 0."""
         weights: Values = _weights(self, int(ranks.max(initial=0)))[ranks]
         return weights

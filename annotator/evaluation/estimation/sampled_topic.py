@@ -47,6 +47,29 @@ class SampledTopic:
         """By label from 0: the number of documents n in the sample."""
         return np.bincount(self.strata[self.sample], minlength=self.sizes.size)
 
+    @cached_property
+    def by_rank(self) -> NDArray[np.int32]:
+        """The index of the document at each rank of each run, (runs, ranks); the number of documents where none is."""
+        documents = np.arange(self.grades.size, dtype=np.int32)
+        listed = np.full((len(self.ranks), int(self.ranks.max(initial=0)) + 1), documents.size, np.int32)
+        for of_run, ranks in zip(listed, self.ranks, strict=True):
+            of_run[ranks] = documents
+        return listed[:, 1:]  # without what has rank 0
+
+    @cached_property
+    def ranked_strata(self) -> tuple["RankedStratum", ...]:
+        """The strata with a sampling error of which two documents or more were judged, in the order of each run."""
+        labels = self.strata[self.sample]
+        ranked = []
+        for label in self.uncertain[self.sampled[self.uncertain] > 1].tolist():
+            members = np.flatnonzero(labels == label)
+            ranks = self.ranks[:, self.sample[members]]
+            order = np.argsort(ranks, axis=1)
+            size, sampled = int(self.sizes[label]), int(self.sampled[label])
+            excess = (size / sampled) ** 2 - size * (size - 1) / (sampled * (sampled - 1))
+            ranked.append(RankedStratum(members[order], np.take_along_axis(ranks, order, axis=1), excess))
+        return tuple(ranked)
+
     @property
     def unsampled(self) -> Labels:
         """Labels of strata without a judged document; with such a stratum the topic cannot be estimated."""
@@ -103,6 +126,19 @@ class SampledTopic:
 
 
 @dataclass(frozen=True, eq=False)
+class RankedStratum:
+    """The judged documents of a stratum in the order of each run, (runs, documents).
+
+    `excess` is by how much N² / n² exceeds the inverse probability that two of its documents are drawn together, which
+    is n (n - 1) / (N (N - 1)).
+    """
+
+    members: Labels  # indices in the topic's `sample`
+    ranks: NDArray[np.int32]  # ascending; 0 for documents that the run did not retrieve
+    excess: float
+
+
+@dataclass(frozen=True, eq=False)
 class VarianceGroup:
     """A stratum with an estimated variance, or several: `factor` is N² (1 - n / N) / n, added over them.
 
@@ -117,15 +153,31 @@ class VarianceGroup:
         """Whether there are two documents or more, from which a variance can be estimated."""
         return self.members.size > 1
 
-    def covariance(self, values: Values) -> Values:
-        """Estimate the covariance of the totals of several variables, (variables, sample), as (variables, variables).
 
-        Cochran 1977, 5.3, with the finite-population correction.
-        """
-        of_group = values[:, self.members]
-        deviations = of_group - of_group.mean(axis=1, keepdims=True)
-        product: Values = deviations @ deviations.T
-        return product * (self.factor / (self.members.size - 1))
+def covariances(groups: Sequence[VarianceGroup], values: Values, others: Values) -> Values:
+    """Estimate the covariances of totals of several variables with those of others, (variables, other variables).
+
+    Both are (variables, sample). Cochran 1977, 5.3, with the finite-population correction; groups without a variance
+    add nothing.
+    """
+    known = [group for group in groups if group.has_variance]
+    if not known:
+        return np.zeros((len(values), len(others)))
+    members = np.concatenate([group.members for group in known])
+    sizes = np.array([group.members.size for group in known])
+    factors = np.repeat(np.array([group.factor for group in known]) / (sizes - 1), sizes)
+    left = _deviations(values[:, members], sizes)
+    right = left if others is values else _deviations(others[:, members], sizes)
+    products: Values = (left * factors) @ right.T
+    return products
+
+
+def _deviations(values: Values, sizes: NDArray[np.intp]) -> Values:
+    """Subtract the mean of each group of columns from its columns."""
+    starts = np.cumsum(sizes) - sizes
+    means = np.add.reduceat(values, starts, axis=1) / sizes
+    deviations: Values = values - np.repeat(means, sizes, axis=1)
+    return deviations
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,27 +230,19 @@ class CompletedTopic:
         values[frame.sample] += frame.expansions * self.residuals(of)
         return values
 
-    def covariance_of_pairs(self, of: "GradeFunction", ranks: NDArray[np.int32]) -> Values:
+    def covariance_of_pairs(self, of: "GradeFunction", depth: int | None) -> Values:
         """Estimate, for each run, the sum over pairs of documents of the covariance of their values by lower rank.
 
         Two documents of a stratum are drawn together with probability n (n - 1) / (N (N - 1)); those of different
-        strata independently. Ranks are (runs, documents), 0 for documents that do not count.
+        strata independently. Documents below the depth do not count.
         """
-        frame, residuals = self.frame, self.residuals(of)
-        labels = frame.strata[frame.sample]
-        totals = np.zeros(len(ranks))
-        for label in frame.labels.tolist():
-            size, sampled = int(frame.sizes[label]), int(frame.sampled[label])
-            if not 1 < sampled < size:
-                continue
-            excess = (size / sampled) ** 2 - size * (size - 1) / (sampled * (sampled - 1))
-            members = labels == label
-            place = ranks[:, frame.sample[members]]
-            order = np.argsort(place, axis=1)
-            place = np.take_along_axis(place, order, axis=1)
-            values = np.where(place > 0, residuals[members][order], 0.0)
+        residuals = self.residuals(of)
+        totals = np.zeros(len(self.frame.ranks))
+        for stratum in self.frame.ranked_strata:
+            counts = (stratum.ranks > 0) & (True if depth is None else stratum.ranks <= depth)
+            values = np.where(counts, residuals[stratum.members], 0.0)
             above = np.cumsum(values, axis=1) - values
-            totals += excess * (values * above / np.maximum(place, 1)).sum(axis=1)
+            totals += stratum.excess * (values * above / np.maximum(stratum.ranks, 1)).sum(axis=1)
         return totals
 
 

@@ -112,7 +112,7 @@ def _deviations(
     topic: SampledTopic, measure: EstimatedMeasure, correlation: float, *, of_pairs: bool, uses_machine: bool
 ) -> Values:
     by_machine = CompletedTopic(topic, np.zeros(topic.sizes.size))
-    slopes = measure.numerator(by_machine).slopes
+    slopes = measure.of_values(topic, by_machine.values(measure.value), np.arange(topic.grades.size)).slopes
     denominator = measure.denominator(by_machine)
     if denominator is not None:
         slopes /= max(denominator.total, 1)

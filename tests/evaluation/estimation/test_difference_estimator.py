@@ -195,3 +195,13 @@ def test_a_topic_without_a_relevant_document_in_the_sample_is_undefined_for_a_ra
 def test_other_measures_are_refused(name: str) -> None:
     with pytest.raises(InvalidValueError, match=r"cannot be estimated from a sample; these can: P, R, AP"):
         measure_of(name)
+
+
+@pytest.mark.parametrize("name", [*LINEAR, *RATIOS])
+def test_runs_that_retrieved_nothing_of_the_frame_get_0_without_error(name: str) -> None:
+    topic = judged_topic(30, documents=20)
+    drawn = draw(replace(topic, ranks=np.zeros_like(topic.ranks)), np.array([0.5, 0.5]), np.random.default_rng(1))
+    [found] = estimate_topics([drawn], measure_of(name))
+    assert not found.values.any()
+    assert not found.covariance.any()
+    assert not machine_alone([drawn], measure_of(name)).any()
