@@ -120,7 +120,10 @@ def machines_of(session: Session, collection_id: int) -> list[Machine]:
 
 
 def labels_outside(session: Session, collection_id: int, topics: Collection[int]) -> list[OutsideLabel]:
-    """Current labels by machines in these topics that are not grades of the scale, one per machine and document."""
+    """Current labels by machines of pooled documents of these topics that are not grades of the scale.
+
+    One per machine and document.
+    """
     rows = session.execute(
         select(User.name, Topic.number, Document.docno, Judgement.note, PoolItem.topic_id)
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import Select, Table, exists, insert, or_, select
+from sqlalchemy import Select, String, Table, exists, func, insert, or_, select
 from sqlalchemy.orm import Session
 
 from annotator.storage.judging.imported_judgements import OUTSIDE_SCALE, NewLabel, append_labels
@@ -62,6 +62,24 @@ def stored_labels(session: Session, judge_id: int, topic_ids: Collection[int]) -
         of_judge = statement.where(MachineLabels.judge_id == judge_id, MachineLabels.topic_id.in_(some))
         for row in session.execute(of_judge):
             found.setdefault(row.topic_id, []).append(LabelsOfTopic._make(row))
+    return found
+
+
+def topics_with_labels_outside(session: Session, collection_id: int) -> dict[int, list[int]]:
+    """Machine → the topics of a collection with a packed label, of any time, that is not a grade of the scale."""
+    pairs = (
+        select(MachineLabels.judge_id, MachineLabels.topic_id)
+        .join(Topic, Topic.id == MachineLabels.topic_id)
+        .where(
+            Topic.collection_id == collection_id,
+            MachineLabels.judge_id.in_(MACHINES),
+            func.length(MachineLabels.outside.cast(String)) > len("[]"),
+        )
+        .distinct()
+    )
+    found: dict[int, list[int]] = {}
+    for judge_id, topic_id in session.execute(pairs):
+        found.setdefault(judge_id, []).append(topic_id)
     return found
 
 

@@ -1,9 +1,10 @@
 """Machine judges: marking them, and comparing their labels and their ranking of runs with people's."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
+from operator import itemgetter
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -20,6 +21,7 @@ from annotator.evaluation.agreement.machine_ranking import (
     effect_on_ranking,
     ranked,
 )
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard.leaderboard_notices import sample_notices
 from annotator.evaluation.leaderboard.rescoring import RegradedRuns, Scoring
 from annotator.evaluation.metrics.names import USUAL_MEASURE, measure_on_scale
@@ -39,11 +41,18 @@ from annotator.storage.agreement.machines import (
     make_person,
 )
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
-from annotator.storage.judging.machine_labels import has_confidences, stored_labels
+from annotator.storage.documents.documents import docnos_of
+from annotator.storage.judging.machine_labels import (
+    has_confidences,
+    items_of_topic,
+    stored_labels,
+    topics_with_labels_outside,
+)
 from annotator.storage.people.accounts import find_user
 from annotator.storage.pools.pools import drawn_sample, strata_of
 from annotator.storage.qrels.current_grades import OpinionRow, of_people, opinions
 from annotator.storage.runs.runs import ListsOfRun, declarations_of_runs, lists_of_runs
+from annotator.workflows.judging.machine_labels import machine_labels
 
 MAJORITY = "majority"
 NO_RUN = Sentence("There is no run to rank yet.")
@@ -146,7 +155,7 @@ def machine_reports(
     sample = drawn_sample(session, collection.id)
     samples = samples_of(strata_of(session, sample if parsed.definition.estimates else None, numbers))
     beside = _Beside.of(runs, numbers, rows, Scoring(parsed, collection.relevant_from, scale[-1]), rules, samples)
-    outside = labels_outside(session, collection.id, numbers)
+    outside = [*labels_outside(session, collection.id, numbers), *_unpooled_outside(session, collection.id, numbers)]
     declared = declarations_of_runs(session, collection.id)
     reports = [
         beside.report(
@@ -236,6 +245,18 @@ class _Beside:
             None if ranking else NOTHING_IN_COMMON if self.tags else NO_RUN,
             declared_by,
         )
+
+
+def _unpooled_outside(session: Session, collection_id: int, numbers: Mapping[int, str]) -> Iterator[OutsideLabel]:
+    """Labels of documents outside the pool that are not grades of the scale, by machine, topic and document."""
+    for judge_id, topics in topics_with_labels_outside(session, collection_id).items():
+        name = session.get_one(User, judge_id).name
+        for topic_id in sorted(numbers.keys() & set(topics), key=lambda id_: natural_order(numbers[id_])):
+            pooled = items_of_topic(session, topic_id)
+            labels = machine_labels(session, judge_id, [topic_id])[topic_id].outside
+            docnos = docnos_of(session, labels.keys() - pooled.keys())
+            for id_, docno in sorted(docnos.items(), key=itemgetter(1)):
+                yield OutsideLabel(name, numbers[topic_id], docno, labels[id_])
 
 
 def _confidences(

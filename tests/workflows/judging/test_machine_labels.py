@@ -78,7 +78,23 @@ def test_labels_of_any_documents_are_stored_with_confidences(session: Session) -
     assert list(second.outside.values()) == ["?"]
     assert session.scalars(select(func.count(Judgement.id))).one() == 3
     [report] = machine_reports(session, SLUG).machines
-    assert (report.labels, report.outside) == (3, ())
+    assert (report.labels, [tuple(label) for label in report.outside]) == (3, [("bot", "2", "yy", "?")])
+
+
+def test_labels_off_the_scale_outside_the_pool_are_listed_until_a_grade_replaces_them(session: Session) -> None:
+    pooled_news(session)
+    imported(session, "1 0 zz 8\n1 0 a 9\n1 0 xx 7\n2 0 yy 9\n1 0 b 1\n")
+
+    def listed(topics: list[str] | None = None) -> list[tuple[str, str, str]]:
+        [report] = machine_reports(session, SLUG, topics=topics).machines
+        return [(label.topic, label.docno, label.label) for label in report.outside]
+
+    assert listed() == [("1", "a", "9"), ("1", "xx", "7"), ("1", "zz", "8"), ("2", "yy", "9")]
+    assert listed(["2"]) == [("2", "yy", "9")]
+    imported(session, "1 0 zz 1\n1 0 xx 6\n", name="again.txt")
+    assert listed() == [("1", "a", "9"), ("1", "xx", "6"), ("2", "yy", "9")]
+    imported(session, "1 0 xx 6\n", name="pooled.txt", add_to_pool=True)
+    assert sorted(listed()) == [("1", "a", "9"), ("1", "xx", "6"), ("2", "yy", "9")]
 
 
 def test_a_later_label_counts_and_nothing_is_lost(session: Session) -> None:
