@@ -156,6 +156,7 @@ ORGANISERS_PAGES = (
     "/webhooks",
     "/webhooks/1",
     "/archive",
+    "/kit",
 )
 PARTICIPANTS_PAGES = (
     "",

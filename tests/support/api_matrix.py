@@ -205,6 +205,8 @@ MATRIX = {
     "Scores.show_leave_out": Row("GET", f"{NEWS}/leave-out", {"observer": 200, **ORGANISERS}, READ),
     "Scores.compare_qrels": Row("GET", f"{NEWS}/qrels/differences?before=live", ORGANISERS, READ),
     "Scores.export_report": Row("GET", f"{NEWS}/report", {"observer": 200, **ORGANISERS}, READ),
+    "Scores.publish_kit": Row("POST", f"{NEWS}/kit", dict.fromkeys(ORGANISERS, 202), ORGANISE, {}),
+    "Scores.list_pseudonyms": Row("GET", f"{NEWS}/kit/pseudonyms", ORGANISERS, ORGANISE),
     "Scores.inspect_run": Row("GET", f"{NEWS}/leaderboard/runs/alpha", {"observer": 200, **ORGANISERS}, READ),
     "Scores.inspect_topics": Row("GET", f"{NEWS}/leaderboard/topics", {"observer": 200, **ORGANISERS}, READ),
     "Scores.inspect_topic": Row("GET", f"{NEWS}/leaderboard/topics/2", {"observer": 200, **ORGANISERS}, READ),

@@ -83,7 +83,11 @@ WAYS = {
         "collections export, collections import",
         "Collections.export_archive Collections.import_archive Jobs.job_file",
     ),
-    "publish a kit": Ways("", "collections publish", no_page="A kit is a folder.", no_operation="A kit is a folder."),
+    "publish a kit": Ways(
+        "release_kit.show release_kit.publish release_kit.pseudonyms",
+        "collections publish",
+        "Scores.publish_kit Scores.list_pseudonyms",
+    ),
     "delete": Ways(
         "deletions.delete",
         "collections remove, topics remove, documents remove, pool remove, judgements remove",

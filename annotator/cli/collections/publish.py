@@ -128,6 +128,7 @@ def _version(installation: Installation, slug: str, number: int | None) -> int:
 
 
 def _write_mapping(installation: Installation, slug: str, mapping: str) -> None:
+    note_export(installation, "collections.show-pseudonyms", slug)
     with installation.database.reading() as session:
         names = veil_csv(collection_veil(session, slug))
     write_together({mapping: names.encode()}, private=True)

@@ -72,6 +72,7 @@ ACTIONS: Mapping[str, Action] = {
     "collections.import": Action(Subject.FREE, _numbers("made")),
     "collections.publish": Action(details={"version": Kind.NUMBER, "veiled": Kind.FLAG, "texts": Kind.FLAG}),
     "collections.reopen": Action(),
+    "collections.show-pseudonyms": Action(),
     "collections.restore": Action(),
     "collections.set": Action(
         details={

@@ -51,6 +51,8 @@ KINDS: Mapping[str, JobKind] = {
     "runs.check": JobKind(lazy_gettext("Check of runs"), OF_RUNS, only_checks=True, shown_by="run_reviews.show"),
     "runs.store": JobKind(lazy_gettext("Import of runs"), OF_RUNS),
     "archives.export": JobKind(lazy_gettext("Export of the archive")),
+    "release_kit.publish": JobKind(lazy_gettext("Release kit")),
+    "Scores.publish_kit": JobKind(lazy_gettext("Release kit")),
     "archives.import": JobKind(lazy_gettext("Import of an archive")),
     "archives.copy": JobKind(lazy_gettext("Copy of the collection")),
     "Collections.export_archive": JobKind(lazy_gettext("Export of the archive")),

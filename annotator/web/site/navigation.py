@@ -323,6 +323,7 @@ ENTRIES: tuple[Entry, ...] = (
         (
             _tab("releases.show", lazy_gettext("Release"), _task_organisers),
             _tab("leaderboard.report", lazy_gettext("Report"), _readers),
+            _tab("release_kit.show", lazy_gettext("Release kit")),
             _tab("archives.show", lazy_gettext("Archive"), also=("archives.copy",)),
         ),
     ),

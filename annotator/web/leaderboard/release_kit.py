@@ -1,0 +1,150 @@
+"""The release kit: a finished collection as one file to publish, and who is behind its pseudonyms."""
+
+from tempfile import TemporaryFile
+
+from flask import Blueprint, render_template
+from flask.typing import ResponseReturnValue
+from wtforms import BooleanField, SelectChoice, SelectField, StringField, TextAreaField
+
+from annotator.evaluation.metrics.names import DEFAULT_MEASURES
+from annotator.evaluation.publishing.kit_files import Publication
+from annotator.installed import installed_version
+from annotator.moments import write_moment
+from annotator.storage import Role
+from annotator.web.site.access import collection_page
+from annotator.web.site.audit_note import note_export
+from annotator.web.site.background import JOB_KIND, leave_form, work
+from annotator.web.site.context import database, now
+from annotator.web.site.downloads import CSV, download
+from annotator.web.site.forms import Form
+from annotator.web.site.language import gettext, lazy_gettext
+from annotator.workflows.leaderboard.leaderboard import split_names
+from annotator.workflows.leaderboard.release_kit import collection_veil, veil_csv, version_to_publish, write_kit
+from annotator.workflows.qrels.qrels_versions import VersionView, list_versions
+
+ZIP = "application/zip"
+
+blueprint = Blueprint("release_kit", __name__)
+
+
+class KitForm(Form):
+    """What is published, and how."""
+
+    version = SelectField(
+        lazy_gettext("Qrels"),
+        choices=(),
+        coerce=int,
+        validate_choice=False,  # the workflow rejects unknown versions
+        description=lazy_gettext("Scores are computed from this version. Later judgements do not change the kit."),
+    )
+    veiled = BooleanField(
+        lazy_gettext("Replace the names of teams and runs by pseudonyms"),
+        description=lazy_gettext("They stay the same in each release. Descriptions of runs are left out."),
+    )
+    allowed = TextAreaField(
+        lazy_gettext("Names that may occur in texts"),
+        description=lazy_gettext(
+            "With pseudonyms, nothing is published while a text, such as the guidelines, has a name of a team or run. "
+            "Enter names that are ordinary words there, one per line."
+        ),
+        render_kw={"rows": 2, "spellcheck": "false"},
+    )
+    texts = BooleanField(
+        lazy_gettext("Include the texts of the documents"),
+        description=lazy_gettext("Only if their licence allows it. Without them the kit lists the docnos."),
+    )
+    measures = StringField(
+        lazy_gettext("Measures"),
+        default=", ".join(DEFAULT_MEASURES),
+        render_kw={"autocapitalize": "none", "spellcheck": "false"},
+    )
+    authors = TextAreaField(
+        lazy_gettext("Authors"),
+        description=lazy_gettext(
+            "Who is cited: one per line, as “Family, Given” or the name of a group. Empty: the organisers of the task."
+        ),
+        render_kw={"rows": 2, "spellcheck": "false"},
+    )
+    licence = StringField(
+        lazy_gettext("Licence"),
+        description=lazy_gettext("An SPDX identifier such as CC-BY-4.0, or an address."),
+        render_kw={"spellcheck": "false"},
+    )
+    address = StringField(
+        lazy_gettext("Address"),
+        description=lazy_gettext("Where the kit will be published, if known."),
+        render_kw={"inputmode": "url", "spellcheck": "false"},
+    )
+
+    def publication(self, slug: str) -> Publication:
+        """What the form asks for, as of now."""
+        return Publication(
+            slug=slug,
+            version=self.version.data,
+            veiled=self.veiled.data,
+            with_texts=self.texts.data,
+            measures=tuple(split_names(self.measures.data)) if self.measures.data else DEFAULT_MEASURES,
+            authors=_lines(self.authors.data),
+            licence=(self.licence.data or "").strip(),
+            address=(self.address.data or "").strip(),
+            made_at=now(),
+            program=installed_version(),
+        )
+
+
+def _lines(text: str | None) -> tuple[str, ...]:
+    return tuple(line.strip() for line in (text or "").splitlines() if line.strip())
+
+
+@blueprint.get("/collections/<slug>/kit")
+@collection_page(Role.ORGANISER)
+def show(slug: str) -> ResponseReturnValue:
+    """The form, with the version of released scores or else the newest."""
+    with database().reading() as session:
+        versions = list_versions(session, slug)
+        usual = version_to_publish(session, slug) if versions else None
+    form = KitForm(formdata=None, version=usual)
+    form.version.choices = _choices(versions)
+    return render_template("leaderboard/release_kit.html", form=form, versions=versions)
+
+
+def _choices(versions: list[VersionView]) -> list[SelectChoice]:
+    return [
+        SelectChoice(
+            one.number,
+            gettext("Version %(number)d of the qrels, kept %(at)s", number=one.number, at=write_moment(one.made_at)),
+        )
+        for one in versions
+    ]
+
+
+@blueprint.post("/collections/<slug>/kit")
+@collection_page(Role.ORGANISER)
+def publish(slug: str) -> ResponseReturnValue:
+    """The kit as a zip file, written by the worker."""
+    if work() is None:
+        return leave_form(slug)
+    form = KitForm()
+    with TemporaryFile() as file:
+        with database().reading() as session:
+            if form.version.data is None:
+                form.version.data = version_to_publish(session, slug)
+            wanted = form.publication(slug)
+            write_kit(session, wanted, file, allowed=_lines(form.allowed.data))
+        # Afterwards: the first transaction of a job ends it, and a lost worker's kit would not be written again.
+        details = {"version": wanted.version, "veiled": wanted.veiled, "texts": wanted.with_texts}
+        note_export("collections.publish", slug, details=details)
+        file.seek(0)
+        return download(file.read(), f"{slug}-kit.zip", ZIP)
+
+
+@blueprint.get("/collections/<slug>/kit/pseudonyms.csv")
+@collection_page(Role.ORGANISER)
+def pseudonyms(slug: str) -> ResponseReturnValue:
+    """Which pseudonym belongs to which team and run, for organisers."""
+    table = veil_csv(database().read(collection_veil, slug))
+    note_export("collections.show-pseudonyms", slug)
+    return download(table, f"{slug}-pseudonyms.csv", CSV)
+
+
+setattr(publish, JOB_KIND, "release_kit.publish")
