@@ -2,10 +2,12 @@
 
     python -m benchmarks.estimates [--rounds N]
     python -m benchmarks.estimates --qrels FILE --runs FILE... [--machine FILE...] [--relevant-from G] [--draws N]
+        [--each N]
 
 Without files, the time for 129 runs of 50 topics with 10 strata, made at random. With files of a judged collection,
 samples of a fifth of each topic are drawn again and again: the standard error of the design with the machine at full
-weight, the share of 95 % intervals that contain the truth, and the bias in standard errors.
+weight, the share of 95 % intervals that contain the truth, and the bias in standard errors. With `--each` the strata
+are of rank and the machine's grade, as a planned sample has them, and so many documents of each are drawn.
 """
 
 import argparse
@@ -24,6 +26,8 @@ from annotator.library.inputs import grades_of, lists_by_run
 from benchmarks.costs import Cost, cost_of_call
 
 MEASURES = ("P@10", "DCG@10", "nDCG@10")
+FURTHER = ("R@100", "AP")  # of strata of rank and grade
+DEPTH, BANDS = 100, (3, 10, 30)  # ranks of the frame, and the last ones of its bands; the first is judged whole
 SHARE = 5  # one document in so many is drawn
 ALL_RUNS, ALL_TOPICS, STRATA, DOCUMENTS = 129, 50, 10, 1500
 ACCURACY = 0.7  # of the machine
@@ -38,6 +42,7 @@ def main() -> None:
     parser.add_argument("--relevant-from", type=int, default=1)
     parser.add_argument("--draws", type=int, default=2000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--each", type=int, help="documents of each stratum of rank and the machine's grade")
     given = parser.parse_args()
     if given.qrels is None:
         measure_time(given.rounds)
@@ -45,6 +50,12 @@ def main() -> None:
     for machine in given.machine or [None]:
         topics, tags = judged_topics(given.qrels, given.runs, machine)
         print(f"\n{'no machine' if machine is None else machine.name}")
+        if given.each is not None:
+            topics = [in_planned_strata(topic) for topic in topics]
+            for name in (*MEASURES, *FURTHER):
+                how = estimated_measure(parse_measure(name), given.relevant_from)
+                print_coverage(name, topics, how, given.draws, of_each=given.each)
+            continue
         for name in MEASURES:
             how = estimated_measure(parse_measure(name), given.relevant_from)
             print_design(name, topics, tags, how)
@@ -107,23 +118,44 @@ def print_design(name: str, topics: Sequence[SampledTopic], tags: Sequence[str],
             print(f"{name:8}  {tag:32}  standard error of the design {error:.6f}")
 
 
-def print_coverage(name: str, topics: Sequence[SampledTopic], how: EstimatedMeasure, draws: int) -> None:
-    """Print how often intervals contain the truth, and how often differences that do not exist are found."""
-    truth = np.mean([one.values for one in estimate_topics(topics, how, no_weights(topics))], axis=0)
-    hits, values = [], []
+def in_planned_strata(topic: SampledTopic) -> SampledTopic:
+    """The documents in the top of a run, in strata of best rank and, below the first band, the machine's grade."""
+    best = np.where(topic.ranks > 0, topic.ranks, topic.grades.size + DEPTH).min(axis=0)
+    inside = best <= DEPTH
+    band = np.searchsorted(BANDS, best)
+    grade = np.zeros_like(band) if topic.machine is None else np.maximum(topic.machine, 0)
+    strata = np.where(band == 0, 0, 1 + (band - 1) * (int(grade.max()) + 1) + grade)
+    machine = None if topic.machine is None else topic.machine[inside]
+    return SampledTopic(strata[inside], topic.ranks[:, inside], topic.grades[inside], machine)
+
+
+def print_coverage(
+    name: str, topics: Sequence[SampledTopic], how: EstimatedMeasure, draws: int, *, of_each: int | None = None
+) -> None:
+    """Print how often intervals contain the truth, over the topics that an estimate is over."""
+    exact = np.array([one.values for one in estimate_topics(topics, how, no_weights(topics))])
+    hits, off = [], []
     for seed in range(draws):
         random = np.random.default_rng(seed)
-        found = estimate([drawn(topic, random, lambda size: -(-size // SHARE)) for topic in topics], how)
+        found = estimate([_drawn_again(topic, random, of_each) for topic in topics], how)
         if found is not None:
-            hits.append(np.abs(found.together.values - truth) <= found.together.half_widths)
-            values.append(found.together.values)
-    bias = (np.mean(values, axis=0) - truth) / np.std(values, axis=0)
+            off.append(found.together.values - exact[list(found.used)].mean(axis=0))
+            hits.append(np.abs(off[-1]) <= found.together.half_widths)
+    bias = np.mean(off, axis=0) / np.std(off, axis=0)
     covered = np.mean(hits, axis=0)
     print(
         f"{name:8}  of {draws} draws, intervals with the truth: {100 * covered.mean():.1f} % "
         f"({100 * covered.min():.1f} to {100 * covered.max():.1f} by run); bias {bias.mean():+.2f} standard errors "
         f"({bias.min():+.2f} to {bias.max():+.2f})"
     )
+
+
+def _drawn_again(topic: SampledTopic, random: np.random.Generator, of_each: int | None) -> SampledTopic:
+    """Draw a fifth of each stratum, or so many documents of each but the first, which is judged whole."""
+    if of_each is None:
+        return drawn(topic, random, lambda size: -(-size // SHARE))
+    sample = drawn(topic, random, lambda size: min(of_each, size))
+    return replace(sample, grades=np.where(topic.strata == 0, topic.grades, sample.grades))
 
 
 def drawn(topic: SampledTopic, random: np.random.Generator, count: Callable[[int], int]) -> SampledTopic:

@@ -53,7 +53,7 @@ def estimate_topics(
     divided_by = [one for one in denominators if one is not None]
     if divided_by:
         has_value = [bool((measure.value(topic.people) > 0).any()) for topic in for_numerators]
-        found = _ratios(topics, numerators, divided_by, influences, has_value)
+        found = _ratios(topics, numerators, divided_by, influences, has_value, corrects_all=measure.corrects_all)
     else:
         of_totals = _covariances(topics, influences, influences)
         found = [TopicEstimate(one.totals, covariance) for one, covariance in zip(numerators, of_totals, strict=True)]
@@ -157,17 +157,23 @@ def _ratios(
     denominators: Sequence[Denominator],
     influences: Sequence[Values],
     has_value: Sequence[bool],
+    *,
+    corrects_all: bool,
 ) -> list[TopicEstimate]:
     """Divide by Beale's method: the ratio of two estimates is biased where the denominator varies, this one hardly.
 
-    Beale 1962; Cochran 1977, 6.15. Without a document of any value in the sample (`has_value`) the ratio is 0.
+    Beale 1962; Cochran 1977, 6.15. With `corrects_all` also for strata with one judged document. Without a document of
+    any value in the sample (`has_value`) the ratio is 0.
     """
     relative = [
         (one.slopes - one.machine_slopes) / one.total if is_more else np.zeros(one.slopes.size)
         for one, is_more in zip(denominators, has_value, strict=True)
     ]
     both = [np.vstack(pair) for pair in zip(influences, relative, strict=True)]
-    together = _covariances(topics, both, [one[None] for one in relative])
+    if corrects_all:
+        together = _covariances(topics, both, [one[None] for one in relative])
+    else:
+        together = [covariances(topic.own_groups, one, one[-1:]) for topic, one in zip(topics, both, strict=True)]
     divisors = [
         one.total * (1 + with_relative[-1, 0]) for one, with_relative in zip(denominators, together, strict=True)
     ]

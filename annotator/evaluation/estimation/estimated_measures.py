@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,9 +60,15 @@ class Denominator:
 
 
 class EstimatedMeasure(ABC):
-    """A measure as a numerator and, for most, a denominator."""
+    """A measure as a numerator and, for most, a denominator.
+
+    `corrects_all` is whether the ratio is corrected for the variance of strata with one judged document, too. That is
+    estimated too large from other topics. For a count of relevant documents it would make the ratio too small. The best
+    possible DCG, a concave function of such counts, is itself estimated too small, and the two hardly leave a bias.
+    """
 
     value: GradeValue
+    corrects_all: ClassVar[bool] = False
 
     @abstractmethod
     def of_values(self, frame: SampledTopic, values: Values, at: Labels) -> Numerator:
@@ -104,6 +111,7 @@ class NormalisedDCG(WeightedSum):
     """DCG divided by that of the best possible ranking of the frame, which is a function of the number of each gain."""
 
     depth: int | None
+    corrects_all: ClassVar[bool] = True
 
     def denominator(self, topic: CompletedTopic) -> Denominator:
         """Estimate the DCG of the best possible ranking from the estimated number of documents of each gain or more."""

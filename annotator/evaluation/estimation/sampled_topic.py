@@ -100,6 +100,11 @@ class SampledTopic:
         """The strata with a sampling error, as `groups_of`."""
         return self.groups_of(self.uncertain)
 
+    @cached_property
+    def own_groups(self) -> tuple["VarianceGroup", ...]:
+        """The strata with a sampling error of which two documents or more were judged, each by itself."""
+        return self.groups_of(self.uncertain[self.sampled[self.uncertain] > 1])
+
     def groups_of(self, labels: Labels) -> tuple["VarianceGroup", ...]:
         """Group strata by their labels; those with one judged document are joined with a neighbour.
 
