@@ -70,6 +70,7 @@ from annotator.storage.tables.people import (
 )
 from annotator.storage.tables.pools import (
     Contribution,
+    LearningRound,
     Pool,
     PoolItem,
     PoolRun,
@@ -127,6 +128,7 @@ __all__ = [
     "JudgingMode",
     "KeptResponse",
     "LabelFile",
+    "LearningRound",
     "MachineJudge",
     "MachineLabels",
     "MachineOutcome",

@@ -26,6 +26,7 @@ from annotator.worker.asking import Asking
 from annotator.worker.delivering import Delivering
 from annotator.worker.fetching import Fetching
 from annotator.worker.folder_indexing import FolderIndexing
+from annotator.worker.learning import Learning
 from annotator.worker.refreshing import Refreshing
 from annotator.worker.repeating import Repeating
 from annotator.workflows.agreement.model_requests import ModelAccess
@@ -90,6 +91,7 @@ class Worker:
         reach = self._reach()
         indexing, fetching = FolderIndexing(self._database, reach), Fetching(self._database, reach)
         asking = Asking(self._database, ModelAccess(self._settings.outgoing_hosts, self._settings.model_keys))
+        learning = Learning(self._database)
         beside = [
             Repeating("Counts of topics", counting.step, seconds=SECONDS_BETWEEN_COUNTS, share=SHARE_OF_REFRESHING),
             Repeating("Judgements", packing.step, seconds=SECONDS_BETWEEN_PACKINGS, share=SHARE_OF_REFRESHING),
@@ -97,8 +99,9 @@ class Worker:
             Repeating("Indexes of folders", indexing.step, seconds=SECONDS_BETWEEN_FETCHES),
             Repeating("Texts from sources", fetching.step, seconds=SECONDS_BETWEEN_FETCHES),
             Repeating("Machine judges", asking.step, seconds=SECONDS_BETWEEN_FETCHES),
+            Repeating("Classifiers", learning.step, seconds=SECONDS_BETWEEN_FETCHES),
         ]
-        steps = (counting.step, packing.step, delivering.step, indexing.step, fetching.step, asking.step)
+        steps = (counting.step, packing.step, delivering.step, indexing.step, fetching.step, asking.step, learning.step)
         if not self._only_short and not only_what_waits:
             for one in beside:
                 one.start()

@@ -13,7 +13,8 @@ from annotator.api.site.values import Text, counted
 from annotator.storage.pools.pools import GREATEST_SEED
 from annotator.web.site.context import database, now, settings
 from annotator.workflows.people.tokens import Scope
-from annotator.workflows.pools.pool_simulation import MOST_LISTS_AT_ONCE, USUAL_START_DEPTHS, replay_choices
+from annotator.workflows.pools.pool_replay import replay_choices
+from annotator.workflows.pools.pool_simulation import MOST_LISTS_AT_ONCE, USUAL_START_DEPTHS
 from annotator.workflows.pools.pools import list_strategies
 from annotator.workflows.qrels.simulation_on_qrels import simulate_on_qrels
 

@@ -73,6 +73,16 @@ TOLD: Mapping[str, Callable[[Any], Any]] = {
         metavar="RULE",
         help="How the budget of a sample is divided among strata: neyman, proportional or equal. [neyman]",
     ),
+    "candidates": click.option(
+        "--candidates",
+        metavar="WHICH",
+        help="What a classifier chooses from: documents of the runs (pooled) or all with a text (corpus). [pooled]",
+    ),
+    "batch": click.option(
+        "--batch",
+        metavar="SIZE",
+        help="Judgements between two rounds of training: 1, or a tenth more every round (grow). [grow]",
+    ),
 }
 STRATEGY = click.option(
     "--strategy",

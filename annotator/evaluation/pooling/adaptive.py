@@ -97,8 +97,18 @@ class Adaptive(ABC):
 
 
 def explain(reason: Mapping[str, float], run: str) -> Sentence:
-    """Explain why a document was chosen, given the reason of a `Choice` and the tag of its run."""
+    """Explain why a document was chosen, given the reason of a `Choice` and the tag of its run, if a run has it."""
     values: dict[str, object] = {"run": run, "rank": int(reason["rank"])}
+    if "round" in reason:
+        values |= {"round": int(reason["round"]), "score": f"{reason['score']:.3f}"}
+        return Sentence("Rank %(rank)d by the classifier of round %(round)d, with a score of %(score)s.", values)
+    if "fused" in reason:
+        values["fused"] = f"{reason['fused']:.4f}"
+        return Sentence(
+            "No other document has more than its %(fused)s by reciprocal rank fusion; its best rank is %(rank)d, of "
+            "%(run)s. No classifier had ranked it.",
+            values,
+        )
     if "misses" in reason:
         values["misses"] = int(reason["misses"])
         return Sentence(

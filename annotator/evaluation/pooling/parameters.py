@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from annotator.errors import InvalidValueError, Sentence
 from annotator.evaluation.estimation.sample_sizes import Allocation
 from annotator.evaluation.pooling.adaptive import Update
+from annotator.evaluation.pooling.learned_order import BatchSize, CandidateSet
 from annotator.evaluation.pooling.strata import Band, format_bands, parse_bands
 from annotator.evaluation.pooling.topic_runs import Ties
 
 GREATEST_NUMBER = 999_999_999
 
-Value = int | str | Update | Ties | Allocation | tuple[Band, ...] | tuple[int, ...]
+Value = int | str | Update | Ties | Allocation | CandidateSet | BatchSize | tuple[Band, ...] | tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,14 @@ def _ties(written: str) -> Ties | None:
 
 def _allocation(written: str) -> Allocation | None:
     return next((allocation for allocation in Allocation if allocation.value == written.lower()), None)
+
+
+def _candidates(written: str) -> CandidateSet | None:
+    return next((candidates for candidates in CandidateSet if candidates.value == written.lower()), None)
+
+
+def _batch(written: str) -> BatchSize | None:
+    return next((batch for batch in BatchSize if batch.value == written.lower()), None)
 
 
 def _ranks(written: str) -> tuple[int, ...] | None:
@@ -111,6 +120,16 @@ PARAMETERS: Mapping[str, Parameter] = {
         Sentence("The allocation must be neyman, proportional or equal, not “%(written)s”."),
         Sentence("How the budget is divided among strata: for the least error, by their sizes, or evenly."),
     ),
+    "candidates": Parameter(
+        _candidates,
+        Sentence("The candidates must be pooled or corpus, not “%(written)s”."),
+        Sentence("What a classifier chooses from: the documents of the runs (pooled), or all with a text (corpus)."),
+    ),
+    "batch": Parameter(
+        _batch,
+        Sentence("The batch must be 1 or grow, not “%(written)s”."),
+        Sentence("How many judgements until a classifier is trained again: 1, or a tenth more every time (grow)."),
+    ),
 }
 
 
@@ -124,7 +143,7 @@ def read_parameter(name: str, written: str) -> Value:
 
 def show(value: Value) -> str | int:
     """Convert a value to its stored form; numbers stay numbers."""
-    if isinstance(value, Update | Ties | Allocation):
+    if isinstance(value, Update | Ties | Allocation | CandidateSet | BatchSize):
         return str(value.value)
     if isinstance(value, int | str):
         return value

@@ -54,11 +54,14 @@ class TopicVerdict(NamedTuple):
 
 @dataclass(frozen=True)
 class ChosenDocument:
-    """A document to judge next, the run from which it was chosen, why, and its rank in every run that has it."""
+    """A document to judge next, the run from which it was chosen, why, and its rank in every run that has it.
+
+    The run is None for a document that no run has.
+    """
 
     document_id: int
     docno: str
-    run_id: int
+    run_id: int | None
     reason: Mapping[str, float]
     ranks: tuple[tuple[int, int], ...]
 
@@ -112,6 +115,14 @@ class TopicSelection:
         )
         self._learnt = known
         return [self._chosen(choice.document, choice.run, choice.reason) for choice in self._state.choose(count, out)]
+
+    def describe(self, document: int, docno: str, reason: Mapping[str, float]) -> ChosenDocument:
+        """A document that was chosen otherwise: as if chosen from the run with its best rank, if a run has it."""
+        place = self._runs.place_of.get(document)
+        if place is None:
+            return ChosenDocument(document, docno, None, reason, ())
+        rows, _ = self._runs.holders(place)
+        return self._chosen(document, int(self._runs.given[rows[0]]), reason)
 
     def _chosen(self, document: int, run: int, reason: Mapping[str, float]) -> ChosenDocument:
         place = self._runs.place_of[document]
@@ -210,7 +221,15 @@ class Memory:
 
     _topics: OrderedDict[TopicKey, TopicSelection] = field(default_factory=OrderedDict)
     _candidates: dict[TopicKey, Candidates] = field(default_factory=dict)
+    _corpora: dict[int, tuple[int, int]] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
+
+    def corpus_size(self, greatest: int, count: Callable[[int], int], collection: int) -> int:
+        """The number of documents of a collection, counted again when `greatest`, the last id of any, is another."""
+        known = self._corpora.get(collection)
+        if known is None or known[0] != greatest:
+            known = self._corpora[collection] = greatest, count(collection)
+        return known[1]
 
     def take_topic(self, key: TopicKey) -> TopicSelection | None:
         """Take a topic out of the cache, so that one caller at a time uses it."""

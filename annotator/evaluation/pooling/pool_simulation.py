@@ -8,24 +8,44 @@ from numpy.typing import NDArray
 
 from annotator.evaluation.metrics.names import parse_measures
 from annotator.evaluation.metrics.scoring import score_runs
+from annotator.evaluation.pooling.active_learning import learning_batches
 from annotator.evaluation.pooling.adaptive import Verdict
+from annotator.evaluation.pooling.learned_order import BatchSize
 from annotator.evaluation.pooling.planning import shares
 from annotator.evaluation.pooling.probability_sample import NOTHING_KNOWN, growing
 from annotator.evaluation.pooling.strategies import STRATEGIES, Strategy, StrategyKind, parse_strategy
-from annotator.evaluation.pooling.topic_runs import TopicRuns
+from annotator.evaluation.pooling.text_features import TextFeatures
+from annotator.evaluation.pooling.topic_runs import Ties, TopicRuns
 from annotator.evaluation.significance.rank_correlation import kendall_tau_b
 
 
+@dataclass(frozen=True, eq=False)
+class TopicTexts:
+    """The text of a topic, and the features of its candidates, a row for each of the documents of `TopicRuns`."""
+
+    topic: str
+    features: TextFeatures
+
+
 def simulate(
-    strategy: Strategy, runs: TopicRuns, relevant: Mapping[int, bool], *, most: int | None = None, seed: int = 1
+    strategy: Strategy,
+    runs: TopicRuns,
+    relevant: Mapping[int, bool],
+    *,
+    most: int | None = None,
+    seed: int = 1,
+    texts: TopicTexts | None = None,
 ) -> NDArray[np.int32]:
     """Return the order in which a strategy selects the documents of a topic, at most `most` of them.
 
     `relevant` maps every judged document to whether it is relevant. Unjudged documents are skipped at no cost, like
     those that cannot be judged. An adaptive strategy starts with its pool of `start_depth`,
     here in the order in which a growing depth adds documents; a stratified one gives only its sample; a sample with a
-    budget goes in the order in which a growing budget adds documents. The strategy's budget is ignored.
+    budget goes in the order in which a growing budget adds documents. The strategy's budget is ignored. A strategy that
+    learns from texts goes by reciprocal rank fusion where there are none.
     """
+    if strategy.definition.learns and texts is not None:
+        return _learning(strategy, runs, relevant, most, seed, texts)
     if strategy.definition.kind is StrategyKind.ADAPTIVE:
         return _adaptive(strategy, runs, relevant, most, seed)
     if strategy.divides_budget:
@@ -52,6 +72,31 @@ def _adaptive(
         order.append(chosen[0].document)
         state.learn([Verdict(chosen[0].document, relevant[chosen[0].document], chosen[0].run)])
     return np.array(order, np.int32)
+
+
+def _learning(
+    strategy: Strategy, runs: TopicRuns, relevant: Mapping[int, bool], most: int | None, seed: int, texts: TopicTexts
+) -> NDArray[np.int32]:
+    places = np.flatnonzero(np.isin(runs.documents, list(relevant)))
+    documents = runs.documents[places]
+    start = _judged(strategy.start(runs, seed), relevant)
+    by_fusion = np.lexsort((runs.preference(Ties.RANDOM, seed)[places], -runs.rrf[places]))
+    preference = np.empty(places.size)
+    preference[by_fusion] = np.arange(places.size)
+    batches = learning_batches(
+        texts.features.select(places),
+        texts.topic,
+        np.array([relevant[document] for document in documents.tolist()], np.bool_),
+        seed=seed,
+        topic=runs.topic,
+        judged_before=np.flatnonzero(np.isin(documents, start)).tolist(),
+        preference=preference,
+        grows=strategy.batch is BatchSize.GROW,
+    )
+    order = [start]
+    while (most is None or sum(map(len, order)) < most) and (batch := next(batches, None)):
+        order.append(documents[batch.rows])
+    return np.concatenate(order)[:most]
 
 
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.5)
@@ -154,8 +199,15 @@ def trials(names: Sequence[str], start_depths: Sequence[int], strata: str | None
 
 
 def orders_of_topic(
-    tried: Sequence[Trial], runs: TopicRuns, grades: Grades, relevant_from: int, *, most: int, seed: int
+    tried: Sequence[Trial],
+    runs: TopicRuns,
+    grades: Grades,
+    relevant_from: int,
+    *,
+    most: int,
+    seed: int,
+    texts: TopicTexts | None = None,
 ) -> list[Documents]:
     """Return for each trial the order in which it selects the first documents of a topic."""
     relevant = {document: grade >= relevant_from for document, grade in grades.items()}
-    return [simulate(trial.strategy, runs, relevant, most=most, seed=seed) for trial in tried]
+    return [simulate(trial.strategy, runs, relevant, most=most, seed=seed, texts=texts) for trial in tried]

@@ -83,12 +83,15 @@ def team_shares(
     lists: Sequence[Mapping[int, Documents]],
     contributed: Mapping[str, set[Pair]],
     relevant: Mapping[int, Sequence[int]],
+    chosen: Mapping[str, Mapping[int, Sequence[int]]] | None = None,
 ) -> list[TeamShare]:
     """Count relevant documents by team, most found first; `teams` and `lists` have one entry a run.
 
     `contributed` has each team's documents in the pool, of teams without a run now, too; `relevant` those of each
-    topic.
+    topic. `chosen` has, for sources beside the teams, what they found and contributed by topic.
     """
+    sources = chosen or {}
+    contributed = {**contributed, **{name: _pairs(documents) for name, documents in sources.items()}}
     names = sorted({*teams, *contributed})
     row = {name: place for place, name in enumerate(names)}
     place_of = {pair: place for place, pair in enumerate((t, d) for t in relevant for d in relevant[t])}
@@ -99,6 +102,8 @@ def team_shares(
         for topic in of_run.keys() & relevant.keys():
             here = slice(start[topic], start[topic] + len(relevant[topic]))
             found[row[team], here] |= np.isin(relevant[topic], of_run[topic])
+    for name, documents in sources.items():
+        found[row[name], [place_of[pair] for pair in _pairs(documents) if pair in place_of]] = True
     for team, pairs in contributed.items():
         gave[row[team], [place_of[pair] for pair in pairs if pair in place_of]] = True
     counts = [
@@ -114,3 +119,7 @@ def team_shares(
         for name in names
     ]
     return sorted(shares, key=lambda one: (-one.relevant_found, one.team))
+
+
+def _pairs(documents: Mapping[int, Sequence[int]]) -> set[Pair]:
+    return {(topic, document) for topic, several in documents.items() for document in several}

@@ -14,6 +14,7 @@ from annotator.errors import InvalidValueError
 from annotator.evaluation.estimation.sample_sizes import Allocation
 from annotator.evaluation.pooling import static_strategies
 from annotator.evaluation.pooling.adaptive import DECIMALS, Adaptive, Hedge, LastMaxMean, MaxMean, MoveToFront, Update
+from annotator.evaluation.pooling.learned_order import BatchSize, CandidateSet, ContinuousLearning
 from annotator.evaluation.pooling.parameters import read_parameter, show
 from annotator.evaluation.pooling.probability_sample import Known, KnownOfTopic, Layout, OpenStratum, probability_sample
 from annotator.evaluation.pooling.strata import Band, Stratum, stratified
@@ -45,6 +46,7 @@ class Definition:
     needs: tuple[str, ...] = ()  # exactly one of these is required
     decimals: int | None = None  # of the weights that it compares: recorded with a pool, and nobody's choice
     reads_scores: bool = False  # whether runs' scores are to be loaded for it
+    learns: bool = False  # whether a worker trains a classifier of texts for it, between the choices
 
     @property
     def help(self) -> str:
@@ -74,6 +76,8 @@ class Strategy:
     certainty_depth: int = 0
     bands: tuple[int, ...] = ()
     allocation: Allocation = Allocation.NEYMAN
+    candidates: CandidateSet = CandidateSet.POOLED
+    batch: BatchSize = BatchSize.GROW
 
     @property
     def definition(self) -> Definition:
@@ -106,10 +110,12 @@ class Strategy:
     def begin(self, runs: TopicRuns, seed: int) -> Adaptive:
         """Put an adaptive strategy to work on a topic; the seed is of random ties."""
         adaptive: Callable[..., Adaptive] = self.definition.works_by
-        said: dict[str, object] = {"update": self.update} if "update" in self.definition.takes else {}
+        said: dict[str, object] = {
+            name: getattr(self, name) for name in ("update", "ties") if name in self.definition.takes
+        }
         if self.definition.decimals is not None:
             said["decimals"] = self.decimals
-        return adaptive(runs, ties=self.ties, seed=seed, **said)
+        return adaptive(runs, seed=seed, **said)
 
     @property
     def divides_budget(self) -> bool:
@@ -143,6 +149,20 @@ STRATEGIES: Mapping[str, Definition] = {
         StrategyKind.ADAPTIVE, LastMaxMean, {**STARTED, "update": "all", "ties": "random"}, BUDGETS
     ),
     "hedge": Definition(StrategyKind.ADAPTIVE, Hedge, STARTED, BUDGETS, decimals=DECIMALS),
+    "cal": Definition(
+        StrategyKind.ADAPTIVE,
+        ContinuousLearning,
+        {
+            "budget": None,
+            "per_topic": None,
+            "depth": None,
+            "start_depth": "10",
+            "candidates": "pooled",
+            "batch": "grow",
+        },
+        BUDGETS,
+        learns=True,
+    ),
     "stratified": Definition(StrategyKind.SAMPLE, stratified, {"strata": "1-10:1, 11-50:0.2, 51-100:0.05"}),
     "sample": Definition(
         StrategyKind.SAMPLE,
@@ -158,6 +178,9 @@ STRATEGIES: Mapping[str, Definition] = {
         needs=("budget",),
     ),
 }
+
+# Strategies whose classifier a worker trains.
+LEARNING = tuple(name for name, definition in STRATEGIES.items() if definition.learns)
 
 
 def parse_strategy(name: str, said: Mapping[str, str | int]) -> Strategy:

@@ -59,6 +59,11 @@ def greatest_document(session: Session) -> int:
     return session.scalar(select(func.max(Document.id))) or 0
 
 
+def count_corpus(session: Session, collection_id: int) -> int:
+    """The number of documents of a collection, with or without text."""
+    return session.scalars(select(func.count()).where(Document.collection_id == collection_id)).one()
+
+
 def documents_after(session: Session, collection_id: int, greatest: int) -> list[tuple[str, int, bool]]:
     """Docno, row id and False, as of `stored_documents`, of the documents whose ids are greater.
 
@@ -162,6 +167,39 @@ def docnos_of(session: Session, ids: SizedIterable[int]) -> dict[int, str]:
         return {}
     wanted = Document.id.in_(ids_as_rows(session, sorted(ids)))
     return dict(fetch_rows(session, select(Document.id, Document.docno).where(wanted)))
+
+
+class HashedText(NamedTuple):
+    """A document that has a text, without the text."""
+
+    id: int
+    docno: str
+    text_hash: str | None
+
+
+def hashes_of_texts(session: Session, ids: SizedIterable[int]) -> list[HashedText]:
+    """Those of these documents that have a text."""
+    columns = select(Document.id, Document.docno, Document.text_hash).where(Document.body.is_not(None))
+    wanted = Document.id.in_(ids_as_rows(session, sorted(ids)))
+    return [HashedText._make(row) for row in fetch_rows(session, columns.where(wanted))] if ids else []
+
+
+def hashes_of_corpus(session: Session, collection_id: int, *, up_to: int) -> list[HashedText]:
+    """The documents of a collection that have a text, except those with an id above `up_to`."""
+    columns = select(Document.id, Document.docno, Document.text_hash)
+    wanted = (Document.collection_id == collection_id, Document.body.is_not(None), Document.id <= up_to)
+    return [HashedText._make(row) for row in fetch_rows(session, columns.where(*wanted))]
+
+
+def whole_texts(session: Session, ids: Sequence[int]) -> Iterator[str]:
+    """Title and text of these documents, in this order; empty for those without a text."""
+    columns = select(Document.id, Document.title, Document.body)
+    for some in chunks(list(ids)):
+        found = {
+            id_: f"{title}\n{body or ''}"
+            for id_, title, body in fetch_rows(session, columns.where(Document.id.in_(some)))
+        }
+        yield from (found.get(id_, "") for id_ in some)
 
 
 @dataclass(frozen=True)

@@ -95,6 +95,17 @@ def items_of(session: Session, topic_id: int) -> list[ItemRow]:
     return [ItemRow(id_, document_id) for id_, document_id in rows]
 
 
+def items_by_topic(session: Session, collection_id: int) -> dict[int, int]:
+    """Topic id → number of its pool items."""
+    rows = session.execute(
+        select(PoolItem.topic_id, func.count())
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Topic.collection_id == collection_id)
+        .group_by(PoolItem.topic_id)
+    )
+    return {topic_id: count for topic_id, count in rows}
+
+
 def judgements_of(session: Session, topic_id: int) -> list[JudgementRow]:
     """All judgements by people of a topic's documents, replaced ones included, in order of storage."""
     rows = session.execute(
@@ -289,3 +300,19 @@ def chosen_before(session: Session, collection_id: int, strategy: str) -> dict[i
     newest = newest_pool(session, collection_id, [strategy])
     made = {} if newest is None else choices_of_strategy(session, newest)
     return {topic: each.total for topic, each in made.items()}
+
+
+def chosen_documents(session: Session, collection_id: int, strategies: SizedIterable[str]) -> dict[int, list[int]]:
+    """Accepted topic id → documents that these strategies have selected adaptively."""
+    rows = session.execute(
+        select(PoolItem.topic_id, PoolItem.document_id)
+        .join(SelectionEvent, SelectionEvent.pool_item_id == PoolItem.id)
+        .join(Pool, Pool.id == SelectionEvent.pool_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Pool.collection_id == collection_id, Pool.strategy.in_(strategies), ACCEPTED)
+        .order_by(PoolItem.topic_id, SelectionEvent.step)
+    )
+    found: dict[int, list[int]] = {}
+    for topic_id, document_id in rows:
+        found.setdefault(topic_id, []).append(document_id)
+    return found

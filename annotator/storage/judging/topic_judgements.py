@@ -97,6 +97,21 @@ def stored_judgements(session: Session, topics: SizedIterable[int]) -> StoredJud
     return StoredJudgements._make([*columns, *map(frozenset, special.values())])
 
 
+def judgements_then(stored: StoredJudgements, last: int) -> StoredJudgements:
+    """The judgements as they were when the one with the id `last` was the last, current ones included."""
+    latest: dict[tuple[int, int], int] = {}
+    for id_, item, judge, assignment in zip(stored.id, stored.item, stored.judge, stored.assignment, strict=True):
+        if id_ <= last and assignment not in stored.second_showings:
+            latest[item, judge] = max(id_, latest.get((item, judge), 0))
+    kept = [place for place, id_ in enumerate(stored.id) if id_ <= last]
+    then = StoredJudgements._make(
+        column if isinstance(column, frozenset) else [column[place] for place in kept] for column in stored
+    )
+    pairs = zip(then.id, then.item, then.judge, then.withdraws, strict=True)
+    current = [latest.get((item, judge)) == id_ and not withdraws for id_, item, judge, withdraws in pairs]
+    return then._replace(current=current)
+
+
 def packed_judgements(
     session: Session, of_topics: ColumnElement[bool], *, docnos: bool = True, seconds: bool = True
 ) -> dict[int, PackedRow]:

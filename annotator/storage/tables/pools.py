@@ -131,6 +131,27 @@ class SelectionEvent(Base):
     chosen_at: Mapped[datetime]
 
 
+class LearningRound(Base):
+    """The last round in which a worker trained the classifier of a topic, and the documents as it ranked them."""
+
+    __tablename__ = "learning_round"
+
+    pool_id: Mapped[int] = mapped_column(ForeignKey("pool.id", ondelete="CASCADE"), primary_key=True)
+    topic_id: Mapped[int] = mapped_column(ForeignKey("topic.id", ondelete="CASCADE"), primary_key=True, index=True)
+    # Numbered from 1 within version and topic, and how many new judgements end it.
+    number: Mapped[int]
+    batch: Mapped[int]
+    # The last judgement by a person that was known, 0 without any, and how many there were up to it.
+    seen_judgement_id: Mapped[int]
+    judgements: Mapped[int]
+    # What else it depends on: rules of consensus and active runs, and the last document that there was.
+    basis: Mapped[dict[str, Any]]
+    training_hash: Mapped[str]
+    # The first unjudged and unpooled candidates, packed; empty where there was nothing to learn from.
+    documents: Mapped[bytes]
+    trained_at: Mapped[datetime]
+
+
 class Contribution(Base):
     """Why a document is in the pool: a run with a rank, a person's search, or imported labels."""
 

@@ -36,6 +36,7 @@ OWN_DEPTH = re.compile(r"([^\s,]+)=([0-9]{1,9})")
 TAKEN = (
     *("depth", "start_depth", "strata", "update", "ties"),
     *("machine", "certainty_depth", "bands", "allocation"),
+    *("candidates", "batch"),
 )
 
 
@@ -107,6 +108,22 @@ class PoolForm(Form):
             SelectChoice("rrf", lazy_gettext("highest in RRF")),
             SelectChoice("first-run", lazy_gettext("order of the first run")),
             SelectChoice("random", lazy_gettext("random, by the seed")),
+        ],
+    )
+    candidates = SelectField(
+        lazy_gettext("Candidates"),
+        default="pooled",
+        choices=[
+            SelectChoice("pooled", lazy_gettext("documents of the runs")),
+            SelectChoice("corpus", lazy_gettext("all documents with a text")),
+        ],
+    )
+    batch = SelectField(
+        lazy_gettext("Training again after"),
+        default="grow",
+        choices=[
+            SelectChoice("grow", lazy_gettext("1 judgement, then a tenth more every time")),
+            SelectChoice("1", lazy_gettext("every judgement")),
         ],
     )
     priority = WholeNumberField(

@@ -10,7 +10,8 @@ from annotator.web.site.background import long_page
 from annotator.web.site.context import database, now, settings
 from annotator.web.site.error_pages import page_or_refusal
 from annotator.web.site.query_string import number_given, seed_given
-from annotator.workflows.pools.pool_simulation import MOST_LISTS_AT_ONCE, Replay, Simulation, replay_choices
+from annotator.workflows.pools.pool_replay import Replay, replay_choices
+from annotator.workflows.pools.pool_simulation import MOST_LISTS_AT_ONCE, Simulation
 from annotator.workflows.pools.pools import list_strategies
 from annotator.workflows.qrels.simulation_on_qrels import simulate_on_qrels
 

@@ -128,6 +128,7 @@ STRATEGIES: Mapping[str, str] = {
     "maxmean": lazy_gettext("MaxMean"),
     "maxmean-ns": lazy_gettext("non-stationary MaxMean"),
     "hedge": lazy_gettext("Hedge"),
+    "cal": lazy_gettext("continuous active learning"),
     "stratified": lazy_gettext("stratified sample"),
     "sample": lazy_gettext("sample for estimates"),
     "clicks": lazy_gettext("what users clicked"),
@@ -143,6 +144,7 @@ RECOMMENDED_STRATEGIES: Mapping[str, str] = {
     "maxmean": lazy_gettext(
         "For the most relevant documents per hour: chosen while judging, from the runs that find them."
     ),
+    "cal": lazy_gettext("For high recall, as in a systematic review: a classifier of the texts chooses while judging."),
     "sample": lazy_gettext(
         "For few judgements beside a machine's labels: drawn at random, so that scores have valid intervals."
     ),
@@ -157,6 +159,8 @@ POOL_PARAMETERS: Mapping[str, str] = {
     "ties": lazy_gettext("ties"),
     "decimals": lazy_gettext("decimals compared"),
     "strata": lazy_gettext("strata"),
+    "candidates": lazy_gettext("candidates"),
+    "batch": lazy_gettext("judgements between rounds of training"),
     "machine": lazy_gettext("machine"),
     "machine_sha256": lazy_gettext("SHA-256 of its labels"),
     "frame": lazy_gettext("documents to draw from"),

@@ -20,6 +20,7 @@ from annotator.evaluation.pooling.pool_choice import (
     run_depths,
 )
 from annotator.evaluation.pooling.strategies import STRATEGIES, Strategy, StrategyKind, parse_strategy
+from annotator.evaluation.pooling.text_features import learning_library
 from annotator.evaluation.pooling.topic_runs import Ties
 from annotator.evaluation.runs.rankings import encode_documents
 from annotator.storage import IN_FORCE, Contribution, Pool, PoolItem, PoolRun, Run, Showing, Stratum
@@ -138,10 +139,11 @@ def choose_pool(
 
     An adaptive strategy chooses its initial documents. The seed, of samples and of the display order, is that of the
     previous version unless given. Raises `InvalidValueError` for invalid parameters of the strategy or a seed out of
-    range, `NotFoundError` for an unknown tag, and `ConflictError` when there is no run to pool.
+    range or a library that is missing, `NotFoundError` for an unknown tag, and `ConflictError` when there is no run to
+    pool.
     """
     collection = find_open_collection(session, slug)
-    strategy = parse_strategy(request.strategy, request.said)
+    strategy = _strategy_of(request)
     runs = runs_to_pool(session, collection.id, request)
     depths = run_depths(strategy, [run.tag for run in runs], request.depth_of)
     seed = check_seed(session, collection.id, seed)
@@ -176,6 +178,13 @@ def choose_pool(
     additions = _additions(session, collection.id, [run.id for run in runs], chosen, seed, showing)
     pooled = tuple(runs), tuple(depths), seed, showing
     return PoolChoice(strategy, parameters, *pooled, tuple(chosen), additions, notices)
+
+
+def _strategy_of(request: PoolRequest) -> Strategy:
+    strategy = parse_strategy(request.strategy, request.said)
+    if strategy.definition.learns:
+        learning_library("sklearn")  # better missing now than in the worker
+    return strategy
 
 
 def filling_request(depth: int) -> PoolRequest:

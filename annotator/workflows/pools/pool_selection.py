@@ -10,13 +10,14 @@ judge draws eight at a time, so a choice may miss the last eight labels of each 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 
 from sqlalchemy.orm import Session
 
 from annotator.evaluation.pooling.adaptive import Update
+from annotator.evaluation.pooling.learned_order import BatchSize, CandidateSet, LearnedOrder
 from annotator.evaluation.pooling.ordering import showing_order
 from annotator.evaluation.pooling.pool_choice import ADAPTIVE, stored_strategy
 from annotator.evaluation.pooling.pool_selection import (
@@ -24,17 +25,18 @@ from annotator.evaluation.pooling.pool_selection import (
     ChosenDocument,
     Documents,
     Memory,
+    TopicJudgement,
     TopicSelection,
+    TopicVerdict,
     begin_selection,
     candidates,
     still_to_choose,
     verdicts,
     without,
 )
-from annotator.evaluation.pooling.strategies import Strategy
-from annotator.storage import ACCEPTED, Collection, CollectionState, JudgingMode, Pool, Topic
+from annotator.storage import ACCEPTED, Collection, JudgingMode, LearningRound, Pool, Topic
 from annotator.storage.collections.collection import find_collection, topic_ids
-from annotator.storage.documents.documents import docnos_of
+from annotator.storage.documents.documents import count_corpus, docnos_of, greatest_document
 from annotator.storage.judging.adaptive_choices import (
     Knowledge,
     Made,
@@ -45,6 +47,7 @@ from annotator.storage.judging.adaptive_choices import (
     held_and_free,
     insert_choices,
     items_before_choices,
+    items_by_topic,
     items_of,
     items_of_later_versions,
     judgements_of,
@@ -53,7 +56,9 @@ from annotator.storage.judging.adaptive_choices import (
     runs_in_force,
     still_so,
 )
+from annotator.storage.pools.learning_rounds import last_round
 from annotator.storage.pools.pools import packed_lists
+from annotator.workflows.pools.choosing_version import ChoosingVersion, basis_of, choosing_version
 
 # For callers that choose repeatedly.
 __all__ = ["ChosenDocuments", "Memory", "add_choices", "choices_left", "choose_next"]
@@ -76,17 +81,7 @@ class ChosenDocuments:
     relevant_from: int
     runs_left_out: tuple[int, ...]  # runs of the version that were not active at that time
     is_urgent: bool  # the judge has no other document
-
-
-@dataclass(frozen=True)
-class _Version:
-    """The adaptive version of the pool that is choosing now."""
-
-    collection: Collection
-    pool: Pool
-    strategy: Strategy
-    runs: tuple[int, ...]  # the active ones
-    runs_left_out: tuple[int, ...]
+    basis: Mapping[str, object] = field(default_factory=dict)  # of a round of training, for its replay
 
 
 def choose_next(
@@ -97,39 +92,84 @@ def choose_next(
     None when there is nothing to choose: no adaptive strategy is active, another judge owns the topic, the judge holds
     or can draw enough of it, the budget is used up, or no run has another document.
     """
-    version = _version(session, slug)
+    version = choosing_version(session, slug)
     topic_id = None if version is None else topic_ids(session, version.collection.id, ACCEPTED).get(topic_number)
-    if version is None or topic_id is None:
-        return None
-    if topic_id not in _chosen_for(session, version, judge_id):
+    if version is None or topic_id is None or topic_id not in _chosen_for(session, version, judge_id):
         return None
     held, free = held_and_free(session, version.collection, topic_id, judge_id)
-    if held > LAST_HELD or free >= ENOUGH_TO_DRAW:
+    enough = 1 if version.strategy.batch is BatchSize.ONE else ENOUGH_TO_DRAW
+    if held > LAST_HELD or free >= enough:
         return None
     left = _left(session, version, memory).get(topic_number, 0)
     if left == 0:
         return None
     items = items_of(session, topic_id)
     words = judgements_of(session, topic_id)
-    # The contributing run matters only for strategies that update that run alone.
-    chosen_from = chosen_runs(session, version.pool.id, topic_id) if version.strategy.update is Update.PULLED else {}
-    known = verdicts(words, version.collection.relevant_from, chosen_from)
+    out = [item.document_id for item in items]
     key = (version.pool.id, version.runs, topic_id)
     selection = memory.take_topic(key) or _begin(session, version, topic_id, topic_number)
-    documents = selection.choose(known, [item.document_id for item in items], min(ENOUGH_TO_DRAW - free, left))
+    count = min(enough - free, left)
+    trained = _valid_round(session, version, topic_id, words)
+    documents = _of_round(session, trained, selection, out, count) if trained else []
+    if not documents:
+        trained = None
+        documents = selection.choose(_known(session, version, topic_id, words), out, count)
     memory.put_topic(key, selection)
     if not documents:
         return None
+    last = words[-1].id if words else None
     return ChosenDocuments(
         pool_id=version.pool.id,
         topic_id=topic_id,
         topic_number=topic_number,
         documents=tuple(documents),
-        knowledge=Knowledge(len(items), len(words), words[-1].id if words else None),
+        knowledge=_known_to(trained, len(items)) if trained else Knowledge(len(items), len(words), last),
         relevant_from=version.collection.relevant_from,
         runs_left_out=version.runs_left_out,
         is_urgent=held + free == 0,
+        basis={**trained.basis, "training": trained.training_hash} if trained else {},
     )
+
+
+def _known(
+    session: Session, version: ChoosingVersion, topic_id: int, words: Sequence[TopicJudgement]
+) -> tuple[TopicVerdict, ...]:
+    # The contributing run matters only for strategies that update that run alone.
+    pulled_only = version.strategy.update is Update.PULLED
+    chosen_from = chosen_runs(session, version.pool.id, topic_id) if pulled_only else {}
+    return verdicts(words, version.collection.relevant_from, chosen_from)
+
+
+def _known_to(trained: LearningRound, items: int) -> Knowledge:
+    return Knowledge(items, trained.judgements, trained.seen_judgement_id or None)
+
+
+def _valid_round(
+    session: Session, version: ChoosingVersion, topic_id: int, words: Sequence[TopicJudgement]
+) -> LearningRound | None:
+    """The last round of training, None if what it was based on has changed, judgements that came later aside."""
+    trained = last_round(session, version.pool.id, topic_id) if version.strategy.definition.learns else None
+    if trained is None or {**trained.basis, **basis_of(version)} != trained.basis:
+        return None
+    known = sum(word.id <= trained.seen_judgement_id for word in words)
+    return trained if known == trained.judgements else None
+
+
+def _of_round(
+    session: Session, trained: LearningRound, selection: TopicSelection, out: Sequence[int], count: int
+) -> list[ChosenDocument]:
+    """The next documents in the order of a round of training."""
+    order = LearnedOrder.unpack(trained.documents).first(count, out)
+    docnos = docnos_of(session, set(order.documents.tolist()))
+    return [
+        selection.describe(
+            document, docnos[document], {"rank": rank, "score": round(score, 5), "round": trained.number}
+        )
+        for document, rank, score in zip(
+            order.documents.tolist(), order.ranks.tolist(), order.scores.tolist(), strict=True
+        )
+        if document in docnos
+    ]
 
 
 def add_choices(session: Session, slug: str, chosen: ChosenDocuments, *, at: datetime) -> int:
@@ -176,7 +216,7 @@ def choices_left(session: Session, slug: str, *, memory: Memory, judge_id: int |
 
     With a judge, only topics for which their draws trigger choices.
     """
-    version = _version(session, slug)
+    version = choosing_version(session, slug)
     if version is None:
         return {}
     left = _left(session, version, memory)
@@ -187,30 +227,14 @@ def choices_left(session: Session, slug: str, *, memory: Memory, judge_id: int |
     return {number: count for number, count in left.items() if numbers[number] in theirs}
 
 
-def _chosen_for(session: Session, version: _Version, judge_id: int) -> frozenset[int]:
+def _chosen_for(session: Session, version: ChoosingVersion, judge_id: int) -> frozenset[int]:
     """The topics for which this judge's draws trigger choices: their own ones where topics have owners."""
     is_owned = version.collection.judging_mode == JudgingMode.OWNED
     conditions = (ACCEPTED, Topic.owner_id == judge_id) if is_owned else (ACCEPTED,)
     return frozenset(topic_ids(session, version.collection.id, *conditions).values())
 
 
-def _version(session: Session, slug: str) -> _Version | None:
-    """The adaptive version that is choosing now, None if there is none."""
-    collection = find_collection(session, slug)
-    pool = newest_pool(session, collection.id, ADAPTIVE)
-    if pool is None or collection.state != CollectionState.OPEN:
-        return None
-    runs = runs_in_force(session, pool.id)
-    return _Version(
-        collection,
-        pool,
-        stored_strategy(pool.strategy, pool.parameters),
-        tuple(run_id for run_id, counts in runs.items() if counts),
-        tuple(run_id for run_id, counts in runs.items() if not counts),
-    )
-
-
-def _left(session: Session, version: _Version, memory: Memory) -> Mapping[str, int]:
+def _left(session: Session, version: ChoosingVersion, memory: Memory) -> Mapping[str, int]:
     """Topic number → how many documents may still be chosen there, of the accepted topics.
 
     Choices for topics dropped since are lost; the rest of their shares goes to the others.
@@ -219,16 +243,32 @@ def _left(session: Session, version: _Version, memory: Memory) -> Mapping[str, i
     made = choices_of_strategy(session, version.pool)
     gone = sum(each.total for topic_id, each in made.items() if topic_id not in topics.values())
     here = {number: made.get(topic_id, Made(0, 0)) for number, topic_id in topics.items()}
-    # Choices of earlier versions are pooled already, but count towards the budget.
-    sizes = {
-        number: one.documents.size + here[number].before
-        for number, one in _candidates(session, version, topics, memory).items()
-    }
+    sizes = _sizes(session, version, topics, here, memory)
     return still_to_choose(version.strategy, sizes, {number: each.total for number, each in here.items()}, used=gone)
 
 
+def _sizes(
+    session: Session, version: ChoosingVersion, topics: Mapping[str, int], made: Mapping[str, Made], memory: Memory
+) -> dict[str, int]:
+    """Topic number → how many documents there are to choose from, those chosen by the strategy among them."""
+    if version.strategy.candidates is CandidateSet.CORPUS:
+        documents = memory.corpus_size(
+            greatest_document(session), partial(count_corpus, session), version.collection.id
+        )
+        pooled = items_by_topic(session, version.collection.id)
+        return {
+            number: max(documents - pooled.get(topic_id, 0) + made[number].total, 0)
+            for number, topic_id in topics.items()
+        }
+    # Choices of earlier versions are pooled already, but count towards the budget.
+    return {
+        number: one.documents.size + made[number].before
+        for number, one in _candidates(session, version, topics, memory).items()
+    }
+
+
 def _candidates(
-    session: Session, version: _Version, topics: Mapping[str, int], memory: Memory
+    session: Session, version: ChoosingVersion, topics: Mapping[str, int], memory: Memory
 ) -> Mapping[str, Candidates]:
     """Topic number → the documents from which the version can choose; cached entries are reused."""
     keys = {topic_id: (version.pool.id, version.runs, topic_id) for topic_id in topics.values()}
@@ -245,7 +285,7 @@ def _candidates(
     return {number: known[keys[topic_id]] for number, topic_id in topics.items()}
 
 
-def _first_candidates(session: Session, version: _Version, topics: Sequence[int]) -> dict[int, Documents]:
+def _first_candidates(session: Session, version: ChoosingVersion, topics: Sequence[int]) -> dict[int, Documents]:
     """Topic id → the candidate documents of the version at its beginning."""
     pooled = items_before_choices(session, version.pool)
     found = dict.fromkeys(topics, candidates(version.strategy, [], []))
@@ -255,7 +295,7 @@ def _first_candidates(session: Session, version: _Version, topics: Sequence[int]
     return found
 
 
-def _begin(session: Session, version: _Version, topic_id: int, topic_number: str) -> TopicSelection:
+def _begin(session: Session, version: ChoosingVersion, topic_id: int, topic_number: str) -> TopicSelection:
     lists = [
         (one.run_id, one.documents)
         for _, several in packed_lists(session, version.runs, [topic_id], most_bytes=None)
@@ -274,12 +314,12 @@ def _with_priorities(
         chosen.topic_number,
         last=greatest_priority(session, chosen.topic_id),
     )
-    known = {"relevant_from": chosen.relevant_from, "runs_left_out": list(chosen.runs_left_out)}
+    known = {**chosen.basis, "relevant_from": chosen.relevant_from, "runs_left_out": list(chosen.runs_left_out)}
     return [
         NewChoice(
             document.document_id,
             priority,
-            {"run": document.run_id, **document.reason, **known},
+            {**({} if document.run_id is None else {"run": document.run_id}), **document.reason, **known},
             document.ranks,
         )
         for document, priority in zip(documents, priorities.tolist(), strict=True)

@@ -290,8 +290,9 @@ def _last_choices(session: Session, pool: Pool) -> tuple[MadeChoice, ...]:
         .order_by(SelectionEvent.id.desc())
         .limit(LAST_REASONS)
     ).all()
-    ids = {reason["run"] for _, _, reason, _ in events}
+    ids = {reason["run"] for _, _, reason, _ in events if "run" in reason}
     tags = {id_: tag for id_, tag in session.execute(select(Run.id, Run.tag).where(Run.id.in_(ids)))}
     return tuple(
-        MadeChoice(number, docno, explain(reason, tags[reason["run"]]), at) for number, docno, reason, at in events
+        MadeChoice(number, docno, explain(reason, tags.get(reason.get("run"), "")), at)
+        for number, docno, reason, at in events
     )

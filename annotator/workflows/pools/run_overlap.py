@@ -20,16 +20,20 @@ from annotator.evaluation.pooling.run_overlap import (
     shares_between,
     team_shares,
 )
+from annotator.evaluation.pooling.strategies import LEARNING
 from annotator.evaluation.qrels.settling import rules_of
 from annotator.evaluation.runs.rankings import decode_documents
 from annotator.storage import IN_FORCE, Collection, Run, Team
 from annotator.storage.collections.collection import accepted_topics, find_collection
+from annotator.storage.judging.adaptive_choices import chosen_documents
 from annotator.storage.pools.pool_items import contributed_documents
 from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.runs.runs import lists_of_runs
 
 USUAL_DEPTH = 10
 GREATEST_DEPTH = 1_000
+# The documents that the strategy `cal` chose, among the teams.
+CLASSIFIER = "classifier (cal)"
 # More cannot be read in a picture; the file has all.
 MOST_RUNS_SHOWN = 40
 
@@ -81,8 +85,8 @@ class OverlapReport:
 def overlap_report(session: Session, slug: str, depth: int = USUAL_DEPTH, *, with_all: bool = False) -> OverlapReport:
     """Compare the top of the active runs, and count the relevant documents of each team by the current qrels.
 
-    A run without a team counts as a team of its own. Raises `InvalidValueError` for a depth out of range, and
-    `ConflictError` when there is no run.
+    A run without a team counts as a team of its own, and so does a classifier, with what it chose. Raises
+    `InvalidValueError` for a depth out of range, and `ConflictError` when there is no run.
     """
     if not 1 <= depth <= GREATEST_DEPTH:
         raise InvalidValueError("A depth is from 1 to %(most)d, not %(given)d.", most=GREATEST_DEPTH, given=depth)
@@ -101,7 +105,7 @@ def overlap_report(session: Session, slug: str, depth: int = USUAL_DEPTH, *, wit
     order = in_similar_order(matrix, shown)
     closest = closest_runs(matrix)
     relevant = _relevant(session, collection)
-    contributed = _contributed(session, collection.id)
+    learned = chosen_documents(session, collection.id, LEARNING)
     return OverlapReport(
         depth,
         len(tags),
@@ -109,7 +113,15 @@ def overlap_report(session: Session, slug: str, depth: int = USUAL_DEPTH, *, wit
         tuple(map(tuple, shares_between(matrix, order))),
         None if closest is None else Likeness(tags[closest[0]], tags[closest[1]], closest[2]),
         sum(map(len, relevant.values())),
-        tuple(team_shares([team_of[tag] for tag in tags], lists, contributed, relevant)),
+        tuple(
+            team_shares(
+                [team_of[tag] for tag in tags],
+                lists,
+                _contributed(session, collection.id),
+                relevant,
+                {CLASSIFIER: learned} if learned else {},
+            )
+        ),
     )
 
 

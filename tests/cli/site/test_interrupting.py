@@ -97,5 +97,5 @@ def test_a_worker_ends_with_130_by_ctrl_c_and_with_0_when_it_is_asked_to(
     annotator: CommandLine, monkeypatch: pytest.MonkeyPatch, number: signal.Signals, status: int
 ) -> None:
     monkeypatch.setenv("ANNOTATOR_SECRET_KEY", "k" * 32)
-    monkeypatch.setattr(Worker, "_clean", lambda _: os.kill(os.getpid(), number))
+    monkeypatch.setattr(Worker, "_clean", lambda _: signal.raise_signal(number))
     assert annotator("worker").exit_code == status

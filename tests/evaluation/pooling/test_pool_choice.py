@@ -114,7 +114,7 @@ def test_a_stored_strategy_is_the_one_that_was_said(name: str) -> None:
     strategy = parse_strategy(name, dict.fromkeys(needs, 7))
     stored = {**strategy.parameters, "runs": ["a", "b"], "priority": 2, "depth_of": {"a": 3}}
     assert stored_strategy(name, stored) == strategy
-    assert is_adaptive(name) == (name in {"mtf", "maxmean", "maxmean-ns", "hedge"})
+    assert is_adaptive(name) == (name in {"mtf", "maxmean", "maxmean-ns", "hedge", "cal"})
 
 
 def test_an_import_is_no_strategy() -> None:

@@ -11,7 +11,7 @@ from annotator.storage.people.accounts import find_user
 from annotator.storage.pools.pools import PoolRequest
 from annotator.workflows.collections.collection import close_collection
 from annotator.workflows.collections.queue_settings import QueueChange, change_queue
-from annotator.workflows.pools.pool_simulation import replay_choices
+from annotator.workflows.pools.pool_replay import replay_choices
 
 COLLECTION = f"/collections/{SLUG}"
 

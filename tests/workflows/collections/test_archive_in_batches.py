@@ -2,7 +2,6 @@
 
 import gc
 import io
-import os
 import signal
 import sqlite3
 import subprocess
@@ -213,7 +212,7 @@ def test_ctrl_c_leaves_nothing_and_the_next_import_is_whole(database: Database, 
     before = counts(database)
 
     def interrupt(*_: object) -> None:
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
         imports(database, content, interrupt)

@@ -32,8 +32,8 @@ from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.documents import search_adding
 from annotator.workflows.judging import judging, recording
 from annotator.workflows.pools import pool_selection, pools
+from annotator.workflows.pools.pool_replay import Difference, replay_choices
 from annotator.workflows.pools.pool_selection import Memory
-from annotator.workflows.pools.pool_simulation import Difference, replay_choices
 from annotator.workflows.runs.runs import restore_run, withdraw_run
 
 

@@ -74,7 +74,7 @@ def test_all_strategies_are_tried_and_adaptive_ones_from_each_start(session: Ses
     assert [(one.name, one.start_depth) for one in told] == [
         ("depth", None), ("rrf", None), ("borda", None), ("rbp", None), ("combmnz", None), ("ntcir", None),
         ("mtf", 10), ("mtf", 0), ("maxmean", 10), ("maxmean", 0), ("maxmean-ns", 10), ("maxmean-ns", 0),
-        ("hedge", 10), ("hedge", 0), ("stratified", None), ("sample", None),
+        ("hedge", 10), ("hedge", 0), ("cal", 10), ("cal", 0), ("stratified", None), ("sample", None),
     ]  # fmt: skip
     # All of the runs' six documents are in a pool of depth 10, which is taken in as a growing depth takes it.
     assert told[6].points == told[0].points

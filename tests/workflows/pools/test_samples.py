@@ -17,7 +17,7 @@ from annotator.workflows.agreement.machine_judges import mark_machine
 from annotator.workflows.documents.search_adding import add_found
 from annotator.workflows.pools.pool_building import build_pool
 from annotator.workflows.pools.pool_planning import plan_pool
-from annotator.workflows.pools.pool_simulation import Difference, replay_choices
+from annotator.workflows.pools.pool_replay import Difference, replay_choices
 from annotator.workflows.pools.pools import with_usual
 from annotator.workflows.pools.sample_drawing import machine_names
 

@@ -1,0 +1,48 @@
+"""The version of a pool whose adaptive strategy is choosing documents."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from annotator.evaluation.pooling.pool_choice import ADAPTIVE, stored_strategy
+from annotator.evaluation.pooling.strategies import Strategy
+from annotator.evaluation.qrels.settling import rules_of
+from annotator.storage import Collection, CollectionState, Pool
+from annotator.storage.collections.collection import find_collection
+from annotator.storage.judging.adaptive_choices import newest_pool, runs_in_force
+
+
+@dataclass(frozen=True)
+class ChoosingVersion:
+    """A version with an adaptive strategy, the runs from which it chooses, and the collection's rules of consensus."""
+
+    collection: Collection
+    pool: Pool
+    strategy: Strategy
+    runs: tuple[int, ...]  # the active ones
+    runs_left_out: tuple[int, ...]
+    rules: Mapping[str, Any]
+
+
+def choosing_version(session: Session, slug: str) -> ChoosingVersion | None:
+    """The adaptive version that is choosing now, None if there is none."""
+    collection = find_collection(session, slug)
+    pool = newest_pool(session, collection.id, ADAPTIVE)
+    if pool is None or collection.state != CollectionState.OPEN:
+        return None
+    runs = runs_in_force(session, pool.id)
+    return ChoosingVersion(
+        collection,
+        pool,
+        stored_strategy(pool.strategy, pool.parameters),
+        tuple(run_id for run_id, counts in runs.items() if counts),
+        tuple(run_id for run_id, counts in runs.items() if not counts),
+        asdict(rules_of(collection)),
+    )
+
+
+def basis_of(version: ChoosingVersion) -> dict[str, Any]:
+    """What a round of training depends on beside judgements and texts, as it can be stored."""
+    return {**version.rules, "runs_left_out": list(version.runs_left_out)}
