@@ -10,6 +10,7 @@ from annotator.evaluation.agreement.many_judges import Level
 from annotator.evaluation.publishing.kit_facts import Agreement, KitFacts, MachineUsed, PoolBuilt
 from annotator.evaluation.publishing.kit_files import Publication
 from annotator.storage import Collection, QrelsVersion, User
+from annotator.storage.agreement.machines import machines_of
 from annotator.storage.qrels.manifest_facts import machine_facts
 from annotator.storage.runs.sent_runs import SentRun
 from annotator.storage.tables.machine_judging import MachineJudge
@@ -62,7 +63,7 @@ def _pool(pool: Mapping[str, Any]) -> PoolBuilt:
 
 
 def _machines(session: Session, collection_id: int, manifest: Mapping[str, Any]) -> list[MachineUsed]:
-    """The machines that judged by the version, that drew a sample, or that this site runs for the collection."""
+    """The machines with labels, counted or not, those by whose labels a sample was drawn, and those that run here."""
     run_here = {
         name: judge
         for judge, name in session.execute(
@@ -72,7 +73,7 @@ def _machines(session: Session, collection_id: int, manifest: Mapping[str, Any])
             .order_by(MachineJudge.id)
         )
     }
-    judged = {machine["name"] for machine in manifest.get("machines", ())}
+    judged = {machine.name for machine in machines_of(session, collection_id)}
     drew = {pool["parameters"]["machine"] for pool in manifest["pool_versions"] if pool["parameters"].get("machine")}
     return [
         MachineUsed(

@@ -7,12 +7,13 @@ import io
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 from beginning import beginning
-from build import NOW, SLUG, build, document_file, labels, news, pool, run, topic_file
+from build import LIMIT, NOW, SLUG, build, document_file, labels, news, pool, run, topic_file
 from sampled_news import draw, grade_of_people, sampled_news
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -20,12 +21,15 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, FileRefusedError, NotFoundError
 from annotator.evaluation.publishing.kit_files import Publication
 from annotator.evaluation.publishing.kit_reading import KitFolder
+from annotator.files import InputFile
 from annotator.storage import Collection, PoolItem, Topic
+from annotator.storage.agreement.machines import MachineFacts
 from annotator.storage.documents.documents import docnos_of
 from annotator.storage.people.accounts import find_user
 from annotator.storage.pools.pools import PoolRequest
 from annotator.storage.runs.runs import RunDetails
 from annotator.workflows.collections.collection import CollectionChange, change_collection, set_guidelines
+from annotator.workflows.judging.judgement_import import check_judgements, store_judgements
 from annotator.workflows.leaderboard.grade_sources import GradesFrom
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard
 from annotator.workflows.leaderboard.release_kit import (
@@ -224,6 +228,18 @@ def test_a_kit_names_no_judge(judged: Session) -> None:
     assert not [path for path, content in files.items() if b"kim" in content]
     assert {row["policy"] for row in rows(files["scores.csv"])} == {"one judge"}
     assert json.loads(files["qrels.manifest.json"])["consensus"] == "The grades of one judge."
+
+
+def test_a_machine_is_in_the_datasheet_also_where_its_labels_do_not_count(judged: Session) -> None:
+    lines = b"1 0 a 1\n1 0 c 2\n"
+    checked = check_judgements(judged, SLUG, InputFile("llm.txt", lines), add_to_pool=False, unpacked_limit=LIMIT)
+    facts = MachineFacts("gpt-x", "Judge this.", date(2026, 2, 1))
+    store_judgements(judged, SLUG, checked, judge="llm", machine=facts, added_at=NOW)
+    _, files = kit(judged)
+    text = files["DATASHEET.md"].decode()
+    assert "Labels of machines do not count in these qrels." in text
+    prompt = hashlib.sha256(b"Judge this.").hexdigest()
+    assert f"| gpt-x | {prompt} | 2026-02-01 | labels imported |" in text
 
 
 def test_texts_are_published_where_they_are_wanted(judged: Session) -> None:
