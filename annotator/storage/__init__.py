@@ -76,6 +76,7 @@ from annotator.storage.tables.pools import (
     PoolRun,
     SelectionEvent,
     Showing,
+    StoppingDecision,
     Stratum,
     TopicCounts,
 )
@@ -160,6 +161,7 @@ __all__ = [
     "SelectionEvent",
     "Showing",
     "SourceKind",
+    "StoppingDecision",
     "Stratum",
     "Team",
     "Topic",

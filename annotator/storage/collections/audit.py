@@ -129,6 +129,8 @@ ACTIONS: Mapping[str, Action] = {
     "pool.add": Action(Subject.THING, {"query": Kind.HIDDEN, "added": Kind.NUMBER}),
     "pool.build": Action(Subject.THING, {"strategy": Kind.CODE, "log": Kind.HIDDEN, **_numbers("added", "depth")}),
     "pool.export": Action(),
+    "pool.resume": Action(Subject.THING, {"reason": Kind.HIDDEN}),
+    "pool.stop": Action(Subject.THING, {"rule": Kind.CODE, "reason": Kind.HIDDEN, **_numbers("judged", "relevant")}),
     "qrels.export": Action(Subject.THING),
     "qrels.keep": Action(Subject.THING),
     "questions.answer": Action(Subject.THING, {"public": Kind.FLAG}),

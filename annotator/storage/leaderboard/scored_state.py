@@ -21,7 +21,7 @@ from annotator.storage.tables.collections import Collection, Deletion, Grade
 from annotator.storage.tables.documents import Document
 from annotator.storage.tables.judging import Judgement
 from annotator.storage.tables.people import MACHINES, Team, User
-from annotator.storage.tables.pools import Contribution, Pool, PoolItem, PoolRun, SelectionEvent
+from annotator.storage.tables.pools import Contribution, Pool, PoolItem, PoolRun, SelectionEvent, StoppingDecision
 from annotator.storage.tables.qrels import QrelsVersion
 from annotator.storage.tables.runs import IN_FORCE, RankedList, Run, RunFact
 from annotator.storage.tables.topics import ACCEPTED, Topic, TopicRevision
@@ -331,6 +331,8 @@ def _statements(collection_id: int) -> Iterator[Select[*tuple[Any, ...]]]:
         .group_by(Pool.id, Pool.version, Pool.built_at)
         .order_by(Pool.id)
     )
+    decisions = select(func.max(StoppingDecision.id)).join(Topic, Topic.id == StoppingDecision.topic_id)
+    yield decisions.where(own_topics)
     yield (
         select(QrelsVersion.id, QrelsVersion.number, QrelsVersion.policy, QrelsVersion.fingerprint)
         .where(QrelsVersion.collection_id == collection_id)

@@ -5,6 +5,7 @@ from collections.abc import Collection as SizedIterable
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.pools import Contribution, Pool, PoolItem, SelectionEvent, Stratum
 from annotator.storage.tables.topics import Topic
 
@@ -49,6 +50,28 @@ def found_otherwise(session: Session, collection_id: int, *, before: Pool | None
         for topic, document in session.execute(statement):
             found.setdefault(topic, set()).add(document)
     return {topic: sorted(documents) for topic, documents in found.items()}
+
+
+def choices_since(session: Session, pool: Pool, topics: SizedIterable[int]) -> dict[int, list[int]]:
+    """Topic id → documents that later versions chose adaptively, in order, where some are of this version's sample.
+
+    A strategy that chooses only among documents outside the pool never comes to one of the sample.
+    """
+    later = select(Pool.id).where(Pool.collection_id == pool.collection_id, Pool.version > pool.version)
+    chosen = (
+        select(SelectionEvent.topic_id, PoolItem.document_id, PoolItem.first_pool_id == pool.id)
+        .join(PoolItem, PoolItem.id == SelectionEvent.pool_item_id)
+        .where(SelectionEvent.pool_id.in_(later))
+        .order_by(SelectionEvent.id)
+    )
+    found: dict[int, list[int]] = {}
+    again: set[int] = set()
+    for some in chunks(sorted(topics)):
+        for topic, document, is_of_sample in session.execute(chosen.where(SelectionEvent.topic_id.in_(some))):
+            found.setdefault(topic, []).append(document)
+            if is_of_sample:
+                again.add(topic)
+    return {topic: found[topic] for topic in again}
 
 
 def topics_of_sample(session: Session, pool: Pool) -> dict[int, str]:

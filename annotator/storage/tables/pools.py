@@ -167,6 +167,27 @@ class Contribution(Base):
     query: Mapped[str | None]
 
 
+class StoppingDecision(Base):
+    """An organiser's decision to stop judging a topic or to go on with it; the latest of a topic counts."""
+
+    __tablename__ = "stopping_decision"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    topic_id: Mapped[int] = mapped_column(ForeignKey("topic.id"), index=True)
+    stops: Mapped[bool]
+    # The name of the stopping rule that was followed; "" for none.
+    rule: Mapped[str]
+    reason: Mapped[str]
+    # What was known then: judged and relevant documents, and recall with its interval where a sample gave one.
+    judged: Mapped[int]
+    relevant: Mapped[int]
+    recall: Mapped[float | None]
+    recall_low: Mapped[float | None]
+    recall_high: Mapped[float | None]
+    decided_by_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
+    decided_at: Mapped[datetime]
+
+
 class TopicCounts(Base):
     """The progress of judging a topic, counted by a worker: valid while the topic's revision is the same."""
 

@@ -76,7 +76,8 @@ ranked_lists.jsonl  the runs as they were read: ids of documents, best first, as
 run_facts.jsonl     what each system costs, as stated with the run; fact_columns.jsonl what the organisers asked beside
                     what every collection asks
 pools.jsonl         the versions of the pool, with strategy, parameters and seed; pool_items.jsonl what is in it, and
-                    contributions.jsonl why; strata.jsonl are the samples, selection_events.jsonl adaptive choices
+                    contributions.jsonl why; strata.jsonl are the samples, selection_events.jsonl adaptive choices;
+                    stopping_decisions.jsonl who decided to stop judging a topic, when and why
 assignments.jsonl   who was given what; judgements.jsonl what they said, with everything that was replaced later
                     (a grade, or why there is none; current says what counts); evidence.jsonl the words it was said for
 machine_labels.jsonl  the labels of machines, also of documents outside the pool, a line for each import and topic:

@@ -61,6 +61,7 @@ from annotator.workflows.documents import docno_lists, search
 from annotator.workflows.judging import questions
 from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.qrels import qrels, qrels_versions
+from annotator.workflows.qrels.stopping_decisions import decide_topic
 from annotator.workflows.runs import submissions
 
 ARCHIVING = Archiving(NOW, "0.1.0")
@@ -121,6 +122,7 @@ def fill(session: Session) -> None:
     labels(session, "kim", "1 0 a 1\n1 0 b 1\n1 0 d 2\n")
     collection.set_guidelines(session, SLUG, "# Rules", made_by_id=ola, made_at=NOW)
     build(session, PoolRequest("stratified", {"strata": "1-2:1,3-9:0.5"}))
+    decide_topic(session, SLUG, "2", stops=True, reason="few are left", rule="knee", by_id=ola, at=NOW)
     change_collection(session, SLUG, CollectionChange(consensus_policy="judge:jo"))
     made = qrels.export_qrels(session, SLUG, made_at=NOW)
     version = qrels_versions.keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=ola, made_at=NOW)
