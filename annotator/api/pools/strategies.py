@@ -2,23 +2,26 @@
 
 from dataclasses import asdict
 
-from marshmallow import Schema, fields
+from marshmallow import Schema, fields, validate
 
 from annotator.api.pools.pool import resource
 from annotator.api.site.access import READ, gate_of
 from annotator.api.site.door import Call, Gives, Takes, operation
 from annotator.api.site.jobs_asked import long_read
 from annotator.api.site.report_tables import ReportTable, report_table
-from annotator.api.site.values import Text, counted
+from annotator.api.site.values import Text, counted, one_of
+from annotator.evaluation.pooling.stopping_rules import USUAL_SETTINGS, StoppingSettings
+from annotator.evaluation.pooling.stopping_simulation import USUAL_SAMPLE_SHARE, StoppingTrial
 from annotator.storage.pools.pools import GREATEST_SEED
 from annotator.web.site.context import database, now, settings
 from annotator.workflows.people.tokens import Scope
 from annotator.workflows.pools.pool_replay import replay_choices
-from annotator.workflows.pools.pool_simulation import MOST_LISTS_AT_ONCE, USUAL_START_DEPTHS
+from annotator.workflows.pools.pool_simulation import MOST_LISTS_AT_ONCE, USUAL_START_DEPTHS, SimulationPart
 from annotator.workflows.pools.pools import list_strategies
 from annotator.workflows.qrels.simulation_on_qrels import simulate_on_qrels
 
-POINTS, DIFFERENCES = "points", "differences"
+DIFFERENCES = "differences"
+BETWEEN = validate.Range(0, 1, min_inclusive=False, max_inclusive=False)
 
 
 class StrategyParameter(Schema):
@@ -65,6 +68,24 @@ class SimulationQuery(Schema):
     strata = Text(
         load_default=None, metadata={"description": "Strata of the strategy stratified, such as “1-10:1, 11-50:0.2”."}
     )
+    by = one_of(
+        SimulationPart,
+        load_default=SimulationPart.POINTS.value,
+        metadata={
+            "description": "Which table: what each share of the judgements finds, or the stopping rules, tried in the "
+            "order of each strategy."
+        },
+    )
+    target = fields.Float(
+        load_default=USUAL_SETTINGS.target,
+        validate=BETWEEN,
+        metadata={"description": "The recall that stopping rules aim at."},
+    )
+    sample_share = fields.Float(
+        load_default=USUAL_SAMPLE_SHARE,
+        validate=BETWEEN,
+        metadata={"description": "The share of a topic's documents in the random sample of rules that need one."},
+    )
     seed = counted(
         0, GREATEST_SEED, load_default=1, metadata={"description": "The seed of samples and of random tie-breaking."}
     )
@@ -100,17 +121,22 @@ def simulate_pool(call: Call) -> object:
     """Simulate strategies on the judgements there are, to choose one for the next pool; nothing is stored.
 
     For 5, 10, 20, 30 and 50 % of the judgements: the share of the relevant documents that is found, and Kendall's tau
-    of the runs by AP with their order by all judgements.
+    of the runs by AP with their order by all judgements. For stopping rules: mean recall, the share of the judgements
+    that each takes, how often the target was reached, and how often it stopped.
     """
     if (left := long_read(call.slug, MOST_LISTS_AT_ONCE)) is not None:
         return left
     asked = call.query
+    part = SimulationPart(asked["by"])
+    settings_of_rules = StoppingSettings(target=asked["target"])
+    trial = StoppingTrial(settings_of_rules, asked["sample_share"]) if part is SimulationPart.STOPPING else None
     found = database().read(
         simulate_on_qrels,
         call.slug,
         names=asked["strategy"],
         start_depths=asked["start_depth"],
         strata=asked["strata"],
+        stopping=trial,
         seed=asked["seed"],
         made_at=now(),
         unpacked_limit=settings().unpacked_limit,
@@ -124,7 +150,7 @@ def simulate_pool(call: Call) -> object:
         "relevant_in_no_run": found.relevant_in_no_run,
         "seed": found.seed,
     }
-    return report_table(POINTS, found.table(), about=about)
+    return report_table(part, found.table() if trial is None else found.rules_table(), about=about)
 
 
 @operation(resource, "GET", "/collections/<slug>/pool/replay", READ, Gives(ReportTable), Takes(query=ReplayQuery))

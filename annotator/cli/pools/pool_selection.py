@@ -9,11 +9,14 @@ from annotator.cli.site.files import FILE, read_file, write_together
 from annotator.cli.site.installation import Installation, on_installation
 from annotator.cli.site.line_chart import Chart, Line, svg_of
 from annotator.cli.site.tables import TABLE, format_option, show_csv, show_json, show_rows, show_table
+from annotator.evaluation.pooling.stopping_rules import USUAL_SETTINGS, StoppingSettings
+from annotator.evaluation.pooling.stopping_simulation import USUAL_SAMPLE_SHARE, StoppingTrial
 from annotator.workflows.pools.pool_replay import replay_choices
 from annotator.workflows.pools.pool_simulation import (
     USUAL_START_DEPTHS,
     SimulatedStrategy,
     Simulation,
+    SimulationPart,
     simulate_strategies,
 )
 
@@ -73,6 +76,30 @@ def replay(installation: Installation, slug: str, version: int | None, format_: 
     metavar="N",
     help="The seed of samples and of random tie-breaking.",
 )
+@click.option(
+    "--by",
+    type=click.Choice([part.value for part in SimulationPart]),
+    default=SimulationPart.POINTS.value,
+    show_default=True,
+    help="One table of the report: what each share of the judgements finds, or the stopping rules, tried in the order "
+    "of each strategy.",
+)
+@click.option(
+    "--target",
+    type=float,
+    default=USUAL_SETTINGS.target,
+    show_default=True,
+    metavar="RECALL",
+    help="The recall that stopping rules aim at.",
+)
+@click.option(
+    "--sample-share",
+    type=float,
+    default=USUAL_SAMPLE_SHARE,
+    show_default=True,
+    metavar="SHARE",
+    help="The share of a topic's documents in the random sample of the stopping rules that need one.",
+)
 @click.option("--chart", type=FILE, metavar="FILE", help="Write a chart to this SVG file.")
 @format_option()
 @on_installation
@@ -84,6 +111,9 @@ def simulate(
     start_depths: Sequence[int],
     strata: str | None,
     seed: int,
+    by: str,
+    target: float,
+    sample_share: float,
     chart: str | None,
     format_: str,
 ) -> None:
@@ -92,8 +122,14 @@ def simulate(
     For 5, 10, 20, 30 and 50 % of the judgements, divided evenly over the topics: the share of the relevant documents
     that is found, and Kendall's tau between the rankings of the runs by AP with these and with all judgements. Unjudged
     documents are skipped. Nothing is stored.
+
+    With --by stopping, for each stopping rule: RECALL, the mean over topics; JUDGED, the share of the judgements that
+    it takes, with its sample; RELIABILITY, how often the target was reached; STOPPED, how often it stopped at all.
+    Rules that need a random sample draw one five times.
     """
     given = read_file(qrels)
+    part = SimulationPart(by)
+    trial = StoppingTrial(StoppingSettings(target=target), sample_share) if part is SimulationPart.STOPPING else None
     simulation = installation.database.read(
         simulate_strategies,
         slug,
@@ -101,6 +137,7 @@ def simulate(
         names=names,
         start_depths=start_depths or USUAL_START_DEPTHS,
         strata=strata,
+        stopping=trial,
         seed=seed,
         unpacked_limit=installation.settings.unpacked_limit,
     )
@@ -108,7 +145,11 @@ def simulate(
         case "json":
             show_json(_as_json(simulation))
         case "csv":
-            show_csv(*simulation.table())
+            show_csv(*(simulation.table() if trial is None else simulation.rules_table()))
+        case _ if trial is not None:
+            headings, rows = simulation.rules_table()
+            show_table([heading.upper().replace("_", " ") for heading in headings], rows)
+            click.echo(_counted(simulation), err=True)
         case _:
             _show_tables(simulation)
     if chart is not None:
@@ -146,6 +187,7 @@ def _counted(simulation: Simulation) -> str:
 
 def _as_json(simulation: Simulation) -> dict[str, object]:
     headings, rows = simulation.table()
+    rule_headings, rule_rows = simulation.rules_table()
     return {
         "runs": simulation.runs,
         "topics": simulation.topics,
@@ -155,6 +197,7 @@ def _as_json(simulation: Simulation) -> dict[str, object]:
         "relevant_in_no_run": simulation.relevant_in_no_run,
         "seed": simulation.seed,
         "points": [dict(zip(headings, row, strict=True)) for row in rows],
+        "stopping": [dict(zip(rule_headings, row, strict=True)) for row in rule_rows],
     }
 
 

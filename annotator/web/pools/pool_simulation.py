@@ -4,12 +4,14 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError
+from annotator.evaluation.pooling.stopping_rules import USUAL_SETTINGS, StoppingSettings
+from annotator.evaluation.pooling.stopping_simulation import USUAL_SAMPLE_SHARE, StoppingTrial
 from annotator.storage import Role
 from annotator.web.site.access import collection_page
 from annotator.web.site.background import long_page
 from annotator.web.site.context import database, now, settings
 from annotator.web.site.error_pages import page_or_refusal
-from annotator.web.site.query_string import number_given, seed_given
+from annotator.web.site.query_string import number_given, seed_given, share_given
 from annotator.workflows.pools.pool_replay import Replay, replay_choices
 from annotator.workflows.pools.pool_simulation import MOST_LISTS_AT_ONCE, Simulation
 from annotator.workflows.pools.pools import list_strategies
@@ -26,12 +28,12 @@ USUAL_SEED = 1
 @collection_page(Role.ORGANISER)
 @long_page("pool_simulation.show", MOST_LISTS_AT_ONCE)
 def show(slug: str) -> ResponseReturnValue:
-    """The simulation of several strategies: `?strategy=depth&strategy=rrf&start_depth=10&seed=1`."""
+    """The simulation of several strategies: `?strategy=depth&strategy=rrf&start_depth=10&seed=1&stopping=1`."""
     found, refused = None, None
     names = request.args.getlist("strategy") or list(USUAL_STRATEGIES)
     try:
         start_depth = number_given("start_depth") or 0
-        found = _simulation(slug, names, start_depth, seed_given(USUAL_SEED))
+        found = _simulation(slug, names, start_depth, seed_given(USUAL_SEED), _trial())
     except AnnotatorError as refusal:
         refused = refusal
     page = render_template(
@@ -40,18 +42,33 @@ def show(slug: str) -> ResponseReturnValue:
         refused=refused,
         strategies=list_strategies(),
         names=names,
-        given={"start_depth": request.args.get("start_depth", "0"), "seed": request.args.get("seed", USUAL_SEED)},
+        given={
+            "start_depth": request.args.get("start_depth", "0"),
+            "seed": request.args.get("seed", USUAL_SEED),
+            "stopping": "stopping" in request.args,
+            "target": request.args.get("target", USUAL_SETTINGS.target),
+            "sample_share": request.args.get("sample_share", USUAL_SAMPLE_SHARE),
+        },
         replay=_replay(slug),
     )
     return page_or_refusal(page, refused)
 
 
-def _simulation(slug: str, names: list[str], start_depth: int, seed: int) -> Simulation:
+def _trial() -> StoppingTrial | None:
+    """The stopping rules to try: `?stopping=1&target=0.8&sample_share=0.2`."""
+    if "stopping" not in request.args:
+        return None
+    settings_of_rules = StoppingSettings(target=share_given("target", USUAL_SETTINGS.target))
+    return StoppingTrial(settings_of_rules, share_given("sample_share", USUAL_SAMPLE_SHARE))
+
+
+def _simulation(slug: str, names: list[str], start_depth: int, seed: int, trial: StoppingTrial | None) -> Simulation:
     return database().read(
         simulate_on_qrels,
         slug,
         names=names,
         start_depths=(start_depth,),
+        stopping=trial,
         seed=seed,
         made_at=now(),
         unpacked_limit=settings().unpacked_limit,

@@ -39,6 +39,15 @@ def seed_given(usual: int) -> int:
     return usual if seed is None else seed
 
 
+def share_given(name: str, usual: float) -> float:
+    """The number of an argument, or the default when it is empty; raises `InvalidValueError` for anything else."""
+    written = request.args.get(name, "").strip()
+    try:
+        return float(written) if written else usual
+    except ValueError:
+        raise InvalidValueError("“%(written)s” is not a number such as 0.8.", written=_shortened(written)) from None
+
+
 def part_of_report(parts: type[Part], written: str) -> Part:
     """The part of a report with this name; `NotFoundError` for an unknown one."""
     try:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -20,6 +21,7 @@ from annotator.evaluation.pooling.pool_simulation import (
     orders_of_topic,
     trials,
 )
+from annotator.evaluation.pooling.stopping_simulation import RuleOutcome, StoppingTrial, try_rules
 from annotator.evaluation.pooling.text_features import count_terms, weighted
 from annotator.evaluation.pooling.topic_runs import TopicRuns, topic_runs
 from annotator.evaluation.qrels.qrels_format import parse_qrels
@@ -43,6 +45,14 @@ class SimulatedStrategy:
     name: str
     start_depth: int | None
     points: tuple[Point, ...]
+    rules: tuple[RuleOutcome, ...] = ()  # of stopping, where they were tried
+
+
+class SimulationPart(StrEnum):
+    """The tables of a simulation."""
+
+    POINTS = "points"
+    STOPPING = "stopping"
 
 
 @dataclass(frozen=True)
@@ -57,6 +67,25 @@ class Simulation:
     in_no_run: int  # judged documents that no run retrieved, so no strategy could choose them
     relevant_in_no_run: int
     seed: int
+    stopping: StoppingTrial | None = None
+
+    def rules_table(self) -> tuple[tuple[str, ...], list[tuple[str | int | float | None, ...]]]:
+        """Headings, and a row for each strategy and stopping rule; without rows where none was tried."""
+        rows: list[tuple[str | int | float | None, ...]] = [
+            (
+                one.name,
+                one.start_depth,
+                rule.rule,
+                rule.certainty,
+                rule.recall,
+                rule.judged,
+                rule.reliability,
+                rule.stopped,
+            )
+            for one in self.strategies
+            for rule in one.rules
+        ]
+        return ("strategy", "start_depth", "rule", "certainty", "recall", "judged", "reliability", "stopped"), rows
 
     def table(self) -> tuple[tuple[str, ...], list[tuple[str | int | float | None, ...]]]:
         """Headings, and a row for each strategy and share of the judgements."""
@@ -84,6 +113,7 @@ def simulate_strategies(
     names: Sequence[str] = (),
     start_depths: Sequence[int] = USUAL_START_DEPTHS,
     strata: str | None = None,
+    stopping: StoppingTrial | None = None,
     seed: int,
     unpacked_limit: int,
 ) -> Simulation:
@@ -91,7 +121,8 @@ def simulate_strategies(
 
     A share of all judgements is divided over the topics like a total budget; for each share the result has the recall
     and the rank correlation of the runs by mean AP with that by all judgements. The seed is that of `stratified`
-    samples. Adaptive strategies see every label at once here, but with a delay in real judging. Raises
+    samples. Adaptive strategies see every label at once here, but with a delay in real judging. With `stopping` the
+    stopping rules are tried in the order of each strategy, for which every judged document is ordered. Raises
     `FileRefusedError` for a bad file, `InvalidValueError` for invalid parameters of a strategy, and `ConflictError`
     when no run has a relevant document.
     """
@@ -103,12 +134,14 @@ def simulate_strategies(
     pool = _judged_pool(session, run_ids, topics, given.grades, collection.relevant_from)
     if not pool.relevant:
         raise ConflictError("No run has a document that is relevant by these qrels, so there is nothing to find.")
-    orders = _orders(session, run_ids, pool, tried, seed)
+    orders = _orders(session, run_ids, pool, tried, seed, SHARES[-1] if stopping is None else 1.0)
     means = pool.means(pool.grades)
     told = [*given.unknown, *(grade for grades in given.grades.values() for grade in grades.values())]
     return Simulation(
         tuple(
-            SimulatedStrategy(trial.strategy.name, trial.start_depth, pool.points(order, means))
+            SimulatedStrategy(
+                trial.strategy.name, trial.start_depth, pool.points(order, means), _rules(pool, order, stopping, seed)
+            )
             for trial, order in zip(tried, orders, strict=True)
         ),
         runs=len(run_ids),
@@ -118,7 +151,20 @@ def simulate_strategies(
         in_no_run=len(told) - pool.judged,
         relevant_in_no_run=sum(grade >= collection.relevant_from for grade in told) - pool.relevant,
         seed=seed,
+        stopping=stopping,
     )
+
+
+def _rules(
+    pool: JudgedPool, order: Mapping[int, Documents], stopping: StoppingTrial | None, seed: int
+) -> tuple[RuleOutcome, ...]:
+    if stopping is None:
+        return ()
+    relevant = {
+        topic: {document: grade >= pool.relevant_from for document, grade in grades.items()}
+        for topic, grades in pool.grades.items()
+    }
+    return try_rules(order, relevant, stopping, seed=seed)
 
 
 def _grades_of(
@@ -160,11 +206,11 @@ def _judged_pool(
 
 
 def _orders(
-    session: Session, run_ids: Sequence[int], pool: JudgedPool, tried: Sequence[Trial], seed: int
+    session: Session, run_ids: Sequence[int], pool: JudgedPool, tried: Sequence[Trial], seed: int, share: float
 ) -> list[dict[int, Documents]]:
-    """For each trial, topic id → documents in judging order; one topic's runs in memory at a time."""
+    """For each trial, topic id → documents in judging order, up to a share; one topic's runs in memory at a time."""
     with_scores = any(trial.strategy.definition.reads_scores for trial in tried)
-    most = pool.budgets(SHARES[-1])
+    most = pool.budgets(share)
     learns = any(trial.strategy.definition.learns for trial in tried)
     orders: list[dict[int, Documents]] = [{} for _ in tried]
     for topic, lists in packed_lists(session, run_ids, pool.grades, most_bytes=None, with_scores=with_scores):

@@ -6,6 +6,7 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
+from annotator.evaluation.pooling.stopping_simulation import StoppingTrial
 from annotator.files import InputFile
 from annotator.workflows.pools.pool_simulation import USUAL_START_DEPTHS, Simulation, simulate_strategies
 from annotator.workflows.qrels.qrels import export_qrels
@@ -20,6 +21,7 @@ def simulate_on_qrels(
     names: Sequence[str] = (),
     start_depths: Sequence[int] = USUAL_START_DEPTHS,
     strata: str | None = None,
+    stopping: StoppingTrial | None = None,
     seed: int,
     made_at: datetime,
     unpacked_limit: int,
@@ -38,6 +40,7 @@ def simulate_on_qrels(
         names=names,
         start_depths=start_depths,
         strata=strata,
+        stopping=stopping,
         seed=seed,
         unpacked_limit=unpacked_limit,
     )

@@ -31,6 +31,18 @@ def add_runs(database: Database) -> None:
     CommandLine(str(database.engine.url)).done("runs", "import", "news", *(f"{tag}.run" for tag in FIXTURE))
 
 
+def test_stopping_rules_are_tried_on_request(fixture_runs: CommandLine) -> None:
+    words = ("pool", "simulate", "news", "old", "--strategy", "rrf", "--by", "stopping", "--target", "0.7")
+    table = fixture_runs(*words)
+    assert (table.exit_code, "RELIABILITY" in table.stdout) == (0, True)
+    rows = list(csv.DictReader(fixture_runs(*words, "--format", "csv").stdout.splitlines()))
+    assert {row["rule"]: row["certainty"] for row in rows}["target-set"] == "guarantee"
+    told = json.loads(fixture_runs(*words, "--format", "json").stdout)
+    assert len(told["stopping"]) == len(rows)
+    [sentence] = fixture_runs.refused("pool", "simulate", "news", "old", "--by", "stopping", "--target", "1.5")
+    assert "between 0 and 1, not 1.5" in sentence
+
+
 def test_a_replay_says_that_the_choices_hold(annotator: CommandLine) -> None:
     database = Database(annotator.url)
     jo, _ = adaptive_news(database, "hedge", {"budget": 9, "start_depth": 1})

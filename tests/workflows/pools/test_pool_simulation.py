@@ -7,6 +7,8 @@ from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, FileRefusedError, InvalidValueError
+from annotator.evaluation.pooling.stopping_rules import RULES, StoppingSettings
+from annotator.evaluation.pooling.stopping_simulation import StoppingTrial
 from annotator.files import InputFile
 from annotator.storage import Topic, TopicState
 from annotator.workflows.pools.pool_simulation import Simulation, simulate_strategies
@@ -125,3 +127,29 @@ def test_simulating_stores_nothing(session: Session) -> None:
     simulate(session, "mtf")
     assert not session.new
     assert not session.dirty
+
+
+def test_stopping_rules_are_tried_in_the_order_of_each_strategy(session: Session) -> None:
+    fixture_news(session)
+    trial = StoppingTrial(StoppingSettings(target=0.7, in_a_row=3), sample_share=0.4, draws=2)
+    found = simulate_strategies(
+        session,
+        SLUG,
+        InputFile("q", QRELS.encode()),
+        names=["rrf", "mtf"],
+        start_depths=[0],
+        stopping=trial,
+        seed=1,
+        unpacked_limit=LIMIT,
+    )
+    assert found.stopping == trial
+    for strategy in found.strategies:
+        assert {one.rule for one in strategy.rules} == set(RULES)
+    [row] = [one for one in found.strategies[0].rules if one.rule == "in-a-row"]
+    # b a k g l c h: all four are found, and the next three are not relevant.
+    assert (row.recall, row.reliability, row.stopped) == (1, 1, 1)
+    assert row.judged == pytest.approx(7 / 15)
+    headings, rows = found.rules_table()
+    assert len(rows) == 2 * len(RULES)
+    assert dict(zip(headings, rows[0], strict=True))["certainty"] == "guarantee"
+    assert simulate(session, "rrf").rules_table()[1] == []
