@@ -25,7 +25,7 @@ from annotator.api.collections import jobs as jobs_of_collection
 from annotator.api.documents import changed_texts, docno_lists, documents, search, sources
 from annotator.api.judging import assignments, gold_questions, judging, label_imports, questions, training
 from annotator.api.leaderboard import costs, inspecting, measures, release_kit, report_file, reports, scores
-from annotator.api.pools import holes, pool, strategies
+from annotator.api.pools import holes, pool, stopping, strategies
 from annotator.api.qrels import qrels
 from annotator.api.runs import changes, runs
 from annotator.api.site import api_page, jobs, rate_limits
@@ -83,6 +83,7 @@ FURTHER = (
     rounds,
     search,
     settings,
+    stopping,
     strategies,
     training,
     webhooks,

@@ -141,3 +141,24 @@ def test_observers_read_reports_on_runs_without_names_of_judges(program: Caller,
     seen = program("obi").get(f"{NEWS}/{report}")
     assert seen.status_code == 200
     assert "ann" not in json.dumps(seen.json["about"])
+
+
+def test_stopping_rules_answer_and_decisions_are_recorded(program: Caller) -> None:
+    ola, stopping = program("ola"), f"{NEWS}/pool/stopping"
+    found = ola.get(stopping, rule="in-a-row", in_a_row=1).json
+    assert {row["rule"] for row in found["rows"]} == {"in-a-row"}
+    assert found["about"]["recall"] is None
+    assert "Topics without a random sample" in found["notices"][0]
+    assert {row["certainty"] for row in ola.get(stopping, by="rules").json["rows"]} == {"guarantee", "heuristic"}
+    made = ola.post(stopping, {"topic": "1", "stops": True, "reason": "few are left", "rule": "knee"})
+    assert (made.status_code, made.json["rule"], made.json["stops"]) == (200, "knee", True)
+    assert ola.post(stopping, {"topic": "1", "stops": True, "reason": "again"}).status_code == 409
+    assert ola.post(stopping, {"topic": "1", "stops": False, "reason": "a late run"}).json["rule"] is None
+    decisions = ola.get(stopping, by="decisions").json["rows"]
+    assert [(row["stops"], row["counts"], row["decided_by"]) for row in decisions] == [
+        (True, False, "ola"),
+        (False, True, "ola"),
+    ]
+    assert ola.get(stopping, target=1).status_code == 422
+    simulated = ola.get(f"{NEWS}/pool/simulation", strategy="rrf", by="stopping").json
+    assert {row["rule"] for row in simulated["rows"]} >= {"knee", "target-set"}

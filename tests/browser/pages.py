@@ -143,6 +143,8 @@ ORGANISERS_PAGES = (
     "/clicks/log?name=Lists",
     "/together",
     "/pool/holes",
+    "/pool/stopping",
+    "/pool/stopping?topic=1",
     "/quality/leave-out",
     "/quality/leave-out?whom=run&depth=2",
     "/pool/near-duplicates?topic=1&at_least=0.5",

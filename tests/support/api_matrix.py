@@ -119,6 +119,8 @@ MATRIX = {
     # The pool is not adaptive.
     "Pool.replay_pool": Row("GET", f"{NEWS}/pool/replay", dict.fromkeys(ORGANISERS, 404), READ),
     "Pool.fill_holes": Row("POST", f"{NEWS}/pool/holes", ORGANISERS_FORM, ORGANISE, {}),
+    "Pool.show_stopping": Row("GET", f"{NEWS}/pool/stopping", ORGANISERS, READ),
+    "Pool.decide_stopping": Row("POST", f"{NEWS}/pool/stopping", ORGANISERS_FORM, ORGANISE, {}),
     "Judging.list_work": Row("GET", f"{NEWS}/judging", {"judge": 200}, JUDGE),
     "Judging.draw_documents": Row("POST", f"{NEWS}/judging/documents", {"judge": 422}, JUDGE, {}),
     "Judging.judge": Row("POST", f"{NEWS}/judgements", {"judge": 422}, JUDGE, {}),

@@ -220,6 +220,11 @@ WAYS = {
     "simulate and replay": Ways(
         "pool_simulation.show", "pool simulate, pool replay", "Pool.simulate_pool Pool.replay_pool"
     ),
+    "when to stop": Ways(
+        "stopping.show stopping.decide",
+        "pool stopping show, pool stopping add, pool stopping remove",
+        "Pool.show_stopping Pool.decide_stopping",
+    ),
     "overlap of runs": Ways("pools.teams", "pool overlap show", "Pool.show_overlap"),
     "leave out teams or runs": Ways("quality.leave_out", "pool leave-out show", "Scores.show_leave_out"),
     # Judging

@@ -9,6 +9,7 @@ from annotator.cli.pools.pool_options import Described, describes_plan, describe
 from annotator.cli.pools.pool_plan import confirm_growth, show_plan
 from annotator.cli.pools.pool_reports import holes, leave_out, near_duplicates_group, overlap
 from annotator.cli.pools.pool_selection import replay, simulate
+from annotator.cli.pools.stopping import stopping
 from annotator.cli.site.files import FILE, write_or_print
 from annotator.cli.site.installation import Installation, note, note_export, on_installation
 from annotator.cli.site.options import yes_at_terminal
@@ -26,7 +27,7 @@ def command() -> None:
     """The pool: build it from the runs, show how much is judged. A pool only grows."""
 
 
-for each in (replay, simulate, near_duplicates_group, holes, overlap, leave_out):
+for each in (replay, simulate, near_duplicates_group, holes, overlap, leave_out, stopping):
     command.add_command(each)
 
 

@@ -137,6 +137,17 @@ STRATEGIES: Mapping[str, str] = {
     "test-questions": lazy_gettext("gold questions"),
 }
 
+STOPPING_RULES: Mapping[str, str] = {
+    "target-set": lazy_gettext("target set (QBCB)"),
+    "hypergeometric": lazy_gettext("hypergeometric test of the sample"),
+    "autostop": lazy_gettext("Horvitz-Thompson estimate (AutoStop)"),
+    "knee": lazy_gettext("knee"),
+    "budget": lazy_gettext("budget"),
+    "hypergeometric-retrospective": lazy_gettext("hypergeometric test of the last documents"),
+    "in-a-row": lazy_gettext("documents in a row without a relevant one"),
+    "keep-or-drop": lazy_gettext("NIST: 2 R + 100"),
+}
+
 # With when to use each.
 RECOMMENDED_STRATEGIES: Mapping[str, str] = {
     "depth": lazy_gettext("For a shared task: fair to every run, easy to explain, and the size is known beforehand."),

@@ -213,6 +213,7 @@ ENTRIES: tuple[Entry, ...] = (
             _tab("pools.teams", lazy_gettext("Teams and overlap")),
             _tab("pools.holes", lazy_gettext("Holes")),
             _tab("pool_simulation.show", lazy_gettext("Simulation")),
+            _tab("stopping.show", lazy_gettext("When to stop")),
         ),
     ),
     Entry(

@@ -1,0 +1,61 @@
+"""`annotator pool stopping`: rules, tables of the report, and decisions."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from cli.command_line import CommandLine, write_run
+
+
+@pytest.fixture
+def judged(news: CommandLine) -> CommandLine:
+    """Topic 1 with four judged documents."""
+    write_run("alpha", ["1 a", "1 b", "1 c", "1 d"])
+    news.done("runs", "import", "news", "alpha.run")
+    news.done("pool", "build", "news", "--depth", "10")
+    Path("labels").write_text("1 0 a 1\n1 0 b 0\n1 0 c 0\n")
+    news.done("judgements", "import", "news", "labels", "--judge", "jo")
+    return news
+
+
+def test_rules_answer_for_each_topic(judged: CommandLine) -> None:
+    shown = judged("pool", "stopping", "show", "news", "--in-a-row", "2", "--topic", "1")
+    assert shown.exit_code == 0
+    assert "target-set*" in shown.stdout
+    assert "3 documents judged, 1 relevant." in shown.stderr
+    assert "Topics without a random sample" in shown.stderr
+    of_rule = judged("pool", "stopping", "show", "news", "--in-a-row", "2", "--rule", "in-a-row", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(of_rule.stdout)))
+    assert (rows[0]["topic"], rows[0]["state"], rows[0]["at"]) == ("1", "stop", "3")
+    told = json.loads(judged("pool", "stopping", "show", "news", "--format", "json").stdout)
+    assert (told["judged"], told["relevant"], told["estimate"]) == (3, 1, None)
+    assert {"topics", "rules", "curve", "decisions", "notices"} <= told.keys()
+    by = judged("pool", "stopping", "show", "news", "--by", "rules", "--rule", "knee")
+    assert "Cormack and Grossman" in by.stdout
+
+
+def test_recall_is_shown_where_there_is_a_sample(news: CommandLine) -> None:
+    write_run("alpha", [f"1 d{number}" for number in range(40)])
+    news.done("runs", "import", "news", "alpha.run")
+    news.done("pool", "build", "news", "--strategy", "stratified", "--strata", "1-40:0.5", "--seed", "1")
+    pooled = [line.split()[:2] for line in news("pool", "export", "news").stdout.splitlines()]
+    Path("labels").write_text("".join(f"{topic} 0 {docno} {int(docno < 'd2')}\n" for topic, docno in pooled))
+    news.done("judgements", "import", "news", "labels", "--judge", "jo")
+    shown = news("pool", "stopping", "show", "news", "--topic", "1")
+    assert "Estimated recall: 0.5" in shown.stderr or "(0." in shown.stdout
+
+
+def test_a_decision_is_added_and_removed(judged: CommandLine) -> None:
+    added = judged("pool", "stopping", "add", "news", "1", "--reason", "few are left", "--rule", "knee")
+    assert (added.exit_code, added.stderr) == (0, "Topic 1 is stopped: 3 documents judged, 1 relevant.\n")
+    again = judged("pool", "stopping", "add", "news", "1", "--reason", "again")
+    assert (again.exit_code, "stopped already" in again.stderr) == (1, True)
+    removed = judged("pool", "stopping", "remove", "news", "1", "--reason", "a late run")
+    assert (removed.exit_code, removed.stderr) == (0, "Topic 1 goes on: 3 documents judged, 1 relevant.\n")
+    shown = judged("pool", "stopping", "show", "news", "--by", "decisions", "--format", "csv").stdout
+    assert [(row["stops"], row["reason"]) for row in csv.DictReader(io.StringIO(shown))] == [
+        ("True", "few are left"),
+        ("False", "a late run"),
+    ]
