@@ -128,8 +128,7 @@ def simulate(
     Rules that need a random sample draw one five times.
     """
     given = read_file(qrels)
-    part = SimulationPart(by)
-    trial = StoppingTrial(StoppingSettings(target=target), sample_share) if part is SimulationPart.STOPPING else None
+    trial = StoppingTrial(StoppingSettings(target=target), sample_share) if by == SimulationPart.STOPPING else None
     simulation = installation.database.read(
         simulate_strategies,
         slug,
@@ -146,10 +145,6 @@ def simulate(
             show_json(_as_json(simulation))
         case "csv":
             show_csv(*(simulation.table() if trial is None else simulation.rules_table()))
-        case _ if trial is not None:
-            headings, rows = simulation.rules_table()
-            show_table([heading.upper().replace("_", " ") for heading in headings], rows)
-            click.echo(_counted(simulation), err=True)
         case _:
             _show_tables(simulation)
     if chart is not None:
@@ -157,6 +152,11 @@ def simulate(
 
 
 def _show_tables(simulation: Simulation) -> None:
+    if simulation.stopping is not None:
+        headings, rows = simulation.rules_table()
+        show_table([heading.upper().replace("_", " ") for heading in headings], rows)
+        click.echo(_counted(simulation), err=True)
+        return
     shares = [f"{point.share:.0%}" for point in simulation.strategies[0].points]
     click.echo("Share of the relevant documents that is found:")
     show_table(

@@ -13,11 +13,13 @@ from annotator.evaluation.pooling.judging_sequence import (
     in_order_of_judging,
     reached_by_choices,
 )
-from annotator.evaluation.pooling.pool_choice import ADAPTIVE
+from annotator.evaluation.pooling.learned_order import CandidateSet
+from annotator.evaluation.pooling.pool_choice import ADAPTIVE, stored_strategy
 from annotator.evaluation.pooling.reviewed_topic import ReviewedTopic, review_topic
 from annotator.evaluation.qrels.settled_topics import current_opinions
 from annotator.evaluation.qrels.settling import rules_of
 from annotator.storage import Collection, Pool, Stratum, Topic
+from annotator.storage.documents.documents import count_corpus
 from annotator.storage.judging.adaptive_choices import newest_pool, runs_in_force
 from annotator.storage.judging.topic_counts import topic_counts
 from annotator.storage.judging.topic_judgements import judges_by_id
@@ -54,12 +56,14 @@ def reviewed_topics(
 
 
 def candidate_counts(session: Session, collection: Collection, topics: SizedIterable[int]) -> dict[int, int]:
-    """Topic id → how many documents can be judged: those in the pool or, of an adaptive pool, in one of its runs."""
+    """Topic id → how many documents can be judged: the pool, or all that an adaptive one can choose from."""
     counts = topic_counts(session, collection.id)
     pooled = {topic: counts[topic].items for topic in topics if topic in counts}
     adaptive = newest_pool(session, collection.id, ADAPTIVE)
     if adaptive is None:
         return pooled
+    if stored_strategy(adaptive.strategy, adaptive.parameters).candidates is CandidateSet.CORPUS:
+        return dict.fromkeys(topics, count_corpus(session, collection.id))
     runs = [run_id for run_id, counts_now in runs_in_force(session, adaptive.id).items() if counts_now]
     for topic, lists in packed_lists(session, runs, sorted(topics), most_bytes=None):
         pooled[topic] = max(pooled.get(topic, 0), candidates_of([one.documents for one in lists]))

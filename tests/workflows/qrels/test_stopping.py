@@ -1,7 +1,7 @@
 """When to stop: rules on stored judgements, samples among them, and the organiser's decisions."""
 
 import pytest
-from build import NOW, SLUG, build, labels, news, pool, pooled_news, run, topic_file, user
+from build import NOW, SLUG, build, document_file, labels, news, pool, pooled_news, run, topic_file, user
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
@@ -194,6 +194,14 @@ def test_an_adaptive_pool_has_the_documents_of_its_runs_as_candidates(session: S
     labels(session, "jo", grades(DOCNOS[:10]))
     [topic] = report(session).topics
     assert (topic.pooled, topic.candidates, topic.judged) == (10, 200, 10)
+
+
+def test_a_corpus_from_which_is_learned_has_all_its_documents_as_candidates(session: Session) -> None:
+    one_run(session)
+    document_file(session, ["other"])
+    build(session, PoolRequest("cal", {"budget": 5, "candidates": "corpus"}))
+    [topic] = report(session).topics
+    assert topic.candidates == len(DOCNOS) + 1
 
 
 def test_topics_are_shown_in_pages_and_counted_over_all(session: Session) -> None:
