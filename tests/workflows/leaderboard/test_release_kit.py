@@ -14,6 +14,7 @@ from zipfile import ZipFile
 import pytest
 from beginning import beginning
 from build import LIMIT, NOW, SLUG, build, document_file, labels, news, pool, run, topic_file
+from machine_judging import ACCESS
 from sampled_news import draw, grade_of_people, sampled_news
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -28,6 +29,7 @@ from annotator.storage.documents.documents import docnos_of
 from annotator.storage.people.accounts import find_user
 from annotator.storage.pools.pools import PoolRequest
 from annotator.storage.runs.runs import RunDetails
+from annotator.workflows.agreement.machine_setup import MachineSettings, add_version
 from annotator.workflows.collections.collection import CollectionChange, change_collection, set_guidelines
 from annotator.workflows.judging.judgement_import import check_judgements, store_judgements
 from annotator.workflows.leaderboard.grade_sources import GradesFrom
@@ -242,6 +244,14 @@ def test_a_machine_is_in_the_datasheet_also_where_its_labels_do_not_count(judged
     assert f"| gpt-x | {prompt} | 2026-02-01 | labels imported |" in text
 
 
+def test_the_settings_of_a_machine_that_the_site_runs_are_in_the_datasheet(judged: Session) -> None:
+    settings = MachineSettings("http://127.0.0.1:9/v1/chat/completions", "gpt-y", samples=3, temperature=0.7)
+    add_version(judged, SLUG, "robot", settings, access=ACCESS, by_id=None, at=NOW)
+    text = kit(judged)[1]["DATASHEET.md"].decode()
+    assert "| 3 responses to each document; temperature 0.7; texts cut at 4000 tokens |" in text
+    assert "127.0.0.1" not in text
+
+
 def test_texts_are_published_where_they_are_wanted(judged: Session) -> None:
     counts, files = kit(judged, replace(PUBLICATION, with_texts=True))
     texts = [json.loads(line) for line in files["documents.jsonl.gz"].splitlines()]
@@ -310,6 +320,19 @@ def test_the_qrels_of_a_sample_are_of_the_kept_version(session: Session) -> None
     veil = collection_veil(session, SLUG)
     assert manifest["parameters"]["runs"] == sorted([veil.run("alpha"), veil.run("beta")])
     assert "its labels guided the draw of a sample; labels imported" in files["DATASHEET.md"].decode()
+
+
+def test_the_qrels_of_a_sample_do_not_name_their_only_judge(session: Session) -> None:
+    sampled_news(session)
+    draw(session, 24)
+    drawn = docnos_of(session, set(session.scalars(select(PoolItem.document_id))))
+    lines = [f"1 0 {docno} {grade_of_people(docno)}\n" for docno in drawn.values()]
+    labels(session, "kim", "".join(lines), add_to_pool=True)
+    made = export_qrels(session, SLUG, judge="kim", made_at=NOW, to_keep=True)
+    keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=None, made_at=NOW)
+    manifest = kit(session)[1]["prels.manifest.json"].decode()
+    assert "kim" not in manifest
+    assert json.loads(manifest)["consensus"] == "The grades of one judge."
 
 
 def test_a_version_without_a_grade_of_the_sample_has_no_prels(session: Session) -> None:
