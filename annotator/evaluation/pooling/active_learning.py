@@ -1,8 +1,9 @@
 """Continuous active learning: a classifier of the judged texts says which documents to judge next.
 
 AutoTAR of Cormack and Grossman, "Autonomy and reliability of continuous active learning for technology-assisted
-review", arXiv:1504.06868, 2015: the topic's text is the first relevant document, a hundred unjudged documents that are
-drawn again in each round are presumed not relevant, and batches grow by a tenth.
+review", arXiv:1504.06868, 2015: the topic's text is the first relevant document, some unjudged documents that are drawn
+again in each round are presumed not relevant, and batches grow by a tenth. A thousand are presumed here, theirs are a
+hundred: docs/performance.md has the figures.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,12 +13,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.pooling.text_features import COLUMNS, Floats, Rows, TermCounts, TextFeatures, learning_library
+from annotator.evaluation.pooling.text_features import (
+    COLUMNS,
+    FIRST,
+    IDF_POWER,
+    Floats,
+    Rows,
+    TermCounts,
+    TextFeatures,
+    learning_library,
+)
 
-PRESUMED = 100
+PRESUMED = 1000
 GROWTH = 10  # a batch grows by one in so many
 # Of logistic regression. Both classes weigh alike, however many documents each has.
-COST, CLASS_WEIGHT, TOLERANCE, MOST_ITERATIONS = 1.0, "balanced", 0.01, 1000
+COST, CLASS_WEIGHT, TOLERANCE, MOST_ITERATIONS = 2.0, "balanced", 0.1, 1000
 DECIMALS = 5  # of scores: the last digits of a sum differ from one processor to another
 HASH_BYTES = 16
 
@@ -28,7 +38,7 @@ def next_batch(batch: int) -> int:
 
 
 def presumed_negatives(features: TextFeatures, candidates: Rows, *, seed: int, topic: str, round_: int) -> Rows:
-    """Draw up to a hundred of the candidates that have text, ascending."""
+    """Draw up to 1,000 of the candidates that have text, ascending."""
     having = np.sort(candidates)
     having = having[~features.is_empty[having]]
     random = _random("presumed", seed, topic, round_)
@@ -48,7 +58,7 @@ def relevance_scores(
 ) -> Floats | None:
     """How likely each document is relevant, as a decision value of logistic regression, greater if more so.
 
-    The classifier is trained on the topic's text as a relevant document, the judged documents, and a hundred of the
+    The classifier is trained on the topic's text as a relevant document, the judged documents, and 1,000 of the
     candidates, the unjudged documents, as documents that are not relevant. The value depends on which rows are given,
     not on their order. A document without text has minus infinity.
 
@@ -105,7 +115,7 @@ def training_hash(
 
     Documents are given by what identifies them with their texts, in any order.
     """
-    settings = (COLUMNS, PRESUMED, COST, CLASS_WEIGHT, TOLERANCE, MOST_ITERATIONS, seed, round_)
+    settings = (COLUMNS, FIRST, IDF_POWER, PRESUMED, COST, CLASS_WEIGHT, TOLERANCE, MOST_ITERATIONS, seed, round_)
     digest = blake2b(digest_size=HASH_BYTES)
     for part in (
         [repr(settings), topic, topic_text],
@@ -136,11 +146,12 @@ def learning_batches(
     judged_before: Sequence[int] = (),
     preference: NDArray[np.float64] | None = None,
     grows: bool = True,
+    largest: int | None = None,
 ) -> Iterator[Batch]:
     """Choose all documents, batch by batch, each by the judgements of those before.
 
     `is_relevant` is of each row, and is looked up once a row was chosen; `judged_before` are rows that were judged
-    before the first batch and are chosen no more. Batches have one document, or grow by a tenth from one.
+    before the first batch and are chosen no more. Batches have one document, or grow by a tenth from one, to `largest`.
 
     Of equal scores the document with the lesser `preference` comes first; so do documents without text, after all
     others, and all documents while nothing can be learnt. Without it, preferences are drawn at random.
@@ -159,7 +170,7 @@ def learning_batches(
         chosen = candidates[np.lexsort(keys)[:size]]
         yield Batch(chosen, None if scores is None else scores[chosen])
         is_judged[chosen] = True
-        size, round_ = next_batch(size) if grows else 1, round_ + 1
+        size, round_ = min(next_batch(size) if grows else 1, largest or len(features)), round_ + 1
 
 
 def order_by_learning(

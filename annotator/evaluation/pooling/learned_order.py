@@ -38,7 +38,7 @@ class ContinuousLearning(Adaptive):
     """Take the document whose text a classifier finds most likely relevant: continuous active learning.
 
     A logistic regression of word weights learns from the judged documents, from the topic's text as one more relevant
-    document, and from a hundred documents without a judgement as if they were not relevant, drawn again in every round.
+    document, and from 1,000 documents without a judgement as if they were not relevant, drawn again in every round.
     A worker trains it while judges go on; a round lasts for one document at first and a tenth more each time, or always
     for one. Documents without a text, and those that are needed before a round is over, come by reciprocal rank
     fusion. Cormack and Grossman, "Autonomy and Reliability of Continuous Active Learning for Technology-Assisted

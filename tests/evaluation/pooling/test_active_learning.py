@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from thorough import examples
 
 from annotator.evaluation.pooling.active_learning import (
     learning_batches,
@@ -19,7 +20,7 @@ from annotator.evaluation.pooling.text_features import Floats, Rows, TextFeature
 
 CATS = ["cat cat purrs", "a cat sleeps", "cat on a mat", "the purring cat sleeps"]
 DOGS = ["dog barks", "a dog runs", "dogs and dog food", "the barking dog runs", "dog on a lead", "a dog digs"]
-TEXTS = st.lists(st.sampled_from([*CATS, *DOGS, "", "..."]), min_size=1, max_size=12)
+TEXTS = st.lists(st.sampled_from([*CATS, *DOGS, "", "..."]), min_size=1, max_size=7)
 NO_ROWS = np.empty(0, np.intp)
 
 
@@ -89,6 +90,7 @@ def test_identical_texts_and_a_single_one_score_alike() -> None:
     assert scores_of(["cat"], "cat") is not None
 
 
+@settings(max_examples=examples(60))
 @given(TEXTS, st.integers(0, 9), st.data())
 def test_scores_depend_on_which_rows_are_given_and_not_on_their_order(
     texts: list[str], seed: int, data: st.DataObject
@@ -108,18 +110,19 @@ def test_scores_depend_on_which_rows_are_given_and_not_on_their_order(
         assert first.tolist() == second.tolist()
 
 
-def test_presumed_negatives_are_a_hundred_with_text_drawn_by_seed_topic_and_round() -> None:
-    features = features_of([*(f"word{number}" for number in range(500)), "", "..."])
-    everything = np.arange(502)
+def test_presumed_negatives_are_a_thousand_with_text_drawn_by_seed_topic_and_round() -> None:
+    features = features_of([*(f"word{number}" for number in range(1500)), "", "..."])
+    everything = np.arange(1502)
     drawn = presumed_negatives(features, everything, seed=1, topic="7", round_=1)
-    assert drawn.size == np.unique(drawn).size == 100
-    assert drawn.max() < 500
+    assert drawn.size == np.unique(drawn).size == 1000
+    assert drawn.max() < 1500
     assert drawn.tolist() == presumed_negatives(features, everything[::-1], seed=1, topic="7", round_=1).tolist()
     for seed, topic, round_ in [(2, "7", 1), (1, "8", 1), (1, "7", 2), (1, "", 71)]:
         other = presumed_negatives(features, everything, seed=seed, topic=topic, round_=round_)
         assert other.tolist() != drawn.tolist()
 
 
+@settings(max_examples=examples(60))
 @given(TEXTS, st.booleans(), st.integers(0, 9), st.sampled_from(["", "cat", "unknown"]))
 def test_every_document_is_chosen_once(texts: list[str], grows: bool, seed: int, topic: str) -> None:  # noqa: FBT001
     features = features_of(texts)
@@ -130,7 +133,7 @@ def test_every_document_is_chosen_once(texts: list[str], grows: bool, seed: int,
 
 
 def test_what_is_relevant_is_found_before_the_rest() -> None:
-    texts = [*DOGS * 5, *CATS * 2]
+    texts = [*DOGS * 3, *CATS]
     is_relevant = np.array(["cat" in text for text in texts])
     order = order_by_learning(features_of(texts), "cat", is_relevant, seed=3, grows=False)
     assert is_relevant[order][: is_relevant.sum()].all()
@@ -163,6 +166,8 @@ def test_batches_have_scores_and_leave_out_what_was_judged_before() -> None:
     is_relevant = np.array(["cat" in text for text in texts])
     batches = list(learning_batches(features_of(texts), "", is_relevant, seed=1, judged_before=(0, 4)))
     assert [batch.rows.size for batch in batches] == [1, 2, 3, 2]
+    capped = learning_batches(features_of(texts), "", is_relevant, seed=1, judged_before=(0, 4), largest=2)
+    assert [batch.rows.size for batch in capped] == [1, 2, 2, 2, 1]
     assert sorted(row for batch in batches for row in batch.rows.tolist()) == [1, 2, 3, 5, 6, 7, 8, 9]
     assert batches[0].scores is not None
     assert batches[1].scores is not None
