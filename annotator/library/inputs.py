@@ -135,15 +135,7 @@ def grades_of(given: Given, name: str = "qrels") -> dict[str, dict[str, int]]:
         problems.report_if_any()
     if table is None:
         raise InvalidValueError("%(name)s could not be read.", name=name)
-    docnos, grades, first = (
-        [bytes(docno).decode() for docno in table.docnos],
-        table.grades.tolist(),
-        table.first.tolist(),
-    )
-    return {
-        topic: {docnos[row]: grades[row] for row in range(first[place], first[place + 1]) if grades[row] >= 0}
-        for place, topic in enumerate(table.topics)
-    }
+    return table.graded()
 
 
 def is_file(given: object) -> bool:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
+from annotator.cli.leaderboard.estimated_files import or_estimates_of_files
 from annotator.cli.leaderboard.score_formats import score_format_option
-from annotator.cli.site.files import FILE
+from annotator.cli.site.files import FILE, STANDARD_INPUT
 from annotator.cli.site.input_files import input_format_option, qrels_format_option, say_formats
 from annotator.cli.site.options import compat_option
 from annotator.cli.site.tables import (
@@ -35,8 +36,16 @@ from annotator.workflows.leaderboard.scoring import (
     score_files,
 )
 
-STANDARD_INPUT = "-"
 OF_SCRIPTS = {TREC_EVAL: score_as_trec_eval, "sample_eval": score_as_sample_eval}
+
+
+def _file(path: str) -> File:
+    """A file under its given name; standard input is read now, other files on demand."""
+    if path != STANDARD_INPUT:
+        return click.format_filename(path), Path(path)
+    if sys.stdin is None:
+        raise click.UsageError("Standard input is closed.")
+    return path, read_stream(sys.stdin.buffer)
 
 
 @click.command
@@ -72,6 +81,7 @@ OF_SCRIPTS = {TREC_EVAL: score_as_trec_eval, "sample_eval": score_as_sample_eval
     "--workers", type=click.IntRange(1), help="The number of processes that read files. [the number of processors]"
 )
 @score_format_option
+@or_estimates_of_files(_file)
 def command(
     qrels: str,
     runs: Sequence[str],
@@ -93,6 +103,7 @@ def command(
     five for a sample: topic, iteration, document, stratum, grade. For measures by subtopic, such as alpha_nDCG@10, the
     second names the subtopic. A table has four decimals; tot is run, measure, topic and value; trec_eval is the output
     of trec_eval -c -q, ir_measures that of the command of that name, sample_eval that of NIST's script for samples.
+    With --estimate, scores are estimated from a sample, with intervals for these topics and for topics like these.
     """
     if [qrels, *runs].count(STANDARD_INPUT) > 1:
         raise click.UsageError("Standard input (-) can be given once.")
@@ -127,15 +138,6 @@ def _show(scored: ScoredRuns, options: ScoringOptions, format_: str, *, per_topi
         case _:
             click.echo(scores_of_files(scored, options, format_, per_topic=per_topic), nl=False)
             _say(_notes(scored, options))
-
-
-def _file(path: str) -> File:
-    """A file under its given name; standard input is read now, other files on demand."""
-    if path != STANDARD_INPUT:
-        return click.format_filename(path), Path(path)
-    if sys.stdin is None:
-        raise click.UsageError("Standard input is closed.")
-    return path, read_stream(sys.stdin.buffer)
 
 
 def _show_table(scored: ScoredRuns, *, per_topic: bool) -> None:

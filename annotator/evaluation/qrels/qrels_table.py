@@ -50,6 +50,15 @@ class QrelsTable:
     strata: NDArray[np.int32] | None = None
     subtopics: SubtopicGrades | None = None  # of qrels that have them; an entry's grade is then its best one
 
+    def graded(self) -> dict[str, dict[str, int]]:
+        """The grades as {topic: {docno: grade}}, without documents that were not judged (-1)."""
+        docnos = [bytes(docno).decode() for docno in self.docnos]
+        grades, first = self.grades.tolist(), self.first.tolist()
+        return {
+            topic: {docnos[row]: grades[row] for row in range(first[place], first[place + 1]) if grades[row] >= 0}
+            for place, topic in enumerate(self.topics)
+        }
+
 
 def read_qrels(name: str, text: bytes, problems: Problems, input_format: str | None = None) -> QrelsTable | None:
     """Read qrels of four or five columns, or return None and note every problem of the file with its line.
