@@ -2,17 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from annotator.cli.site.files import FILE, STANDARD_INPUT
 from annotator.cli.site.tables import FORMATS, say_by_measure, show_by_measure, show_table
+from annotator.evaluation.estimation.estimated_tables import TableEstimates
+from annotator.workflows.leaderboard.estimated_files import estimate_files
 from annotator.workflows.leaderboard.scoring import File
-
-if TYPE_CHECKING:
-    from annotator.evaluation.estimation.estimated_tables import TableEstimates
 
 RUNS, PAIRS = "runs", "pairs"
 OPTIONS = (
@@ -23,7 +22,8 @@ OPTIONS = (
         "for those that were not.",
     ),
     click.option(
-        "--machine",
+        "--machine-file",
+        "machine",
         type=FILE,
         metavar="FILE",
         help="Estimate with a machine's grades of all these documents, as qrels.",
@@ -52,10 +52,6 @@ def or_estimates_of_files(read: Callable[[str], File]) -> Callable[[Callable[...
             if not estimate:
                 command(**options)
                 return
-            from annotator.workflows.leaderboard.estimated_files import (  # noqa: PLC0415 - scores start without it
-                estimate_files,
-            )
-
             paths = [options["qrels"], *options["runs"], *([] if machine is None else [machine])]
             if paths.count(STANDARD_INPUT) > 1:
                 raise click.UsageError("Standard input (-) can be given once.")
@@ -77,7 +73,7 @@ def _check(format_: str, machine: str | None, by: str | None, *, wanted: bool) -
     """Raise `UsageError` for options that do not belong together."""
     if not wanted:
         if machine is not None or by is not None:
-            raise click.UsageError("--machine and --by go with --estimate.")
+            raise click.UsageError("--machine-file and --by go with --estimate.")
         return
     context = click.get_current_context()
     for option in context.command.params:
@@ -88,7 +84,7 @@ def _check(format_: str, machine: str | None, by: str | None, *, wanted: bool) -
         raise click.UsageError(f"Estimates are shown as {', '.join(FORMATS)}, not as {format_}.")
 
 
-def _show_estimates(found: Mapping[str, "TableEstimates"], by: str, format_: str) -> None:
+def _show_estimates(found: Mapping[str, TableEstimates], by: str, format_: str) -> None:
     show_by_measure(
         format_,
         found,
@@ -99,12 +95,12 @@ def _show_estimates(found: Mapping[str, "TableEstimates"], by: str, format_: str
     say_by_measure({measure: _explanations(one, by) for measure, one in found.items()})
 
 
-def _show(found: "TableEstimates", by: str) -> None:
+def _show(found: TableEstimates, by: str) -> None:
     headings, rows = found.table(of_pairs=by == PAIRS)
     show_table([heading.upper().replace("_", " ") for heading in headings], rows)
 
 
-def _as_json(found: "TableEstimates") -> Mapping[str, object]:
+def _as_json(found: TableEstimates) -> Mapping[str, object]:
     tables = {by: found.table(of_pairs=by == PAIRS) for by in (RUNS, PAIRS)}
     return {
         "topics": len(found.estimates.used),
@@ -113,7 +109,7 @@ def _as_json(found: "TableEstimates") -> Mapping[str, object]:
     }
 
 
-def _explanations(found: "TableEstimates", by: str) -> list[str]:
+def _explanations(found: TableEstimates, by: str) -> list[str]:
     lines = [f"Estimated from a sample; topics: {len(found.estimates.used)}."]
     if by == RUNS:
         lines.append(

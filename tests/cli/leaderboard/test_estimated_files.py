@@ -42,7 +42,7 @@ def test_each_run_has_the_estimate_and_intervals_of_the_library(annotator: Comma
 
 
 def test_a_machine_joins_in_and_pairs_are_another_table(annotator: CommandLine) -> None:
-    given = ("evaluate", "sample", "up.run", "down.run", "--estimate", "-m", "P@4", "--machine", "machine")
+    given = ("evaluate", "sample", "up.run", "down.run", "--estimate", "-m", "P@4", "--machine-file", "machine")
     table = annotator.done(*given)
     assert table.split()[:5] == ["RUN", "ESTIMATE", "LOW", "HIGH", "LOW"]
     assert "MACHINE" in table.splitlines()[0]
@@ -58,11 +58,11 @@ def test_several_measures_are_shown_one_after_the_other(annotator: CommandLine) 
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        (["up.run", "--by", "runs"], "--machine and --by go with --estimate."),
-        (["up.run", "--machine", "machine"], "--machine and --by go with --estimate."),
+        (["up.run", "--by", "runs"], "--machine-file and --by go with --estimate."),
+        (["up.run", "--machine-file", "machine"], "--machine-file and --by go with --estimate."),
         (["up.run", "--estimate", "--judged-only"], "--estimate does not go with --judged-only."),
         (["up.run", "--estimate", "--format", "tot"], "Estimates are shown as"),
-        (["-", "--estimate", "--machine", "-"], "Standard input (-) can be given once."),
+        (["-", "--estimate", "--machine-file", "-"], "Standard input (-) can be given once."),
     ],
 )
 def test_options_that_do_not_go_together_are_named(annotator: CommandLine, given: list[str], sentence: str) -> None:
@@ -76,9 +76,9 @@ def test_options_that_do_not_go_together_are_named(annotator: CommandLine, given
     [
         (["up.run", "up.run"], "The run up (up.run) is given twice."),
         (["up.run", "-m", "RR"], "RR cannot be estimated from a sample"),
-        (["up.run", "-m", "xinfAP", "--machine", "machine"], "xinfAP is estimated from people's judgements alone"),
+        (["up.run", "-m", "xinfAP", "--machine-file", "machine"], "xinfAP is estimated from people's judgements alone"),
         (["bad", "good.run"], "bad:1:"),
-        (["up.run", "--machine", "few"], "The machine has no grade for 7 documents of topic 1"),
+        (["up.run", "--machine-file", "few"], "The machine has no grade for 7 documents of topic 1"),
     ],
 )
 def test_bad_input_is_named(annotator: CommandLine, given: list[str], sentence: str) -> None:
