@@ -57,7 +57,7 @@ TOLD: Mapping[str, Callable[[Any], Any]] = {
     "machine": click.option(
         "--machine",
         metavar="NAME",
-        help="Draw a sample by the grades of this machine judge as well; their SHA-256 is kept with the sample.",
+        help="Sample, or choose documents, by the labels of this machine judge; their SHA-256 is kept with the pool.",
     ),
     "certainty_depth": click.option(
         "--certainty-depth",

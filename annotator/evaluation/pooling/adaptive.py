@@ -99,16 +99,8 @@ class Adaptive(ABC):
 def explain(reason: Mapping[str, float], run: str) -> Sentence:
     """Explain why a document was chosen, given the reason of a `Choice` and the tag of its run, if a run has it."""
     values: dict[str, object] = {"run": run, "rank": int(reason["rank"])}
-    if "round" in reason:
-        values |= {"round": int(reason["round"]), "score": f"{reason['score']:.3f}"}
-        return Sentence("Rank %(rank)d by the classifier of round %(round)d, with a score of %(score)s.", values)
-    if "fused" in reason:
-        values["fused"] = f"{reason['fused']:.4f}"
-        return Sentence(
-            "No other document has more than its %(fused)s by reciprocal rank fusion; its best rank is %(rank)d, of "
-            "%(run)s. No classifier had ranked it.",
-            values,
-        )
+    if reason.keys() & {"round", "fused", "chance"} or len(reason) == 1:
+        return _explain_besides_runs(reason, values)
     if "misses" in reason:
         values["misses"] = int(reason["misses"])
         return Sentence(
@@ -127,6 +119,28 @@ def explain(reason: Mapping[str, float], run: str) -> Sentence:
         "trusted with %(trust)s.",
         values,
     )
+
+
+def _explain_besides_runs(reason: Mapping[str, float], values: dict[str, object]) -> Sentence:
+    """Explain a choice by texts or by a machine's labels."""
+    if "round" in reason:
+        values |= {"round": int(reason["round"]), "score": f"{reason['score']:.3f}"}
+        return Sentence("Rank %(rank)d by the classifier of round %(round)d, with a score of %(score)s.", values)
+    if "fused" in reason:
+        values["fused"] = f"{reason['fused']:.4f}"
+        return Sentence(
+            "No other document has more than its %(fused)s by reciprocal rank fusion; its best rank is %(rank)d, of "
+            "%(run)s. No classifier had ranked it.",
+            values,
+        )
+    if "chance" in reason:
+        values["chance"] = f"{reason['chance']:.3f}"
+        return Sentence(
+            "Of no other document is the machine less certain, given the judgements: it is relevant with a chance of "
+            "%(chance)s. Its best rank is %(rank)d, of %(run)s.",
+            values,
+        )
+    return Sentence("The machine has not graded it. Its best rank is %(rank)d, of %(run)s.", values)
 
 
 BETA = 0.1

@@ -103,7 +103,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     "machine": Parameter(
         lambda written: written or None,
         Sentence("The name of a machine judge is missing."),
-        Sentence("Form strata by the grades of this machine judge as well; estimates use them, too."),
+        Sentence("Sample, or choose what is judged, by the labels of this machine judge as well."),
     ),
     "certainty_depth": Parameter(
         _whole_number(0),

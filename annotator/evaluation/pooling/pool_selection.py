@@ -91,15 +91,23 @@ def verdicts(
 class TopicSelection:
     """The state of an adaptive strategy on one topic, reused between choices. Not thread-safe."""
 
-    def __init__(self, strategy: Strategy, runs: TopicRuns, run_ids: Sequence[int], seed: int) -> None:
-        """Start without verdicts; `run_ids` are the ids of `runs`."""
+    def __init__(
+        self,
+        strategy: Strategy,
+        runs: TopicRuns,
+        run_ids: Sequence[int],
+        seed: int,
+        chances: Mapping[int, float] | None = None,
+    ) -> None:
+        """Start without verdicts; `run_ids` are the ids of `runs`, and the chances of relevance are a machine's."""
         self._strategy = strategy
         self._seed = seed
+        self._chances = chances
         self._runs = runs
         self._run_ids = list(run_ids)
         self._index = {run_id: index for index, run_id in enumerate(run_ids)}
         self._learnt: tuple[TopicVerdict, ...] = ()
-        self._state: Adaptive = strategy.begin(runs, seed)
+        self._state: Adaptive = strategy.begin(runs, seed, chances)
 
     def choose(self, known: tuple[TopicVerdict, ...], out: Iterable[int], count: int) -> list[ChosenDocument]:
         """Choose up to `count` documents given all verdicts so far, skipping those in `out`.
@@ -108,7 +116,7 @@ class TopicSelection:
         """
         kept = len(self._learnt)
         if known[:kept] != self._learnt:
-            self._state, kept = self._strategy.begin(self._runs, self._seed), 0
+            self._state, kept = self._strategy.begin(self._runs, self._seed, self._chances), 0
         self._state.learn(
             Verdict(one.document_id, one.is_relevant, None if one.run_id is None else self._index.get(one.run_id))
             for one in known[kept:]
@@ -143,15 +151,16 @@ def begin_selection(
     packed: Sequence[PackedRanking],
     docnos_of: Callable[[AbstractSet[int]], Mapping[int, str]],
     seed: int,
+    chances: Mapping[int, float] | None = None,
 ) -> TopicSelection:
     """Start an adaptive strategy on a topic's ranked lists; the order of `packed` is the order of the runs.
 
-    The seed is that of the pool.
+    The seed is that of the pool, and the chances of relevance, by document, are a machine's.
     """
     rankings = [decode_documents(documents)[: strategy.candidate_depth] for _, documents in packed]
     docnos = docnos_of(set(np.concatenate([np.empty(0, np.int32), *rankings]).tolist()))
     runs = topic_runs(topic, rankings, docnos, depth=strategy.candidate_depth)
-    return TopicSelection(strategy, runs, [run_id for run_id, _ in packed], seed)
+    return TopicSelection(strategy, runs, [run_id for run_id, _ in packed], seed, chances)
 
 
 def candidates(strategy: Strategy, packed: Iterable[PackedRanking], pooled: Sequence[int]) -> Documents:

@@ -180,12 +180,14 @@ class JudgedPool:
 
 
 def trials(names: Sequence[str], start_depths: Sequence[int], strata: str | None) -> list[Trial]:
-    """Parse the strategies to simulate, all if none is named; adaptive ones once for each start depth.
+    """Parse the strategies to simulate; adaptive ones once for each start depth.
+
+    Without names these are all that need no machine.
 
     Raises `InvalidValueError` for an unknown strategy, and for invalid depths and strata.
     """
     tried: list[Trial] = []
-    for name in names or STRATEGIES:
+    for name in names or [name for name, definition in STRATEGIES.items() if not definition.requires]:
         # The trial varies the number of judgements.
         said: dict[str, str | int] = {"depth": DEEPEST} if name.lower() == "depth" else {"budget": DEEPEST}
         if name.lower() == "stratified":

@@ -15,6 +15,7 @@ from annotator.evaluation.estimation.sample_sizes import Allocation
 from annotator.evaluation.pooling import static_strategies
 from annotator.evaluation.pooling.adaptive import DECIMALS, Adaptive, Hedge, LastMaxMean, MaxMean, MoveToFront, Update
 from annotator.evaluation.pooling.learned_order import BatchSize, CandidateSet, ContinuousLearning
+from annotator.evaluation.pooling.least_certain import LeastCertain
 from annotator.evaluation.pooling.parameters import read_parameter, show
 from annotator.evaluation.pooling.probability_sample import Known, KnownOfTopic, Layout, OpenStratum, probability_sample
 from annotator.evaluation.pooling.strata import Band, Stratum, stratified
@@ -46,6 +47,7 @@ class Definition:
     needs: tuple[str, ...] = ()  # exactly one of these is required
     decimals: int | None = None  # of the weights that it compares: recorded with a pool, and nobody's choice
     reads_scores: bool = False  # whether runs' scores are to be loaded for it
+    requires: tuple[str, ...] = ()  # parameters without which it cannot work
     learns: bool = False  # whether a worker trains a classifier of texts for it, between the choices
 
     @property
@@ -107,14 +109,16 @@ class Strategy:
         order = static_strategies.in_order(runs, static_strategies.depth(runs), self.ties, seed=seed)
         return order[: np.count_nonzero(runs.best_rank <= self.start_depth)]
 
-    def begin(self, runs: TopicRuns, seed: int) -> Adaptive:
-        """Put an adaptive strategy to work on a topic; the seed is of random ties."""
+    def begin(self, runs: TopicRuns, seed: int, chances: Mapping[int, float] | None = None) -> Adaptive:
+        """Put an adaptive strategy to work on a topic; the seed is of random ties, the chances are of a machine."""
         adaptive: Callable[..., Adaptive] = self.definition.works_by
         said: dict[str, object] = {
             name: getattr(self, name) for name in ("update", "ties") if name in self.definition.takes
         }
         if self.definition.decimals is not None:
             said["decimals"] = self.decimals
+        if "machine" in self.definition.takes:
+            said["chances"] = chances
         return adaptive(runs, seed=seed, **said)
 
     @property
@@ -149,6 +153,9 @@ STRATEGIES: Mapping[str, Definition] = {
         StrategyKind.ADAPTIVE, LastMaxMean, {**STARTED, "update": "all", "ties": "random"}, BUDGETS
     ),
     "hedge": Definition(StrategyKind.ADAPTIVE, Hedge, STARTED, BUDGETS, decimals=DECIMALS),
+    "lara": Definition(
+        StrategyKind.ADAPTIVE, LeastCertain, {**STARTED, "machine": None}, BUDGETS, requires=("machine",)
+    ),
     "cal": Definition(
         StrategyKind.ADAPTIVE,
         ContinuousLearning,
@@ -202,6 +209,8 @@ def parse_strategy(name: str, said: Mapping[str, str | int]) -> Strategy:
                 takes=", ".join(definition.takes),
             )
     _check_amount(name, [parameter for parameter in definition.needs if parameter in said])
+    if any(parameter not in said for parameter in definition.requires):
+        raise InvalidValueError("The strategy %(name)s needs the name of a machine judge.", name=name)
     written = {**definition.takes, **said}
     values = {each: read_parameter(each, str(value)) for each, value in written.items() if value is not None}
     return Strategy(name, decimals=definition.decimals, **values)  # type: ignore[arg-type]  # each parameter is read as what its field is

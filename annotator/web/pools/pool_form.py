@@ -199,9 +199,20 @@ class PoolForm(Form):
     def offer_machines(self, names: Iterable[str]) -> None:
         """Let these machine judges be chosen, or none."""
         self.machine.choices = [
-            SelectChoice("", lazy_gettext("none: bands of ranks alone")),
+            SelectChoice(
+                "",
+                lazy_gettext("none: bands of ranks alone")
+                if not self.requires_machine
+                else lazy_gettext("Choose a machine judge"),
+            ),
             *(SelectChoice(name, name) for name in names),
         ]
+
+    @property
+    def requires_machine(self) -> bool:
+        """Whether the strategy cannot do without a machine judge."""
+        parameters = self.chosen.parameters if self.chosen else ()
+        return any(one.name == "machine" and one.needed for one in parameters)
 
     @property
     def query(self) -> str:

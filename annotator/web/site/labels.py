@@ -128,6 +128,7 @@ STRATEGIES: Mapping[str, str] = {
     "maxmean": lazy_gettext("MaxMean"),
     "maxmean-ns": lazy_gettext("non-stationary MaxMean"),
     "hedge": lazy_gettext("Hedge"),
+    "lara": lazy_gettext("least certain for a machine (LARA)"),
     "cal": lazy_gettext("continuous active learning"),
     "stratified": lazy_gettext("stratified sample"),
     "sample": lazy_gettext("sample for estimates"),

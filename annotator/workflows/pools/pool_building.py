@@ -1,6 +1,6 @@
 """Building the pool: a strategy chooses without a lock, then new documents are added. Pools only grow."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -50,7 +50,8 @@ from annotator.storage.pools.pools import (
     topics_to_pool,
 )
 from annotator.storage.site.bulk_insert import fetch_rows
-from annotator.workflows.pools.sample_drawing import facts_of_sample, known_of_sample
+from annotator.workflows.pools.machine_chances import facts_of_chances
+from annotator.workflows.pools.sample_drawing import SampleFacts, facts_of_sample, known_of_sample
 
 # Versions of these do more than add documents: they keep choosing, or define the sample.
 WITH_A_STATE = (StrategyKind.ADAPTIVE, StrategyKind.SAMPLE)
@@ -167,17 +168,27 @@ def choose_pool(
     lists = ListsOfTopics({run.id: depth for run, depth in zip(runs, depths, strict=True)}, read, past)
     in_order = dict(sorted(topics.items(), key=lambda topic: natural_order(topic[1])))
     choose = partial(choose_topics, strategy, in_order, lists, partial(docnos_of, session), seed)
-    notices: tuple[Sentence, ...] = ()
-    if strategy.divides_budget:
-        given = known_of_sample(session, collection.id, strategy, in_order)
-        chosen = choose(given.known)
-        facts = facts_of_sample(session, strategy, given, chosen)
-        parameters, notices = {**parameters, **facts.parameters}, facts.notices
-    else:
-        chosen = choose()
+    chosen, facts = _chosen_with_facts(session, collection.id, strategy, [run.id for run in runs], in_order, choose)
+    parameters |= facts.parameters
     additions = _additions(session, collection.id, [run.id for run in runs], chosen, seed, showing)
     pooled = tuple(runs), tuple(depths), seed, showing
-    return PoolChoice(strategy, parameters, *pooled, tuple(chosen), additions, notices)
+    return PoolChoice(strategy, parameters, *pooled, tuple(chosen), additions, facts.notices)
+
+
+def _chosen_with_facts(
+    session: Session,
+    collection_id: int,
+    strategy: Strategy,
+    runs: Sequence[int],
+    topics: Mapping[int, str],
+    choose: Callable[..., list[ChosenTopic]],
+) -> tuple[list[ChosenTopic], SampleFacts]:
+    """The chosen documents, and what is recorded of a sample or of a machine's labels with the parameters."""
+    if strategy.divides_budget:
+        given = known_of_sample(session, collection_id, strategy, topics)
+        chosen = choose(given.known)
+        return chosen, facts_of_sample(session, strategy, given, chosen)
+    return choose(), SampleFacts(facts_of_chances(session, collection_id, strategy, runs))
 
 
 def _strategy_of(request: PoolRequest) -> Strategy:

@@ -22,6 +22,7 @@ from annotator.storage.pools.pools import packed_lists
 from annotator.storage.pools.samples import STRATEGY
 from annotator.workflows.pools.choosing_version import ChoosingVersion
 from annotator.workflows.pools.learning import LearningMemory, learn_round
+from annotator.workflows.pools.machine_chances import chances_of_topics, refuse_other_chances
 from annotator.workflows.pools.sample_replay import redraw
 
 
@@ -71,13 +72,17 @@ def replay_choices(session: Session, slug: str, *, version: int | None = None) -
     Without `version` it is the newest that was built by an adaptive strategy or by the strategy sample. Of the former
     documents and runs are compared, of the latter the documents drawn of each stratum, whose number is then the step.
     Raises `NotFoundError` for an unknown version, and `ConflictError` for one of another strategy and for a sample
-    drawn by labels that have changed, and for a round of training whose judgements or texts have changed.
+    drawn by labels that have changed, for a round of training whose judgements or texts have changed, and
+    for a machine whose labels have.
     """
     pool = _replayed_pool(session, find_collection(session, slug).id, version)
     if pool.strategy == STRATEGY:
         topics, drawn, rows = redraw(session, pool)
         redrawn = (Difference(topic, number, docno, "", other, None) for topic, number, docno, other in rows)
         return Replay(pool.version, pool.strategy, topics, drawn, tuple(redrawn))
+    if is_adaptive(pool.strategy):
+        strategy = stored_strategy(pool.strategy, pool.parameters)
+        refuse_other_chances(session, pool, strategy, list(runs_in_force(session, pool.id)))
     made = choices_made(session, pool.id)
     numbers = {id_: number for number, id_ in topic_ids(session, pool.collection_id).items() if id_ in made}
     differences = [
@@ -212,4 +217,5 @@ def _begin(
         for _, several in packed_lists(session, runs, [topic_id], most_bytes=None)
         for one in several
     ]
-    return begin_selection(strategy, number, lists, partial(docnos_of, session), pool.seed)
+    chances = chances_of_topics(session, pool.collection_id, strategy, [topic_id]).get(topic_id)
+    return begin_selection(strategy, number, lists, partial(docnos_of, session), pool.seed, chances)

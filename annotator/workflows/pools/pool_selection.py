@@ -59,6 +59,7 @@ from annotator.storage.judging.adaptive_choices import (
 from annotator.storage.pools.learning_rounds import last_round
 from annotator.storage.pools.pools import packed_lists
 from annotator.workflows.pools.choosing_version import ChoosingVersion, basis_of, choosing_version
+from annotator.workflows.pools.machine_chances import chances_of_topics
 
 # For callers that choose repeatedly.
 __all__ = ["ChosenDocuments", "Memory", "add_choices", "choices_left", "choose_next"]
@@ -301,7 +302,9 @@ def _begin(session: Session, version: ChoosingVersion, topic_id: int, topic_numb
         for _, several in packed_lists(session, version.runs, [topic_id], most_bytes=None)
         for one in several
     ]
-    return begin_selection(version.strategy, topic_number, lists, partial(docnos_of, session), version.pool.seed)
+    chances = chances_of_topics(session, version.collection.id, version.strategy, [topic_id]).get(topic_id)
+    docnos = partial(docnos_of, session)
+    return begin_selection(version.strategy, topic_number, lists, docnos, version.pool.seed, chances)
 
 
 def _with_priorities(

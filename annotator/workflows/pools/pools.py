@@ -82,7 +82,9 @@ def list_strategies() -> Mapping[str, StrategyHelp]:
             name,
             definition.help,
             tuple(
-                ParameterHelp(parameter, PARAMETERS[parameter].help, usual, parameter in definition.needs)
+                ParameterHelp(
+                    parameter, PARAMETERS[parameter].help, usual, parameter in {*definition.needs, *definition.requires}
+                )
                 for parameter, usual in definition.takes.items()
             ),
             adaptive=definition.kind is StrategyKind.ADAPTIVE,

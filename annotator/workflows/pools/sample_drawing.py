@@ -1,6 +1,6 @@
 """What a sample is drawn by beside the runs: a machine's labels, what was found otherwise, and the sample before."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlalchemy.orm import Session
@@ -19,6 +19,7 @@ from annotator.evaluation.pooling.probability_sample import (
 )
 from annotator.evaluation.pooling.strata import Stratum
 from annotator.evaluation.pooling.strategies import Strategy
+from annotator.evaluation.qrels.machine_labels import PackedLabels
 from annotator.storage import Pool, User, UserKind
 from annotator.storage import Stratum as StoredStratum
 from annotator.storage.agreement.machines import machines_of
@@ -79,10 +80,14 @@ def machine_names(session: Session, slug: str) -> list[str]:
     return [machine.name for machine in machines_of(session, find_collection(session, slug).id)]
 
 
+def packed_labels_of(session: Session, name: str, topics: Iterable[int]) -> dict[int, PackedLabels]:
+    """Topic id → a machine's labels; raises as `find_machine`."""
+    return machine_labels(session, find_machine(session, name).id, list(topics))
+
+
 def labels_of_machine(session: Session, name: str, topics: Mapping[int, str]) -> dict[int, MachineGrades]:
     """Topic id → the machine's grades; raises as `find_machine`, and `ConflictError` when there is none at all."""
-    machine = find_machine(session, name)
-    packed = machine_labels(session, machine.id, topics)
+    packed = packed_labels_of(session, name, topics)
     labels = {topic: MachineGrades(one.document_ids, one.grades) for topic, one in packed.items() if len(one)}
     if not labels:
         raise ConflictError("The machine “%(name)s” has graded no document of this collection yet.", name=name)

@@ -286,9 +286,10 @@ def test_a_choice_says_why(said: dict[str, str], sentence: str) -> None:
 def test_adaptive_strategies_start_with_the_top_ten_of_every_run(name: str) -> None:
     runs = of_letters(["abcdefghijkl", "mnopqrstuvwx"])
     ties = {"ties": "rrf"} if "ties" in STRATEGIES[name].takes else {}
-    start = parse_strategy(name, {"budget": 5, **ties}).start(runs, SEED)
+    requires = dict.fromkeys(STRATEGIES[name].requires, "llm")
+    start = parse_strategy(name, {"budget": 5, **ties, **requires}).start(runs, SEED)
     assert "".join(map(chr, start)) == "ambncodpeqfrgshtiujv"
-    assert strategy({"name": name}).start(runs, SEED).size == 0
+    assert strategy({"name": name, **requires}).start(runs, SEED).size == 0
 
 
 @each_strategy

@@ -111,10 +111,11 @@ def test_depths_that_cannot_be_are_refused(
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_a_stored_strategy_is_the_one_that_was_said(name: str) -> None:
     needs = STRATEGIES[name].needs[:1]
-    strategy = parse_strategy(name, dict.fromkeys(needs, 7))
+    requires = dict.fromkeys(STRATEGIES[name].requires, "llm")
+    strategy = parse_strategy(name, {**dict.fromkeys(needs, 7), **requires})
     stored = {**strategy.parameters, "runs": ["a", "b"], "priority": 2, "depth_of": {"a": 3}}
     assert stored_strategy(name, stored) == strategy
-    assert is_adaptive(name) == (name in {"mtf", "maxmean", "maxmean-ns", "hedge", "cal"})
+    assert is_adaptive(name) == (name in {"mtf", "maxmean", "maxmean-ns", "hedge", "lara", "cal"})
 
 
 def test_an_import_is_no_strategy() -> None:

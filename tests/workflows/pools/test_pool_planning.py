@@ -184,7 +184,7 @@ def test_every_strategy_explains_itself_and_what_it_takes() -> None:
     needed = {name: [one.name for one in help_.parameters if one.needed] for name, help_ in helps.items()}
     assert (needed["depth"], needed["mtf"], needed["stratified"]) == (["depth"], ["budget", "per_topic"], [])
     assert [name for name, help_ in helps.items() if help_.adaptive] == [
-        *("mtf", "maxmean", "maxmean-ns", "hedge", "cal"),
+        *("mtf", "maxmean", "maxmean-ns", "hedge", "lara", "cal"),
     ]
     assert [name for name, help_ in helps.items() if help_.sampled] == ["stratified", "sample"]
 
