@@ -58,6 +58,7 @@ from annotator.storage.judging.adaptive_choices import (
 )
 from annotator.storage.pools.learning_rounds import last_round
 from annotator.storage.pools.pools import packed_lists
+from annotator.storage.pools.stopping_decisions import stopped_topics
 from annotator.workflows.pools.choosing_version import ChoosingVersion, basis_of, choosing_version
 from annotator.workflows.pools.machine_chances import chances_of_topics
 
@@ -236,16 +237,20 @@ def _chosen_for(session: Session, version: ChoosingVersion, judge_id: int) -> fr
 
 
 def _left(session: Session, version: ChoosingVersion, memory: Memory) -> Mapping[str, int]:
-    """Topic number → how many documents may still be chosen there, of the accepted topics.
+    """Topic number → how many documents may still be chosen there, of the accepted topics; 0 of those that are stopped.
 
-    Choices for topics dropped since are lost; the rest of their shares goes to the others.
+    Choices for topics dropped since are lost; the rest of their shares goes to the others. What a stopped topic leaves
+    is saved.
     """
     topics = topic_ids(session, version.collection.id, ACCEPTED)
     made = choices_of_strategy(session, version.pool)
     gone = sum(each.total for topic_id, each in made.items() if topic_id not in topics.values())
     here = {number: made.get(topic_id, Made(0, 0)) for number, topic_id in topics.items()}
     sizes = _sizes(session, version, topics, here, memory)
-    return still_to_choose(version.strategy, sizes, {number: each.total for number, each in here.items()}, used=gone)
+    made_here = {number: each.total for number, each in here.items()}
+    left = still_to_choose(version.strategy, sizes, made_here, used=gone)
+    stopped = stopped_topics(session, version.collection.id)
+    return {number: 0 if topics[number] in stopped else count for number, count in left.items()}
 
 
 def _sizes(

@@ -12,6 +12,7 @@ from annotator.storage import Document, Pool, PoolItem, SelectionEvent, Showing,
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.pools.pools import PoolRequest
 from annotator.storage.pools.stopping_decisions import stopped_topics
+from annotator.workflows.pools.pool_selection import Memory, choices_left
 from annotator.workflows.qrels.stopping import (
     TOPICS_A_PAGE,
     StoppingPart,
@@ -297,3 +298,14 @@ def test_decisions_that_change_nothing_or_say_nothing_are_refused(session: Sessi
     with pytest.raises(ConflictError, match="not accepted"):
         decide("2")
     assert set(RULES) >= {"knee"}
+
+
+def test_an_adaptive_strategy_chooses_nothing_of_a_stopped_topic(session: Session) -> None:
+    one_run(session)
+    build(session, PoolRequest("mtf", {"budget": 100, "start_depth": 10}))
+    memory = Memory()
+    assert choices_left(session, SLUG, memory=memory) == {"1": 100}
+    decide_topic(session, SLUG, "1", stops=True, reason="enough", by_id=None, at=NOW)
+    assert choices_left(session, SLUG, memory=memory) == {"1": 0}
+    decide_topic(session, SLUG, "1", stops=False, reason="a late run", by_id=None, at=NOW)
+    assert choices_left(session, SLUG, memory=memory) == {"1": 100}
