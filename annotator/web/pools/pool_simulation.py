@@ -12,7 +12,7 @@ from annotator.web.site.background import long_page
 from annotator.web.site.context import database, now, settings
 from annotator.web.site.error_pages import page_or_refusal
 from annotator.web.site.query_string import number_given, seed_given, share_given
-from annotator.workflows.pools.pool_replay import Replay, replay_choices
+from annotator.workflows.pools.pool_replay import MOST_LEARNED_AT_ONCE, Replay, replay_choices
 from annotator.workflows.pools.pool_simulation import MOST_LISTS_AT_ONCE, Simulation
 from annotator.workflows.pools.pools import list_strategies
 from annotator.workflows.qrels.simulation_on_qrels import simulate_on_qrels
@@ -78,6 +78,6 @@ def _simulation(slug: str, names: list[str], start_depth: int, seed: int, trial:
 def _replay(slug: str) -> Replay | None:
     """The replayed choices of the newest adaptive pool; None without one."""
     try:
-        return database().read(replay_choices, slug)
+        return database().read(replay_choices, slug, most_learned=MOST_LEARNED_AT_ONCE)
     except AnnotatorError:
         return None

@@ -12,7 +12,7 @@ from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.pooling.learned_order import LearnedOrder
 from annotator.evaluation.pooling.pool_choice import is_adaptive, stored_strategy
 from annotator.evaluation.pooling.pool_selection import ChosenDocument, TopicSelection, begin_selection, verdicts
-from annotator.evaluation.pooling.strategies import Strategy
+from annotator.evaluation.pooling.strategies import LEARNING, Strategy
 from annotator.evaluation.qrels.settling import Rules
 from annotator.storage import Collection, Pool, Run, SelectionEvent, Topic
 from annotator.storage.collections.collection import find_collection, topic_ids
@@ -24,6 +24,9 @@ from annotator.workflows.pools.choosing_version import ChoosingVersion
 from annotator.workflows.pools.learning import LearningMemory, learn_round
 from annotator.workflows.pools.machine_chances import chances_of_topics, refuse_other_chances
 from annotator.workflows.pools.sample_replay import redraw
+
+# Choices of a classifier that are repeated within a request: a round of training takes about a tenth of a second.
+MOST_LEARNED_AT_ONCE = 50
 
 
 @dataclass(frozen=True)
@@ -66,14 +69,17 @@ class _Event:
         return frozenset(self.event.reason["runs_left_out"])
 
 
-def replay_choices(session: Session, slug: str, *, version: int | None = None) -> Replay:
+def replay_choices(
+    session: Session, slug: str, *, version: int | None = None, most_learned: int | None = None
+) -> Replay:
     """Repeat every choice of a version from the state at the time, and report the differences.
 
     Without `version` it is the newest that was built by an adaptive strategy or by the strategy sample. Of the former
     documents and runs are compared, of the latter the documents drawn of each stratum, whose number is then the step.
     Raises `NotFoundError` for an unknown version, and `ConflictError` for one of another strategy and for a sample
     drawn by labels that have changed, for a round of training whose judgements or texts have changed, and
-    for a machine whose labels have.
+    for a machine whose labels have. Repeating rounds of training takes long: more choices of a classifier than
+    `most_learned` raise it, too.
     """
     pool = _replayed_pool(session, find_collection(session, slug).id, version)
     if pool.strategy == STRATEGY:
@@ -84,6 +90,11 @@ def replay_choices(session: Session, slug: str, *, version: int | None = None) -
         strategy = stored_strategy(pool.strategy, pool.parameters)
         refuse_other_chances(session, pool, strategy, list(runs_in_force(session, pool.id)))
     made = choices_made(session, pool.id)
+    if pool.strategy in LEARNING and most_learned is not None and sum(made.values()) > most_learned:
+        raise ConflictError(
+            "A classifier made %(count)d choices, too many to be repeated here: `annotator pool replay` repeats them.",
+            count=sum(made.values()),
+        )
     numbers = {id_: number for number, id_ in topic_ids(session, pool.collection_id).items() if id_ in made}
     differences = [
         difference

@@ -58,7 +58,7 @@ from annotator.storage.judging.adaptive_choices import (
 )
 from annotator.storage.pools.learning_rounds import last_round
 from annotator.storage.pools.pools import packed_lists
-from annotator.storage.pools.stopping_decisions import stopped_topics
+from annotator.storage.pools.stopping_decisions import is_stopped, stopped_topics
 from annotator.workflows.pools.choosing_version import ChoosingVersion, basis_of, choosing_version
 from annotator.workflows.pools.machine_chances import chances_of_topics
 
@@ -178,8 +178,8 @@ def add_choices(session: Session, slug: str, chosen: ChosenDocuments, *, at: dat
     """Add chosen documents to the pool, each with its reason and the state it is based on; returns their number.
 
     Adds nothing when the topic's pool has grown since, a run was withdrawn or restored, the relevance threshold has
-    changed, another version chooses, or judging has ended: the caller then chooses again. So concurrent choices never
-    add a document twice or exceed the budget.
+    changed, another version chooses, or judging has ended or was stopped: the caller then chooses again. So concurrent
+    choices never add a document twice or exceed the budget.
     """
     collection = find_collection(session, slug)
     pool = session.get_one(Pool, chosen.pool_id)
@@ -208,6 +208,7 @@ def _still_follows(session: Session, collection: Collection, chosen: ChosenDocum
     left_out = tuple(run_id for run_id, counts in runs_in_force(session, chosen.pool_id).items() if not counts)
     return (
         left_out == chosen.runs_left_out
+        and not is_stopped(session, chosen.topic_id)
         and collection.relevant_from == chosen.relevant_from
         and still_so(session, chosen.topic_id, chosen.knowledge)
     )

@@ -225,6 +225,16 @@ def test_a_choice_is_refused_its_replay_once_a_text_of_the_training_has_changed(
         differences(database)
 
 
+def test_more_choices_than_a_request_may_repeat_are_left_to_the_command(database: Database) -> None:
+    judge = learning_pool(database)
+    worked(judge, 2)
+    with database.reading() as session:
+        count = replay_choices(session, SLUG).choices
+        assert replay_choices(session, SLUG, most_learned=count).differences == ()
+        with pytest.raises(ConflictError, match="too many to be repeated here: `annotator pool replay`"):
+            replay_choices(session, SLUG, most_learned=count - 1)
+
+
 def test_a_changed_text_is_learned_in_the_next_round(database: Database) -> None:
     judge = learning_pool(database)
     worker = Learning(database)
