@@ -16,10 +16,12 @@ from annotator.workflows.pools.learning import (
 
 # Texts of a corpus that were replaced are noticed after this time.
 SECONDS_BETWEEN_COMPARISONS = 600.0
+# Then the topics are looked at again: others may have more new judgements by now.
+SECONDS_OF_A_STEP = 5.0
 
 
 class Learning:
-    """Trains for one topic per step; it looks for topics only when the database has changed."""
+    """Trains for some topics per step; it looks for topics only when the database has changed."""
 
     def __init__(self, database: Database) -> None:
         """Look at the first step."""
@@ -30,7 +32,7 @@ class Learning:
         self._next_comparison = time.monotonic() + SECONDS_BETWEEN_COMPARISONS
 
     def step(self) -> bool:
-        """Train for the topic with the most new judgements; False when none waits."""
+        """Train for a while, topics with the most new judgements first; False when none waits."""
         if time.monotonic() >= self._next_comparison:
             self._memory.compared.clear()
             self._next_comparison = time.monotonic() + SECONDS_BETWEEN_COMPARISONS
@@ -41,7 +43,12 @@ class Learning:
             if (epoch := current_epoch(session)) != self._epoch:  # another database was restored
                 self._memory, self._epoch = LearningMemory(), epoch
             waiting = waiting_topics(session, self._memory)
-        has_stored = any(self._train(topic) for topic in waiting)
+        has_stored = False
+        end = time.monotonic() + SECONDS_OF_A_STEP
+        for topic in waiting:
+            has_stored |= self._train(topic)
+            if time.monotonic() >= end:
+                break
         self._state = None if waiting else state
         return has_stored
 

@@ -85,6 +85,13 @@ class LearnedOrder:
         left = np.flatnonzero(~np.isin(self.documents, list(out)))[:count]
         return LearnedOrder(self.documents[left], self.ranks[left], self.scores[left])
 
+    def with_new(self, count: int, known: Collection[int]) -> "LearnedOrder":
+        """The first documents, `count` among them that are not in `known`, and none in `known` after these."""
+        is_new = ~np.isin(self.documents, list(known))
+        places = np.flatnonzero(is_new)[:count]
+        kept = slice(0, int(places[-1]) + 1 if places.size == count else self.documents.size)
+        return LearnedOrder(self.documents[kept], self.ranks[kept], self.scores[kept])
+
 
 class HashedText(Protocol):
     """A document that has a text."""

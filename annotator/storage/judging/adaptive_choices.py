@@ -19,7 +19,7 @@ from annotator.storage.pools.pool_items import (
 from annotator.storage.tables.collections import Collection, CollectionState
 from annotator.storage.tables.judging import Assignment, AssignmentState, Judgement, Purpose
 from annotator.storage.tables.people import MACHINES
-from annotator.storage.tables.pools import Pool, PoolItem, PoolRun, SelectionEvent
+from annotator.storage.tables.pools import Pool, PoolItem, PoolRun, SelectionEvent, Stratum
 from annotator.storage.tables.runs import IN_FORCE, Run
 from annotator.storage.tables.topics import ACCEPTED, Topic
 
@@ -149,20 +149,34 @@ def choices_made(session: Session, pool_id: int) -> dict[int, int]:
 
 
 def choices_of_strategy(session: Session, pool: Pool) -> dict[int, Made]:
-    """Topic id → number of documents that this version and earlier ones of the same strategy have selected."""
+    """Topic id → number of documents that this version and earlier ones of the same strategy have selected.
+
+    Documents of a target set were in the pool before, and take nothing of a budget.
+    """
     is_before = SelectionEvent.pool_id != pool.id
-    rows = session.execute(
+    statement = (
         select(SelectionEvent.topic_id, func.count(), func.count().filter(is_before))
         .join(Pool, Pool.id == SelectionEvent.pool_id)
         .where(Pool.collection_id == pool.collection_id, Pool.strategy == pool.strategy, Pool.version <= pool.version)
         .group_by(SelectionEvent.topic_id)
     )
-    return {topic_id: Made(total, before) for topic_id, total, before in rows}
+    made = {topic_id: Made(total, before) for topic_id, total, before in session.execute(statement)}
+    samples = select(Stratum.pool_id).join(Pool, Pool.id == Stratum.pool_id)
+    drawn = list(session.scalars(samples.where(Pool.collection_id == pool.collection_id).distinct()))
+    if drawn:
+        of_sample = statement.join(PoolItem, PoolItem.id == SelectionEvent.pool_item_id)
+        for topic_id, total, before in session.execute(of_sample.where(PoolItem.first_pool_id.in_(drawn))):
+            made[topic_id] = Made(made[topic_id].total - total, made[topic_id].before - before)
+    return made
 
 
 def items_before_choices(session: Session, pool: Pool) -> dict[int, list[int]]:
     """Topic id → ids of the documents that were pooled before a version began to select."""
-    chosen = exists().where(SelectionEvent.pool_item_id == PoolItem.id, SelectionEvent.pool_id == pool.id)
+    chosen = exists().where(
+        SelectionEvent.pool_item_id == PoolItem.id,
+        SelectionEvent.pool_id == pool.id,
+        PoolItem.first_pool_id == pool.id,
+    )
     rows = session.execute(
         select(PoolItem.topic_id, PoolItem.document_id)
         .join(Topic, Topic.id == PoolItem.topic_id)
@@ -262,15 +276,17 @@ def insert_choices(
     judgements_wanted: int,
     at: datetime,
 ) -> None:
-    """Store selected documents that are not yet pooled: items, contributions and selection events."""
+    """Store selected documents: items and contributions of those that are not yet pooled, and selection events."""
     made = choices_made(session, pool.id).get(topic_id, 0)
-    new = [NewItem(topic_id, choice.document_id, choice.priority) for choice in choices]
+    items = {item.document_id: item.id for item in items_of(session, topic_id)}
+    added = [choice for choice in choices if choice.document_id not in items]
+    new = [NewItem(topic_id, choice.document_id, choice.priority) for choice in added]
     ids = insert_items(session, pool, new, judgements_wanted=judgements_wanted)
-    items = {choice.document_id: id_ for choice, id_ in zip(choices, ids, strict=True)}
+    items |= {choice.document_id: id_ for choice, id_ in zip(added, ids, strict=True)}
     insert_contributions(
         session,
         pool,
-        [NewContribution(items[choice.document_id], run, rank) for choice in choices for run, rank in choice.ranks],
+        [NewContribution(items[choice.document_id], run, rank) for choice in added for run, rank in choice.ranks],
     )
     session.execute(
         insert(SelectionEvent),

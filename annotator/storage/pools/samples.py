@@ -2,7 +2,7 @@
 
 from collections.abc import Collection as SizedIterable
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from annotator.storage.site.bulk_insert import chunks
@@ -40,7 +40,10 @@ def found_otherwise(session: Session, collection_id: int, *, before: Pool | None
     searched = of_collection.join(Contribution, Contribution.pool_item_id == PoolItem.id).where(
         Contribution.query.is_not(None)
     )
-    chosen = of_collection.join(SelectionEvent, SelectionEvent.pool_item_id == PoolItem.id)
+    # Not those of a sample, to which a strategy came again.
+    chosen = of_collection.join(SelectionEvent, SelectionEvent.pool_item_id == PoolItem.id).where(
+        PoolItem.first_pool_id == SelectionEvent.pool_id
+    )
     if before is not None:
         at = select(Pool.id).where(Pool.collection_id == collection_id, Pool.version < before.version)
         searched = searched.where(Contribution.pool_id.in_(at))
@@ -50,6 +53,23 @@ def found_otherwise(session: Session, collection_id: int, *, before: Pool | None
         for topic, document in session.execute(statement):
             found.setdefault(topic, set()).add(document)
     return {topic: sorted(documents) for topic, documents in found.items()}
+
+
+def target_set(session: Session, pool: Pool, topic_id: int) -> frozenset[int]:
+    """The documents of a simple random sample of a topic that was drawn before this version; empty without one.
+
+    It is the newest sample of versions before, if that has one stratum of the topic, of which a part was drawn.
+    """
+    before = select(Pool.id).where(Pool.collection_id == pool.collection_id, Pool.version < pool.version)
+    newest = select(func.max(Stratum.pool_id)).where(Stratum.pool_id.in_(before)).scalar_subquery()
+    of_topic = (Stratum.pool_id == newest, Stratum.topic_id == topic_id)
+    rates = list(session.scalars(select(Stratum.rate).where(*of_topic)))
+    if len(rates) != 1 or rates[0] >= 1:
+        return frozenset()
+    drawn = select(PoolItem.document_id).where(
+        PoolItem.topic_id == topic_id, PoolItem.first_pool_id == newest, PoolItem.stratum.is_not(None)
+    )
+    return frozenset(session.scalars(drawn))
 
 
 def choices_since(session: Session, pool: Pool, topics: SizedIterable[int]) -> dict[int, list[int]]:

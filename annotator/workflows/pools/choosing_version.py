@@ -7,11 +7,12 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from annotator.evaluation.pooling.pool_choice import ADAPTIVE, stored_strategy
-from annotator.evaluation.pooling.strategies import Strategy
+from annotator.evaluation.pooling.strategies import LEARNING, Strategy
 from annotator.evaluation.qrels.settling import rules_of
 from annotator.storage import Collection, CollectionState, Pool
 from annotator.storage.collections.collection import find_collection
-from annotator.storage.judging.adaptive_choices import newest_pool, runs_in_force
+from annotator.storage.judging.adaptive_choices import events_of, newest_pool, runs_in_force
+from annotator.storage.pools.samples import target_set
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,18 @@ def choosing_version(session: Session, slug: str) -> ChoosingVersion | None:
         tuple(run_id for run_id, counts in runs.items() if not counts),
         asdict(rules_of(collection)),
     )
+
+
+def unmet_documents(session: Session, pool: Pool, topic_id: int, steps: int | None = None) -> frozenset[int]:
+    """The documents of a target set to which a version that learns has not come by itself, in its first choices or all.
+
+    It must come to them as if nobody had judged them: only then does their share that it finds tell its recall.
+    """
+    if pool.strategy not in LEARNING:
+        return frozenset()
+    drawn = target_set(session, pool, topic_id)
+    events = events_of(session, pool.id, topic_id) if drawn else []
+    return drawn - {document for event, document in events if steps is None or event.step <= steps}
 
 
 def basis_of(version: ChoosingVersion) -> dict[str, Any]:

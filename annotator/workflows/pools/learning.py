@@ -36,7 +36,7 @@ from annotator.storage.documents.documents import (
     hashes_of_texts,
     whole_texts,
 )
-from annotator.storage.judging.adaptive_choices import items_of, judgements_of
+from annotator.storage.judging.adaptive_choices import choices_made, items_of, judgements_of
 from annotator.storage.judging.topic_judgements import judgements_then, judges_by_id, stored_judgements
 from annotator.storage.pools.learning_rounds import (
     collections_that_learn,
@@ -47,7 +47,7 @@ from annotator.storage.pools.learning_rounds import (
 from annotator.storage.pools.pools import packed_lists
 from annotator.storage.site.epoch import current_epoch
 from annotator.storage.topics.revisions import revisions
-from annotator.workflows.pools.choosing_version import ChoosingVersion, basis_of, choosing_version
+from annotator.workflows.pools.choosing_version import ChoosingVersion, basis_of, choosing_version, unmet_documents
 from annotator.workflows.pools.pool_selection import choices_left
 
 # Documents that a round keeps: judges who are ahead of the worker go on with them.
@@ -149,9 +149,11 @@ def train_topic(
     seen = made[-1].id if made else 0
     number = before.number + 1 if before else 1
     greatest = greatest_document(session)
-    learned = learn_round(session, version, waiting.topic_id, number, seen, greatest, memory)
+    steps = choices_made(session, version.pool.id).get(waiting.topic_id, 0)
+    unmet = unmet_documents(session, version.pool, waiting.topic_id, steps)
+    learned = learn_round(session, version, waiting.topic_id, number, seen, greatest, memory, steps=steps)
     batch = 1 if before is None or version.strategy.batch is BatchSize.ONE else _batch_after(before, len(made))
-    pooled = {item.document_id for item in items_of(session, waiting.topic_id)}
+    pooled = {item.document_id for item in items_of(session, waiting.topic_id)} - unmet
     packed = learned.order.first(max(KEPT, 4 * batch), pooled).pack() if learned.order else b""
     row = {
         "pool_id": version.pool.id,
@@ -160,7 +162,7 @@ def train_topic(
         "batch": batch,
         "seen_judgement_id": seen,
         "judgements": len(made),
-        "basis": {**basis, "last_document": greatest},
+        "basis": {**basis, "last_document": greatest, "steps": steps},
         "training_hash": learned.training_hash,
         "documents": packed,
         "trained_at": now,
@@ -196,13 +198,18 @@ def learn_round(
     seen: int,
     greatest: int,
     memory: LearningMemory,
+    *,
+    steps: int,
 ) -> Learned:
     """Rank the candidates of a topic by the judgements up to the one with the id `seen`.
 
-    Of a corpus, documents with ids up to `greatest` are candidates.
+    Of a corpus, documents with ids up to `greatest` are candidates. Documents of a target set are taken for unjudged
+    unless the version has come to them in its first `steps` choices.
     """
     topic = session.get_one(Topic, topic_id)
-    labels = labels_then(session, version, topic, seen)
+    unmet = unmet_documents(session, version.pool, topic_id, steps)
+    settled = labels_then(session, version, topic, seen)
+    labels = {document: is_relevant for document, is_relevant in settled.items() if document not in unmet}
     texts = _texts(session, version, topic, labels, greatest, memory)
     about = text_of_topic(session, topic_id)
     return learn_order(texts, Training(topic.number, about, labels, version.pool.seed, number))

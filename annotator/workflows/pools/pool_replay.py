@@ -19,7 +19,7 @@ from annotator.storage.collections.collection import find_collection, topic_ids
 from annotator.storage.documents.documents import docnos_of
 from annotator.storage.judging.adaptive_choices import choices_made, events_of, items_of, judgements_of, runs_in_force
 from annotator.storage.pools.pools import packed_lists
-from annotator.storage.pools.samples import STRATEGY
+from annotator.storage.pools.samples import STRATEGY, target_set
 from annotator.workflows.pools.choosing_version import ChoosingVersion
 from annotator.workflows.pools.learning import LearningMemory, learn_round
 from annotator.workflows.pools.machine_chances import chances_of_topics, refuse_other_chances
@@ -155,6 +155,10 @@ def _replayed(
     chosen_from = {event.document_id: event.run_id for event in events if event.run_id is not None}
     selections: dict[frozenset[int], TopicSelection] = {}
     trainings = _Trainings(session, pool, strategy, topic_id, LearningMemory())
+    drawn = target_set(session, pool, topic_id) if pool.strategy in LEARNING else frozenset()
+    added = [event.event.pool_item_id for event in events if event.document_id not in drawn]
+    # Additions to a topic are serialised: an older item has a smaller id.
+    reached = min(added, default=max((item.id for item in items), default=0) + 1) - 1
     for step, event in enumerate(events):
         left_out = event.runs_left_out
         if left_out not in selections:
@@ -163,10 +167,11 @@ def _replayed(
         known = verdicts(
             (word for word in words if word.id <= seen), int(event.event.reason["relevant_from"]), chosen_from
         )
-        # Additions to a topic are serialised: an older item has a smaller id.
         later = {one.document_id for one in events[step:]}
-        out = [item.document_id for item in items if item.id < event.event.pool_item_id]
-        out = [document_id for document_id in out if document_id not in later]
+        reached = max(reached, event.event.pool_item_id)
+        unmet = drawn - {one.document_id for one in events[:step]}
+        out = [item.document_id for item in items if item.id <= reached]
+        out = [document_id for document_id in out if document_id not in later | unmet]
         out += [one.document_id for one in events[:step]]
         if "training" in event.event.reason:
             yield trainings.choose(event.event, left_out, out, selections[left_out])
@@ -206,7 +211,9 @@ class _Trainings:
         collection = self.session.get_one(Collection, self.pool.collection_id)
         version = ChoosingVersion(collection, self.pool, self.strategy, runs, tuple(sorted(left_out)), rules)
         seen, last = event.seen_judgement_id or 0, int(event.reason["last_document"])
-        learned = learn_round(self.session, version, self.topic_id, number, seen, last, self.memory)
+        learned = learn_round(
+            self.session, version, self.topic_id, number, seen, last, self.memory, steps=int(event.reason["steps"])
+        )
         if learned.training_hash != event.reason["training"]:
             topic = self.session.get_one(Topic, self.topic_id)
             raise ConflictError(

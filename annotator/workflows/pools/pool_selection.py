@@ -10,9 +10,11 @@ judge draws eight at a time, so a choice may miss the last eight labels of each 
 """
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
+from itertools import accumulate
 
 from sqlalchemy.orm import Session
 
@@ -38,6 +40,7 @@ from annotator.storage import ACCEPTED, Collection, JudgingMode, LearningRound, 
 from annotator.storage.collections.collection import find_collection, topic_ids
 from annotator.storage.documents.documents import count_corpus, docnos_of, greatest_document
 from annotator.storage.judging.adaptive_choices import (
+    ItemRow,
     Knowledge,
     Made,
     NewChoice,
@@ -59,7 +62,7 @@ from annotator.storage.judging.adaptive_choices import (
 from annotator.storage.pools.learning_rounds import last_round
 from annotator.storage.pools.pools import packed_lists
 from annotator.storage.pools.stopping_decisions import is_stopped, stopped_topics
-from annotator.workflows.pools.choosing_version import ChoosingVersion, basis_of, choosing_version
+from annotator.workflows.pools.choosing_version import ChoosingVersion, basis_of, choosing_version, unmet_documents
 from annotator.workflows.pools.machine_chances import chances_of_topics
 
 # For callers that choose repeatedly.
@@ -112,7 +115,7 @@ def choose_next(
     selection = memory.take_topic(key) or _begin(session, version, topic_id, topic_number)
     count = min(enough - free, left)
     trained = _valid_round(session, version, topic_id, words)
-    documents = _of_round(session, trained, selection, out, count) if trained else []
+    documents = _of_round(session, trained, selection, items, count) if trained else []
     if not documents:
         trained = None
         documents = selection.choose(_known(session, version, topic_id, words), out, count)
@@ -158,10 +161,13 @@ def _valid_round(
 
 
 def _of_round(
-    session: Session, trained: LearningRound, selection: TopicSelection, out: Sequence[int], count: int
+    session: Session, trained: LearningRound, selection: TopicSelection, items: Sequence[ItemRow], count: int
 ) -> list[ChosenDocument]:
-    """The next documents in the order of a round of training."""
-    order = LearnedOrder.unpack(trained.documents).first(count, out)
+    """The next documents in the order of a round of training, and those of a target set that come before them."""
+    pooled = {item.document_id for item in items}
+    unmet = unmet_documents(session, session.get_one(Pool, trained.pool_id), trained.topic_id)
+    order = LearnedOrder.unpack(trained.documents).first(count + len(unmet), pooled - unmet)
+    order = order.with_new(count, pooled)
     docnos = docnos_of(session, set(order.documents.tolist()))
     return [
         selection.describe(
@@ -189,7 +195,9 @@ def add_choices(session: Session, slug: str, chosen: ChosenDocuments, *, at: dat
         return 0
     budget = stored_strategy(pool.strategy, pool.parameters).budget
     made = sum(made.total for made in choices_of_strategy(session, pool).values())
-    documents = chosen.documents if budget is None else chosen.documents[: max(budget - made, 0)]
+    documents = chosen.documents
+    if budget is not None:
+        documents = _within(budget - made, documents, {item.document_id for item in items_of(session, chosen.topic_id)})
     if documents:
         insert_choices(
             session,
@@ -201,6 +209,12 @@ def add_choices(session: Session, slug: str, chosen: ChosenDocuments, *, at: dat
             at=at,
         )
     return len(documents)
+
+
+def _within(left: int, documents: tuple[ChosenDocument, ...], pooled: AbstractSet[int]) -> tuple[ChosenDocument, ...]:
+    """The first documents, as many new ones among them as are left of a budget."""
+    new = list(accumulate(int(one.document_id not in pooled) for one in documents))
+    return tuple(one for one, count in zip(documents, new, strict=True) if count <= left)
 
 
 def _still_follows(session: Session, collection: Collection, chosen: ChosenDocuments) -> bool:

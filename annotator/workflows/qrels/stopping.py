@@ -266,8 +266,8 @@ def _notices(session: Session, collection_id: int, topics: Sequence[ReviewedTopi
         )
     if without < len(topics) and not any(one.comes_again for one in topics):
         yield Sentence(
-            "The review has not come to any document of the random sample: strategies pass over documents that are in "
-            "the pool already. The target set waits until it does; the hypergeometric rule needs no second meeting."
+            "The review has not come to any document of the random sample: only the strategy cal, started after the "
+            "sample, does. The target set waits for that; the hypergeometric rule needs no second meeting."
         )
     pool = latest_pool(session, collection_id)
     if pool is not None and not is_adaptive(pool.strategy) and pool.showing == Showing.RANDOM:

@@ -6,7 +6,7 @@ import pytest
 from adaptive import AdaptiveJudge, chosen
 from beginning import beginning
 from build import NOW, SLUG, build, member, news, run, topic_file
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
@@ -18,6 +18,7 @@ from annotator.storage import (
     Database,
     Document,
     LearningRound,
+    Pool,
     PoolItem,
     SelectionEvent,
     Topic,
@@ -25,6 +26,7 @@ from annotator.storage import (
 from annotator.storage.judging.leases import return_assignments
 from annotator.storage.judging.topic_judgements import judgements_then, stored_judgements
 from annotator.storage.pools.pools import PoolRequest
+from annotator.storage.pools.samples import target_set
 from annotator.worker.learning import Learning
 from annotator.workflows.documents import documents
 from annotator.workflows.pools import learning, pool_selection
@@ -33,6 +35,7 @@ from annotator.workflows.pools.pool_replay import replay_choices
 from annotator.workflows.pools.pool_selection import Memory
 from annotator.workflows.pools.pools import selection_progress
 from annotator.workflows.pools.run_overlap import overlap_report
+from annotator.workflows.qrels.stopping import StoppingRequest, stopping_report
 from annotator.workflows.runs.runs import restore_run, withdraw_run
 
 LIMIT = 10**6
@@ -347,3 +350,44 @@ def test_judgements_as_they_were_are_current_ones_with_the_last(database: Databa
         then = judgements_then(stored, max(stored.id))
         assert list(map(bool, then.current)) == list(map(bool, stored.current))
         assert sorted(judgements_then(stored, sorted(stored.id)[3]).id) == sorted(stored.id)[:4]
+
+
+def test_the_classifier_comes_to_a_target_set_as_if_nobody_had_judged_it(database: Database) -> None:
+    with database.transaction() as session:
+        solar_news(session)
+        build(session, PoolRequest("stratified", {"strata": "1-60:0.4"}), seed=3)
+        judge = AdaptiveJudge(database, member(session, "jo"), is_relevant)
+        drawn = session.scalar(select(func.count()).select_from(PoolItem)) or 0
+    sample = set(judge.work())
+    assert len(sample) == drawn == 24
+    found = {docno for docno in sample if is_relevant(docno)}
+    assert found
+    with database.transaction() as session:
+        build(session, PoolRequest("cal", {"budget": 20, "start_depth": 0}))
+    shown = worked(judge, 20)
+    assert len(shown) == 20
+    assert not set(shown) & sample
+    with database.reading() as session:
+        events = [event for event in session.scalars(select(SelectionEvent).order_by(SelectionEvent.step))]
+        again = {
+            session.get_one(Document, session.get_one(PoolItem, event.pool_item_id).document_id).docno
+            for event in events
+        } & sample
+        progress = selection_progress(session, SLUG)
+        notices = " ".join(str(one) for one in stopping_report(session, SLUG, StoppingRequest()).notices)
+    # What it came to again costs nothing of the budget, and counts for the target set.
+    assert progress is not None
+    assert (progress.made, len(events)) == (20, 20 + len(again))
+    assert found <= again
+    assert "The review has not come to any document" not in notices
+    assert differences(database) == 0
+
+
+def test_a_sample_in_several_strata_or_a_whole_one_is_no_target_set(database: Database) -> None:
+    with database.transaction() as session:
+        solar_news(session)
+        build(session, PoolRequest("stratified", {"strata": "1-30:1, 31-60:0.4"}), seed=3)
+        build(session, PoolRequest("cal", {"budget": 20, "start_depth": 0}))
+        pool = session.scalars(select(Pool).where(Pool.strategy == "cal")).one()
+        topic = session.scalars(select(Topic.id)).one()
+        assert target_set(session, pool, topic) == frozenset()
