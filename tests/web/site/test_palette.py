@@ -16,7 +16,9 @@ def names_of(visitor: Visitor, news: str, text: str) -> dict[str, list[str]]:
 
 def test_an_organiser_finds_pages_and_runs_by_name(visit: Visit, news: str) -> None:
     found = names_of(visit("ola"), news, "lea")
-    assert found["page"] == ["Leaderboard", "Interleave runs", "Leave one team out", "Release"]
+    assert found["page"] == [
+        *("Leaderboard", "Interleave runs", "Leave one team out", "Release", "Release kit"),
+    ]
     assert names_of(visit("ola"), news, "alpha") == {"run": ["alpha"]}
     assert names_of(visit("ola"), news, "jo")["member"] == ["jo"]
 
