@@ -55,6 +55,11 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", marker)
 
 
+def pytest_runtest_setup() -> None:
+    """Let Ctrl-C interrupt again: a worker that a test before ran in this process has handled it since."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put the tests in a browser first: one process runs them then, while no other needs a browser and a server.
