@@ -139,6 +139,13 @@ class NewIds(Mapping[int, int]):
             raise KeyError(old)
         return self._new[place] + old - self._first[place]
 
+    def up_to(self, old: int) -> int:
+        """The new id of the last one up to this, 0 without any; the ids are ascending."""
+        place = bisect_right(self._first, old) - 1
+        if place < 0:
+            return 0
+        return self._new[place] + min(old - self._first[place], self._length[place] - 1)
+
     def __iter__(self) -> Iterator[int]:
         """The ids in the archive."""
         for first, length in zip(self._first, self._length, strict=True):
@@ -217,6 +224,21 @@ def refer(table: Table, row: Row, ids: Ids) -> Row:
         value = row[column]
         if value is not None and not (value == 0 and (table.name, column) == JUDGE_OR_EVERYBODY):
             referring[column] = _known(ids, target, value)
+    return referring
+
+
+def refer_reason(reason: Mapping[str, Any], ids: Ids) -> dict[str, Any]:
+    """The reason of an adaptive choice with ids of this site; raises `InvalidValueError` for an unknown run.
+
+    A round of training names the last document that there was on the site, which need not be of the collection.
+    """
+    referring = dict(reason)
+    if "run" in reason:
+        referring["run"] = _known(ids, "run", reason["run"])
+    if "runs_left_out" in reason:
+        referring["runs_left_out"] = [_known(ids, "run", run) for run in reason["runs_left_out"]]
+    if "last_document" in reason:
+        referring["last_document"] = ids.get("document", NewIds()).up_to(reason["last_document"])
     return referring
 
 

@@ -29,6 +29,7 @@ from annotator.storage.collections.bundles import (
     link_rows,
     part_of,
     refer,
+    refer_reason,
     store_batch,
 )
 from annotator.storage.collections.checking import examine_collection
@@ -46,6 +47,7 @@ from annotator.storage.tables.runs import RUN_FILES
 
 # Ranked lists, samples and labels of machines contain document ids.
 WITH_DOCUMENTS = {"machine_labels", "ranked_list", "stratum"}
+SELECTION_EVENTS = "selection_event"  # whose reasons have ids of runs
 PACKING = 6
 # Storing one takes as long as some dozens of other rows.
 WEIGHT_OF_AN_ACCOUNT = 5_000
@@ -253,6 +255,9 @@ class _Import:
         return self.bundle.refusal("In “%(part)s”: %(what)s", line, part=part_of(table), what=wrong)
 
     def _renumbered(self, table: Table, rows: Iterator[Row]) -> Iterator[Row]:
+        if table.name == SELECTION_EVENTS:
+            yield from ({**row, "reason": refer_reason(row["reason"], self.ids)} for row in rows)
+            return
         if table.name not in WITH_DOCUMENTS:
             yield from rows
             return

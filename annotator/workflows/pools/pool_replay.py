@@ -189,15 +189,16 @@ class _Trainings:
     strategy: Strategy
     topic_id: int
     memory: LearningMemory
-    _last: tuple[int, LearnedOrder] | None = None
+    _last: tuple[tuple[int, int, int], LearnedOrder] | None = None  # by round, judgements seen and choices made
 
     def choose(
         self, event: SelectionEvent, left_out: frozenset[int], out: Sequence[int], selection: TopicSelection
     ) -> ChosenDocument | None:
         """The document that the round of a choice ranks first, except those in `out`."""
-        number = int(event.reason["round"])
-        if self._last is None or self._last[0] != number:
-            self._last = number, self._trained(event, number, left_out)
+        # Rounds are numbered from 1 again in a collection that was imported from an archive.
+        key = int(event.reason["round"]), event.seen_judgement_id or 0, int(event.reason["steps"])
+        if self._last is None or self._last[0] != key:
+            self._last = key, self._trained(event, key[0], left_out)
         order = self._last[1].first(1, out)
         if not order.documents.size:
             return None

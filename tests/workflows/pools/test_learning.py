@@ -1,5 +1,6 @@
 """The strategy `cal` at work: a worker trains after judgements, judges go on, and every choice can be replayed."""
 
+import io
 from collections.abc import Sequence
 
 import pytest
@@ -28,6 +29,9 @@ from annotator.storage.judging.topic_judgements import judgements_then, stored_j
 from annotator.storage.pools.pools import PoolRequest
 from annotator.storage.pools.samples import target_set
 from annotator.worker.learning import Learning
+from annotator.workflows.collections.archive_export import Archiving, write_archive
+from annotator.workflows.collections.archive_import import import_archive, open_archive
+from annotator.workflows.collections.collection import close_collection
 from annotator.workflows.documents import documents
 from annotator.workflows.pools import learning, pool_selection
 from annotator.workflows.pools.learning import LearningMemory
@@ -391,3 +395,24 @@ def test_a_sample_in_several_strata_or_a_whole_one_is_no_target_set(database: Da
         pool = session.scalars(select(Pool).where(Pool.strategy == "cal")).one()
         topic = session.scalars(select(Topic.id)).one()
         assert target_set(session, pool, topic) == frozenset()
+
+
+@pytest.mark.parametrize("candidates", ["pooled", "corpus"])
+def test_choices_of_an_imported_archive_are_repeated_and_go_on(database: Database, candidates: str) -> None:
+    judge = learning_pool(database, {"candidates": candidates})
+    worked(judge, 8)
+    stream = io.BytesIO()
+    with database.reading() as session:
+        write_archive(session, SLUG, stream, Archiving(NOW, "0.1.0"))
+    with open_archive("news.zip", stream, limit=LIMIT) as bundle:
+        import_archive(database, bundle, slug="again", at=NOW)
+    with database.transaction() as session:
+        assert replay_choices(session, "again").choices == replay_choices(session, SLUG).choices
+        assert replay_choices(session, "again").differences == ()
+        progress = selection_progress(session, "again")
+        close_collection(session, SLUG)
+    assert progress is not None
+    assert progress.made == len(reasons(database)) // 2
+    # The worker trains for it as for any other.
+    assert trained(database)
+    assert [number for number, _, judgements in rounds(database) if judgements == 8] == [1]

@@ -1,5 +1,6 @@
 """Adaptive pools at work: judges draw, strategies choose from what they said, and every choice can be replayed."""
 
+import io
 import random
 import threading
 from datetime import timedelta
@@ -28,12 +29,15 @@ from annotator.storage.judging.adaptive_choices import items_of_later_versions
 from annotator.storage.judging.leases import Decision, return_assignments
 from annotator.storage.pools.pools import PoolRequest
 from annotator.workflows.collections import collection
+from annotator.workflows.collections.archive_export import Archiving, write_archive
+from annotator.workflows.collections.archive_import import import_archive, open_archive
 from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.documents import search_adding
 from annotator.workflows.judging import judging, recording
 from annotator.workflows.pools import pool_selection, pools
 from annotator.workflows.pools.pool_replay import Difference, replay_choices
 from annotator.workflows.pools.pool_selection import Memory
+from annotator.workflows.pools.pools import selection_progress
 from annotator.workflows.runs.runs import restore_run, withdraw_run
 
 
@@ -560,3 +564,21 @@ def test_only_adaptive_versions_are_replayed(
         pool(session)
         with pytest.raises(error, match=sentence):
             replay_choices(session, SLUG, version=version)
+
+
+def test_choices_of_an_imported_archive_name_its_runs_and_are_repeated(database: Database) -> None:
+    jo, _ = adaptive_news(database, "maxmean", {"budget": 9, "start_depth": 1, "update": "pulled"})
+    AdaptiveJudge(database, jo).work(most=4)
+    with database.transaction() as session:
+        withdraw_run(session, SLUG, "C", team=None, at=NOW)
+    AdaptiveJudge(database, jo).work(most=4)
+    stream = io.BytesIO()
+    with database.reading() as session:
+        write_archive(session, SLUG, stream, Archiving(NOW, "0.1.0"))
+    with open_archive("news.zip", stream, limit=1 << 20) as bundle:
+        import_archive(database, bundle, slug="again", at=NOW)
+    with database.reading() as session:
+        found = replay_choices(session, "again")
+        progress = [selection_progress(session, slug) for slug in (SLUG, "again")]
+    assert (found.choices, found.differences) == (8, ())
+    assert progress[0] == progress[1]
