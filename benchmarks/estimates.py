@@ -7,7 +7,7 @@
 Without files, the time for 129 runs of 50 topics with 10 strata, made at random. With files of a judged collection,
 samples of a fifth of each topic are drawn again and again: the standard error of the design with the machine at full
 weight, the share of 95 % intervals that contain the truth, and the bias in standard errors. With `--each` the strata
-are of rank and the machine's grade, as a planned sample has them, and so many documents of each are drawn.
+are of rank and the machine's grade, as in a planned sample, and that many documents are drawn from each.
 """
 
 import argparse
@@ -151,7 +151,7 @@ def print_coverage(
 
 
 def _drawn_again(topic: SampledTopic, random: np.random.Generator, of_each: int | None) -> SampledTopic:
-    """Draw a fifth of each stratum, or so many documents of each but the first, which is judged whole."""
+    """Draw a fifth of each stratum; with `of_each`, that many documents, but the whole of the first."""
     if of_each is None:
         return drawn(topic, random, lambda size: -(-size // SHARE))
     sample = drawn(topic, random, lambda size: min(of_each, size))

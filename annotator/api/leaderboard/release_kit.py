@@ -1,7 +1,5 @@
 """The release kit of a collection, and who is behind its pseudonyms."""
 
-from tempfile import TemporaryFile
-
 from flask import Response, request
 from flask.typing import ResponseReturnValue
 from marshmallow import Schema, fields
@@ -15,12 +13,11 @@ from annotator.api.site.values import Text
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.evaluation.publishing.kit_files import Publication
 from annotator.installed import installed_version
+from annotator.web.leaderboard.release_kit import kit_download
 from annotator.web.site.background import work
 from annotator.web.site.context import database, now
-from annotator.web.site.downloads import CSV, download
-from annotator.workflows.leaderboard.release_kit import collection_veil, veil_csv, version_to_publish, write_kit
-
-ZIP = "application/zip"
+from annotator.web.site.downloads import CSV
+from annotator.workflows.leaderboard.release_kit import collection_veil, veil_csv, version_to_publish
 
 
 class KitBody(Schema):
@@ -61,26 +58,19 @@ def publish_kit(call: Call) -> ResponseReturnValue:
     if work() is None:
         return given_to_worker(call.slug, request.get_data())
     asked = call.body
-    with TemporaryFile() as file:
-        with database().reading() as session:
-            wanted = Publication(
-                slug=call.slug,
-                version=version_to_publish(session, call.slug, asked["version"]),
-                veiled=asked["veiled"],
-                with_texts=asked["texts"],
-                measures=tuple(asked["measures"]) or DEFAULT_MEASURES,
-                authors=tuple(asked["authors"]),
-                licence=asked["licence"],
-                address=asked["address"],
-                made_at=now(),
-                program=installed_version(),
-            )
-            write_kit(session, wanted, file, allowed=asked["allowed"])
-        # Afterwards: the first transaction of a job ends it, and a lost worker's kit would not be written again.
-        details = {"version": wanted.version, "veiled": wanted.veiled, "texts": wanted.with_texts}
-        note_export("collections.publish", call.slug, details=details)
-        file.seek(0)
-        return download(file.read(), f"{call.slug}-kit.zip", ZIP)
+    publication = Publication(
+        slug=call.slug,
+        version=database().read(version_to_publish, call.slug, asked["version"]),
+        veiled=asked["veiled"],
+        with_texts=asked["texts"],
+        measures=tuple(asked["measures"]) or DEFAULT_MEASURES,
+        authors=tuple(asked["authors"]),
+        licence=asked["licence"],
+        address=asked["address"],
+        made_at=now(),
+        program=installed_version(),
+    )
+    return kit_download(publication, asked["allowed"], note_export)
 
 
 @operation(resource, "GET", "/collections/<slug>/kit/pseudonyms", ORGANISE, Gives(media=[CSV]))

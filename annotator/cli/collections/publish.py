@@ -97,9 +97,7 @@ def publish(
         return
     if (allowed or mapping) and not veiled:
         raise click.UsageError("--allow and --mapping are for --veil.")
-    if not _is_file(output):
-        refuse_full_folder(output)
-        _refuse_mapping_in_kit(output, mapping)
+    _refuse_output(output, mapping)
     publication = Publication(
         slug=slug,
         version=_version(installation, slug, version),
@@ -150,7 +148,11 @@ def _write(installation: Installation, publication: Publication, output: str, al
     )
 
 
-def _refuse_mapping_in_kit(output: str, mapping: str | None) -> None:
+def _refuse_output(output: str, mapping: str | None) -> None:
+    """Raise an error for a folder with files in it, and for a mapping that would be published."""
+    if _is_file(output):
+        return
+    refuse_full_folder(output)
     if mapping is not None and Path(output).resolve() in Path(mapping).resolve().parents:
         raise click.UsageError("--mapping would be published: name a file outside of the kit.")
 

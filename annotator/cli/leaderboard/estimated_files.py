@@ -5,9 +5,9 @@ from functools import wraps
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from annotator.cli.site.files import FILE, STANDARD_INPUT
+from annotator.cli.site.options import refuse_options_besides
 from annotator.cli.site.tables import FORMATS, say_by_measure, show_by_measure, show_table
 from annotator.evaluation.estimation.estimated_tables import TableEstimates
 from annotator.workflows.leaderboard.estimated_files import estimate_files
@@ -75,11 +75,7 @@ def _check(format_: str, machine: str | None, by: str | None, *, wanted: bool) -
         if machine is not None or by is not None:
             raise click.UsageError("--machine-file and --by go with --estimate.")
         return
-    context = click.get_current_context()
-    for option in context.command.params:
-        is_given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
-        if is_given and isinstance(option, click.Option) and option.name not in ALSO_FOR_ESTIMATES:
-            raise click.UsageError(f"--estimate does not go with {option.opts[0]}.")
+    refuse_options_besides("--estimate", ALSO_FOR_ESTIMATES)
     if format_ not in FORMATS:
         raise click.UsageError(f"Estimates are shown as {', '.join(FORMATS)}, not as {format_}.")
 

@@ -6,9 +6,9 @@ from functools import wraps
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from annotator.cli.site.installation import Installation
+from annotator.cli.site.options import refuse_options_besides
 from annotator.cli.site.tables import FORMATS, say_by_measure, show_by_measure, show_table
 from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.workflows.leaderboard.estimates import EstimatePart, EstimateReport, EstimateRequest, estimate_report
@@ -44,11 +44,7 @@ class EstimateOptions:
             if self.machine is not None or self.no_machine or self.by is not None:
                 raise click.UsageError("--machine, --no-machine and --by go with --estimate.")
             return
-        context = click.get_current_context()
-        for option in context.command.params:
-            is_given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
-            if is_given and isinstance(option, click.Option) and option.name not in ALSO_FOR_ESTIMATES:
-                raise click.UsageError(f"--estimate does not go with {option.opts[0]}.")
+        refuse_options_besides("--estimate", ALSO_FOR_ESTIMATES)
         if self.machine is not None and self.no_machine:
             raise click.UsageError("Give --machine or --no-machine, not both.")
         if format_ not in FORMATS:

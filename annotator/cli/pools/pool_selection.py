@@ -5,11 +5,12 @@ from collections.abc import Sequence
 
 import click
 
+from annotator.cli.pools.stopping import takes_target
 from annotator.cli.site.files import FILE, read_file, write_together
 from annotator.cli.site.installation import Installation, on_installation
 from annotator.cli.site.line_chart import Chart, Line, svg_of
 from annotator.cli.site.tables import TABLE, format_option, show_csv, show_json, show_rows, show_table
-from annotator.evaluation.pooling.stopping_rules import USUAL_SETTINGS, StoppingSettings
+from annotator.evaluation.pooling.stopping_rules import StoppingSettings
 from annotator.evaluation.pooling.stopping_simulation import USUAL_SAMPLE_SHARE, StoppingTrial
 from annotator.workflows.pools.pool_replay import replay_choices
 from annotator.workflows.pools.pool_simulation import (
@@ -84,14 +85,7 @@ def replay(installation: Installation, slug: str, version: int | None, format_: 
     help="One table of the report: what each share of the judgements finds, or the stopping rules, tried in the order "
     "of each strategy.",
 )
-@click.option(
-    "--target",
-    type=float,
-    default=USUAL_SETTINGS.target,
-    show_default=True,
-    metavar="RECALL",
-    help="The recall that stopping rules aim at.",
-)
+@takes_target
 @click.option(
     "--sample-share",
     type=float,

@@ -27,20 +27,23 @@ def stopping() -> None:
     """When to stop judging: stopping rules, estimated recall, and the organiser's decisions."""
 
 
+takes_target = click.option(
+    "--target",
+    type=float,
+    default=USUAL_SETTINGS.target,
+    show_default=True,
+    metavar="RECALL",
+    help="The recall that stopping rules aim at, between 0 and 1.",
+)
+
+
 @stopping.command("show")
 @click.argument("slug")
 @click.option("--topic", "topics", multiple=True, metavar="NUMBER", help="Only this topic; repeatable. [all]")
 @click.option(
     "--rule", "rules", multiple=True, type=click.Choice(list(RULES)), help="Only this rule; repeatable. [all]"
 )
-@click.option(
-    "--target",
-    type=float,
-    default=USUAL_SETTINGS.target,
-    show_default=True,
-    metavar="RECALL",
-    help="The recall that is to be reached, between 0 and 1.",
-)
+@takes_target
 @click.option(
     "--alpha",
     type=float,

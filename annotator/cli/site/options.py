@@ -1,11 +1,12 @@
 """Options that several commands share, and the confirmation of effects that are hard to undo."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import date, datetime
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from annotator.errors import ConflictError, InvalidValueError
 from annotator.moments import read_day, read_moment
@@ -133,3 +134,15 @@ def typed_text(effect: str, wanted: str, given: str | None) -> str:
         raise ConflictError("Nothing was done: confirm it with --confirm %(wanted)s.", wanted=wanted)
     answer: str = click.prompt(f"Type {wanted} to confirm", err=True)
     return answer
+
+
+def refuse_options_besides(option: str, also: Collection[str]) -> None:
+    """Raise `UsageError` for an option of the running command that does not go with `option`.
+
+    `also` has the names of the parameters that do, and of `option` itself.
+    """
+    context = click.get_current_context()
+    for one in context.command.params:
+        is_given = context.get_parameter_source(one.name or "") is ParameterSource.COMMANDLINE
+        if is_given and isinstance(one, click.Option) and one.name not in also:
+            raise click.UsageError(f"{option} does not go with {one.opts[0]}.")

@@ -58,7 +58,7 @@ class SampledTopic:
 
     @cached_property
     def ranked_strata(self) -> tuple["RankedStratum", ...]:
-        """The strata with a sampling error of which two documents or more were judged, in the order of each run."""
+        """The strata with a sampling error and two or more judged documents, in the order of each run."""
         labels = self.strata[self.sample]
         ranked = []
         for label in self.uncertain[self.sampled[self.uncertain] > 1].tolist():
@@ -102,7 +102,7 @@ class SampledTopic:
 
     @cached_property
     def own_groups(self) -> tuple["VarianceGroup", ...]:
-        """The strata with a sampling error of which two documents or more were judged, each by itself."""
+        """The strata with a sampling error and two or more judged documents, each with its own variance."""
         return self.groups_of(self.uncertain[self.sampled[self.uncertain] > 1])
 
     def groups_of(self, labels: Labels) -> tuple["VarianceGroup", ...]:

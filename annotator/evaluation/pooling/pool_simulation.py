@@ -14,7 +14,7 @@ from annotator.evaluation.pooling.learned_order import BatchSize
 from annotator.evaluation.pooling.planning import shares
 from annotator.evaluation.pooling.probability_sample import NOTHING_KNOWN, growing
 from annotator.evaluation.pooling.strategies import STRATEGIES, Strategy, StrategyKind, parse_strategy
-from annotator.evaluation.pooling.text_features import TextFeatures
+from annotator.evaluation.pooling.text_features import TextFeatures, can_learn
 from annotator.evaluation.pooling.topic_runs import Ties, TopicRuns
 from annotator.evaluation.significance.rank_correlation import kendall_tau_b
 
@@ -182,12 +182,12 @@ class JudgedPool:
 def trials(names: Sequence[str], start_depths: Sequence[int], strata: str | None) -> list[Trial]:
     """Parse the strategies to simulate; adaptive ones once for each start depth.
 
-    Without names these are all that need no machine.
+    Without names these are all that need no machine, and no library that is missing.
 
     Raises `InvalidValueError` for an unknown strategy, and for invalid depths and strata.
     """
     tried: list[Trial] = []
-    for name in names or [name for name, definition in STRATEGIES.items() if not definition.requires]:
+    for name in names or _simulated():
         # The trial varies the number of judgements.
         said: dict[str, str | int] = {"depth": DEEPEST} if name.lower() == "depth" else {"budget": DEEPEST}
         if name.lower() == "stratified":
@@ -198,6 +198,14 @@ def trials(names: Sequence[str], start_depths: Sequence[int], strata: str | None
         else:
             tried.append(Trial(first))
     return tried
+
+
+def _simulated() -> list[str]:
+    return [
+        name
+        for name, definition in STRATEGIES.items()
+        if not definition.requires and (can_learn() or not definition.learns)
+    ]
 
 
 def orders_of_topic(

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 from zlib import crc32
 
@@ -192,6 +193,11 @@ def weighted(counts: TermCounts) -> TextFeatures:
 def _sparse(values: Floats, counts: TermCounts) -> Any:  # noqa: ANN401 - SciPy ships no types
     indices = counts.begins.astype(np.int32)  # of the type of the columns, which are copied otherwise
     return learning_library("scipy.sparse").csr_matrix((values, counts.columns, indices), (len(counts), COLUMNS))
+
+
+def can_learn() -> bool:
+    """Whether scikit-learn is installed."""
+    return find_spec("sklearn") is not None
 
 
 def learning_library(name: str) -> Any:  # noqa: ANN401 - neither library ships types

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-# No module of this package: it imports ir_datasets, and its reader is whoever downloads a kit.
+# Text, not a module of this package: it imports ir_datasets, and people who download a kit run it.
 SOURCE = Path(__file__).with_name("ir_datasets_loader.py.txt")
 
 

@@ -58,7 +58,7 @@ NO_VEIL = Veil({}, {})
 
 
 def make_veil(key: str, teams: Iterable[str], tags: Iterable[str]) -> Veil:
-    """Pseudonyms from a secret key and the name alone: a name has the same in each release, whoever joins later.
+    """Make pseudonyms from a secret key and the name alone, so that later teams and runs change none of them.
 
     They are the first digits of HMAC-SHA-256 (RFC 2104), so that nobody without the key can try names.
     """

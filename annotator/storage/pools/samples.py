@@ -58,7 +58,7 @@ def found_otherwise(session: Session, collection_id: int, *, before: Pool | None
 def target_set(session: Session, pool: Pool, topic_id: int) -> frozenset[int]:
     """The documents of a simple random sample of a topic that was drawn before this version; empty without one.
 
-    It is the newest sample of versions before, if that has one stratum of the topic, of which a part was drawn.
+    Only the newest earlier sample counts, if it has a single stratum for the topic and drew a part of it.
     """
     before = select(Pool.id).where(Pool.collection_id == pool.collection_id, Pool.version < pool.version)
     newest = select(func.max(Stratum.pool_id)).where(Stratum.pool_id.in_(before)).scalar_subquery()

@@ -1,5 +1,6 @@
 """The release kit: a finished collection as one file to publish, and who is behind its pseudonyms."""
 
+from collections.abc import Callable, Sequence
 from tempfile import TemporaryFile
 
 from flask import Blueprint, render_template
@@ -125,15 +126,20 @@ def publish(slug: str) -> ResponseReturnValue:
     if work() is None:
         return leave_form(slug)
     form = KitForm()
+    if form.version.data is None:
+        form.version.data = database().read(version_to_publish, slug)
+    return kit_download(form.publication(slug), _lines(form.allowed.data), note_export)
+
+
+def kit_download(publication: Publication, allowed: Sequence[str], note: Callable[..., None]) -> ResponseReturnValue:
+    """Write a kit as a zip file to download; `note` records the export in the audit log."""
+    slug = publication.slug
     with TemporaryFile() as file:
         with database().reading() as session:
-            if form.version.data is None:
-                form.version.data = version_to_publish(session, slug)
-            wanted = form.publication(slug)
-            write_kit(session, wanted, file, allowed=_lines(form.allowed.data))
+            write_kit(session, publication, file, allowed=allowed)
         # Afterwards: the first transaction of a job ends it, and a lost worker's kit would not be written again.
-        details = {"version": wanted.version, "veiled": wanted.veiled, "texts": wanted.with_texts}
-        note_export("collections.publish", slug, details=details)
+        details = {"version": publication.version, "veiled": publication.veiled, "texts": publication.with_texts}
+        note("collections.publish", slug, details=details)
         file.seek(0)
         return download(file.read(), f"{slug}-kit.zip", ZIP)
 

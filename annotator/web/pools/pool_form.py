@@ -211,8 +211,7 @@ class PoolForm(Form):
     @property
     def requires_machine(self) -> bool:
         """Whether the strategy cannot do without a machine judge."""
-        parameters = self.chosen.parameters if self.chosen else ()
-        return any(one.name == "machine" and one.needed for one in parameters)
+        return self.chosen is not None and self.chosen.needs_machine
 
     @property
     def query(self) -> str:

@@ -27,7 +27,8 @@ def show(slug: str) -> ResponseReturnValue:
     """
     form = PoolForm.of_query()
     plan = None
-    if form.validate():
+    is_complete = bool(form.machine.data) or not form.requires_machine
+    if is_complete and form.validate():
         with form.guard():
             plan = _plan(slug, form)
     with database().reading() as session:

@@ -40,7 +40,7 @@ def show(slug: str) -> ResponseReturnValue:
         "pools/simulation.html",
         found=found,
         refused=refused,
-        strategies=list_strategies(),
+        strategies=[name for name, one in list_strategies().items() if not one.needs_machine],
         names=names,
         given={
             "start_depth": request.args.get("start_depth", "0"),

@@ -1,6 +1,6 @@
 """Simulation of strategies on existing judgements."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -135,15 +135,9 @@ def simulate_strategies(
     if not pool.relevant:
         raise ConflictError("No run has a document that is relevant by these qrels, so there is nothing to find.")
     orders = _orders(session, run_ids, pool, tried, seed, SHARES[-1] if stopping is None else 1.0)
-    means = pool.means(pool.grades)
     told = [*given.unknown, *(grade for grades in given.grades.values() for grade in grades.values())]
     return Simulation(
-        tuple(
-            SimulatedStrategy(
-                trial.strategy.name, trial.start_depth, pool.points(order, means), _rules(pool, order, stopping, seed)
-            )
-            for trial, order in zip(tried, orders, strict=True)
-        ),
+        tuple(_results(pool, tried, orders, stopping, seed)),
         runs=len(run_ids),
         topics=len(pool.grades),
         judged=pool.judged,
@@ -153,6 +147,19 @@ def simulate_strategies(
         seed=seed,
         stopping=stopping,
     )
+
+
+def _results(
+    pool: JudgedPool,
+    tried: Sequence[Trial],
+    orders: Sequence[Mapping[int, Documents]],
+    stopping: StoppingTrial | None,
+    seed: int,
+) -> Iterator[SimulatedStrategy]:
+    means = pool.means(pool.grades)
+    for trial, order in zip(tried, orders, strict=True):
+        points, rules = pool.points(order, means), _rules(pool, order, stopping, seed)
+        yield SimulatedStrategy(trial.strategy.name, trial.start_depth, points, rules)
 
 
 def _rules(

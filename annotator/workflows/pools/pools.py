@@ -13,6 +13,7 @@ from annotator.evaluation.pooling.adaptive import explain
 from annotator.evaluation.pooling.parameters import PARAMETERS
 from annotator.evaluation.pooling.pool_choice import is_adaptive, stored_strategy
 from annotator.evaluation.pooling.strategies import STRATEGIES, StrategyKind
+from annotator.evaluation.pooling.text_features import can_learn
 from annotator.storage import (
     CollectionState,
     Contribution,
@@ -58,6 +59,12 @@ class StrategyHelp:
     parameters: tuple[ParameterHelp, ...]
     adaptive: bool  # keeps choosing from judgements
     sampled: bool  # draws documents at random
+    missing_library: bool  # needs one that is not installed here
+
+    @property
+    def needs_machine(self) -> bool:
+        """Whether it works only with a machine judge's labels."""
+        return any(one.name == "machine" and one.needed for one in self.parameters)
 
     @property
     def sentence(self) -> str:
@@ -89,6 +96,7 @@ def list_strategies() -> Mapping[str, StrategyHelp]:
             ),
             adaptive=definition.kind is StrategyKind.ADAPTIVE,
             sampled=definition.kind is StrategyKind.SAMPLE,
+            missing_library=definition.learns and not can_learn(),
         )
         for name, definition in STRATEGIES.items()
     }

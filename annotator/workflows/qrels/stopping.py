@@ -225,7 +225,7 @@ def _answers(
 
 
 def _estimate_of_all(topics: Sequence[ReviewedTopic]) -> RecallEstimate | None:
-    """Recall over all topics, each of which has a random sample."""
+    """Estimated recall over all of these topics, which have random samples."""
     strata = [stratum for topic in topics for stratum in topic.sampled]
     return estimate_recall(strata, sum(topic.relevant_outside for topic in topics), pooled=True)
 

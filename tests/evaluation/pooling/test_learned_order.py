@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotator.evaluation.pooling import pool_simulation
 from annotator.evaluation.pooling.learned_order import (
     CandidateTexts,
     LearnedOrder,
     Training,
     learn_order,
 )
-from annotator.evaluation.pooling.pool_simulation import TopicTexts, simulate
+from annotator.evaluation.pooling.pool_simulation import TopicTexts, simulate, trials
 from annotator.evaluation.pooling.strategies import parse_strategy
 from annotator.evaluation.pooling.text_features import count_terms, weighted
 from annotator.evaluation.pooling.topic_runs import topic_runs
@@ -93,3 +94,9 @@ def test_a_simulation_finds_relevant_texts_that_the_run_has_last() -> None:
     assert simulate(strategy, runs, relevant).tolist() == list(range(25))
     judged = {number: relevant[number] for number in range(0, 25, 2)}
     assert sorted(simulate(strategy, runs, judged, texts=features).tolist()) == sorted(judged)
+
+
+def test_where_nothing_can_be_learned_all_other_strategies_are_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
+    everywhere = {trial.strategy.name for trial in trials((), (0,), None)}
+    monkeypatch.setattr(pool_simulation, "can_learn", lambda: False)
+    assert everywhere - {trial.strategy.name for trial in trials((), (0,), None)} == {"cal"}

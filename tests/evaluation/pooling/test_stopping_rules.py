@@ -163,7 +163,7 @@ def test_the_hypergeometric_rule_by_hand() -> None:
 
 
 def test_autostop_by_hand() -> None:
-    """2 relevant of 10 drawn of 100: about 20; 16 are needed for .8, of which the sample has 2."""
+    """10 of 100 are drawn and 2 are relevant: about 20 of all. Recall .8 takes 16; 2 are in the sample."""
     topic = with_sample([1, 1] + [0] * 8, [1] * 14, 100, [0] * 10)
     assert decide("autostop", topic).at == 24
     assert decide("autostop", with_sample([1, 1] + [0] * 8, [1] * 13, 100, [0] * 10)).state is GO_ON

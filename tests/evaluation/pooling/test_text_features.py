@@ -69,7 +69,7 @@ def test_rows_are_selected_in_any_order_and_repeatedly(both: tuple[list[str], li
 
 def test_rows_are_tf_idf_of_length_one() -> None:
     features = weighted(count_terms(["pool pool judge", "pool", "..."]))
-    # By the formula: three texts, two of which have "pool" and one "judge".
+    # By the formula: of three texts two have "pool" and one has "judge".
     pool, judge = (0.8 + math.log(2)) * math.log(4 / 2.5) ** 0.6, 0.8 * math.log(4 / 1.5) ** 0.6
     length = math.hypot(pool, judge)
     rows = features.matrix().toarray()

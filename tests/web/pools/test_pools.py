@@ -10,6 +10,7 @@ from sampled_news import DOCNOS, sampled_news
 from visiting import Visit, words
 
 from annotator.storage import Database, Role
+from annotator.workflows.pools import pools
 from annotator.workflows.runs.runs import withdraw_run
 
 
@@ -214,3 +215,22 @@ def test_whoever_builds_an_adaptive_pool_learns_how_many_documents_are_to_come(
     page = words(ola.get(answer.location))
     assert "Documents still to be chosen adaptively: 2." in page
     assert "move-to-front, version 2: 4 of 6 choices made." in page
+
+
+def test_the_plan_of_a_strategy_that_needs_a_machine_waits_until_one_is_chosen(visit: Visit, news: str) -> None:
+    ola = visit("ola")
+    page = ola.get(f"{news}/pool/plan?strategy=lara")
+    assert page.status_code == 200
+    assert "No machine judge has labels in this collection yet." in words(page)
+    built = ola.post(f"{news}/pool", strategy="lara", amount="5", amount_of="per_topic")
+    assert "The strategy lara needs the name of a machine judge." in words(built)
+
+
+def test_a_classifier_that_cannot_be_trained_here_is_announced(
+    visit: Visit, news: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sentence = "Active learning needs scikit-learn, which is not installed here"
+    ola = visit("ola")
+    assert sentence not in words(ola.get(f"{news}/pool/plan?strategy=cal"))
+    monkeypatch.setattr(pools, "can_learn", lambda: False)
+    assert sentence in words(ola.get(f"{news}/pool/plan?strategy=cal"))

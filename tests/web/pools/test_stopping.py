@@ -6,6 +6,7 @@ import io
 from build import labels
 from visiting import Visit, words
 
+from annotator.evaluation.pooling.stopping_rules import RULES
 from annotator.storage import Database
 
 
@@ -19,9 +20,12 @@ def test_the_page_shows_what_each_rule_answers(visit: Visit, news: str, database
     ola = visit("ola")
     page = words(ola.get(f"{news}/pool/stopping?in_a_row=2"))
     assert "3 Documents judged" in page or "Documents judged 3" in page
-    assert "target set (QBCB) guarantee" in page
-    assert "knee heuristic" in page
-    assert "documents in a row without a relevant one heuristic 1 of 2" in page
+    for name, rule, promise in [
+        ("target-set", "target set (QBCB)", "guarantee"),
+        ("knee", "knee", "heuristic"),
+        ("in-a-row", "documents in a row without a relevant one", "heuristic 1 of 2"),
+    ]:
+        assert f"{rule} {RULES[name].source} {promise}".replace("  ", " ") in page
     one = words(ola.get(f"{news}/pool/stopping?in_a_row=2&topic=1"))
     assert "2 documents in a row were not relevant." in one
     assert "There is no random sample of this topic's documents." in one

@@ -47,7 +47,7 @@ from annotator.workflows.qrels.qrels_versions import ReleaseRequest, keep_qrels,
 from annotator.workflows.runs.runs import change_run, withdraw_run
 from annotator.workflows.topics.topic_editing import drop_topics
 
-# A tag that contains another, one that a file name cannot have, and a team of which one is a part.
+# A tag within another tag, a tag that is no file name, and a team whose name contains a tag.
 TAGS = ("zeta", "zeta-2", "../Élan")
 TEAMS = {"zeta": "Reds", "zeta-2": "Reds of Zeta", "../Élan": None}
 
