@@ -435,6 +435,7 @@ LIBRARY = (
     "estimation",
     "costs",
     "search",
+    "stopping",
     "pooling",
     "agreement",
     "archives",

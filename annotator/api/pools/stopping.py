@@ -8,7 +8,7 @@ from annotator.api.site.access import ORGANISE, READ, caller
 from annotator.api.site.door import Call, Gives, Takes, operation
 from annotator.api.site.report_tables import ReportTable, report_table
 from annotator.api.site.values import Text, counted, one_of
-from annotator.evaluation.pooling.stopping_rules import RULES, USUAL_SETTINGS, Rho, StoppingSettings
+from annotator.evaluation.stopping.stopping_rules import RULES, USUAL_SETTINGS, Rho, StoppingSettings
 from annotator.web.site.context import database, now
 from annotator.web.site.memories import kept_report
 from annotator.workflows.qrels.stopping import StoppingPart, StoppingRequest, stopping_report

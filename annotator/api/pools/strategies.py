@@ -10,8 +10,8 @@ from annotator.api.site.door import Call, Gives, Takes, operation
 from annotator.api.site.jobs_asked import long_read
 from annotator.api.site.report_tables import ReportTable, report_table
 from annotator.api.site.values import Text, counted, one_of
-from annotator.evaluation.pooling.stopping_rules import USUAL_SETTINGS, StoppingSettings
-from annotator.evaluation.pooling.stopping_simulation import USUAL_SAMPLE_SHARE, StoppingTrial
+from annotator.evaluation.stopping.stopping_rules import USUAL_SETTINGS, StoppingSettings
+from annotator.evaluation.stopping.stopping_simulation import USUAL_SAMPLE_SHARE, StoppingTrial
 from annotator.storage.pools.pools import GREATEST_SEED
 from annotator.web.site.context import database, now, settings
 from annotator.workflows.people.tokens import Scope

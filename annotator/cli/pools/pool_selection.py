@@ -10,8 +10,8 @@ from annotator.cli.site.files import FILE, read_file, write_together
 from annotator.cli.site.installation import Installation, on_installation
 from annotator.cli.site.line_chart import Chart, Line, svg_of
 from annotator.cli.site.tables import TABLE, format_option, show_csv, show_json, show_rows, show_table
-from annotator.evaluation.pooling.stopping_rules import StoppingSettings
-from annotator.evaluation.pooling.stopping_simulation import USUAL_SAMPLE_SHARE, StoppingTrial
+from annotator.evaluation.stopping.stopping_rules import StoppingSettings
+from annotator.evaluation.stopping.stopping_simulation import USUAL_SAMPLE_SHARE, StoppingTrial
 from annotator.workflows.pools.pool_replay import replay_choices
 from annotator.workflows.pools.pool_simulation import (
     USUAL_START_DEPTHS,

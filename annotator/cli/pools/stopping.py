@@ -7,8 +7,8 @@ import click
 
 from annotator.cli.site.installation import Installation, note, on_installation
 from annotator.cli.site.tables import format_option, show_csv, show_json, show_table
-from annotator.evaluation.pooling.recall_estimates import RecallEstimate
-from annotator.evaluation.pooling.stopping_rules import (
+from annotator.evaluation.stopping.recall_estimates import RecallEstimate
+from annotator.evaluation.stopping.stopping_rules import (
     RULES,
     USUAL_SETTINGS,
     Rho,

@@ -4,8 +4,8 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError
-from annotator.evaluation.pooling.stopping_rules import USUAL_SETTINGS, StoppingSettings
-from annotator.evaluation.pooling.stopping_simulation import USUAL_SAMPLE_SHARE, StoppingTrial
+from annotator.evaluation.stopping.stopping_rules import USUAL_SETTINGS, StoppingSettings
+from annotator.evaluation.stopping.stopping_simulation import USUAL_SAMPLE_SHARE, StoppingTrial
 from annotator.storage import Role
 from annotator.web.site.access import collection_page
 from annotator.web.site.background import long_page

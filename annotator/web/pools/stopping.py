@@ -4,7 +4,7 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError, InvalidValueError
-from annotator.evaluation.pooling.stopping_rules import RULES, USUAL_SETTINGS, StoppingSettings
+from annotator.evaluation.stopping.stopping_rules import RULES, USUAL_SETTINGS, StoppingSettings
 from annotator.spreadsheets import csv_text
 from annotator.storage import Role
 from annotator.web.site.access import collection_page

@@ -21,11 +21,11 @@ from annotator.evaluation.pooling.pool_simulation import (
     orders_of_topic,
     trials,
 )
-from annotator.evaluation.pooling.stopping_simulation import RuleOutcome, StoppingTrial, try_rules
 from annotator.evaluation.pooling.text_features import count_terms, weighted
 from annotator.evaluation.pooling.topic_runs import TopicRuns, topic_runs
 from annotator.evaluation.qrels.qrels_format import parse_qrels
 from annotator.evaluation.runs.rankings import decode_documents, decode_scores
+from annotator.evaluation.stopping.stopping_simulation import RuleOutcome, StoppingTrial, try_rules
 from annotator.files import InputFile
 from annotator.storage import ACCEPTED, IN_FORCE, Run
 from annotator.storage.collections.collection import find_collection, topic_ids

@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotator.evaluation.pooling.judging_sequence import (
+from annotator.evaluation.pooling.learned_order import CandidateSet
+from annotator.evaluation.pooling.pool_choice import ADAPTIVE, stored_strategy
+from annotator.evaluation.qrels.settled_topics import current_opinions
+from annotator.evaluation.qrels.settling import rules_of
+from annotator.evaluation.stopping.judging_sequence import (
     NOTHING,
     Judged,
     candidates_of,
     in_order_of_judging,
     reached_by_choices,
 )
-from annotator.evaluation.pooling.learned_order import CandidateSet
-from annotator.evaluation.pooling.pool_choice import ADAPTIVE, stored_strategy
-from annotator.evaluation.pooling.reviewed_topic import ReviewedTopic, review_topic
-from annotator.evaluation.qrels.settled_topics import current_opinions
-from annotator.evaluation.qrels.settling import rules_of
+from annotator.evaluation.stopping.reviewed_topic import ReviewedTopic, review_topic
 from annotator.storage import Collection, Pool, Stratum, Topic
 from annotator.storage.documents.documents import count_corpus
 from annotator.storage.judging.adaptive_choices import newest_pool, runs_in_force

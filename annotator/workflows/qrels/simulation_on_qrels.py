@@ -6,7 +6,7 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
-from annotator.evaluation.pooling.stopping_simulation import StoppingTrial
+from annotator.evaluation.stopping.stopping_simulation import StoppingTrial
 from annotator.files import InputFile
 from annotator.workflows.pools.pool_simulation import USUAL_START_DEPTHS, Simulation, simulate_strategies
 from annotator.workflows.qrels.qrels import export_qrels

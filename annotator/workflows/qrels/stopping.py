@@ -8,11 +8,11 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import NotFoundError, Sentence
 from annotator.evaluation.formats.identifiers import natural_order
-from annotator.evaluation.pooling.judging_sequence import curve_of_topics
 from annotator.evaluation.pooling.pool_choice import is_adaptive
-from annotator.evaluation.pooling.recall_estimates import RecallEstimate, estimate_recall
-from annotator.evaluation.pooling.reviewed_topic import ReviewedTopic
-from annotator.evaluation.pooling.stopping_rules import (
+from annotator.evaluation.stopping.judging_sequence import curve_of_topics
+from annotator.evaluation.stopping.recall_estimates import RecallEstimate, estimate_recall
+from annotator.evaluation.stopping.reviewed_topic import ReviewedTopic
+from annotator.evaluation.stopping.stopping_rules import (
     RULES,
     USUAL_SETTINGS,
     Certainty,

@@ -7,8 +7,8 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError
 from annotator.evaluation.formats.identifiers import check_free_text
-from annotator.evaluation.pooling.recall_estimates import estimate_recall
-from annotator.evaluation.pooling.stopping_rules import find_rule
+from annotator.evaluation.stopping.recall_estimates import estimate_recall
+from annotator.evaluation.stopping.stopping_rules import find_rule
 from annotator.storage import Collection, StoppingDecision, Topic, TopicState
 from annotator.storage.collections.collection import find_topic, lock_open_collection
 from annotator.storage.pools.pools import sampled_pool

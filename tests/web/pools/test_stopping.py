@@ -6,7 +6,7 @@ import io
 from build import labels
 from visiting import Visit, words
 
-from annotator.evaluation.pooling.stopping_rules import RULES
+from annotator.evaluation.stopping.stopping_rules import RULES
 from annotator.storage import Database
 
 

@@ -7,8 +7,8 @@ from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, FileRefusedError, InvalidValueError
-from annotator.evaluation.pooling.stopping_rules import RULES, StoppingSettings
-from annotator.evaluation.pooling.stopping_simulation import StoppingTrial
+from annotator.evaluation.stopping.stopping_rules import RULES, StoppingSettings
+from annotator.evaluation.stopping.stopping_simulation import StoppingTrial
 from annotator.files import InputFile
 from annotator.storage import Topic, TopicState
 from annotator.workflows.pools.pool_simulation import Simulation, simulate_strategies

@@ -6,8 +6,8 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
-from annotator.evaluation.pooling.recall_estimates import IntervalMethod
-from annotator.evaluation.pooling.stopping_rules import RULES, StoppingSettings, StoppingState
+from annotator.evaluation.stopping.recall_estimates import IntervalMethod
+from annotator.evaluation.stopping.stopping_rules import RULES, StoppingSettings, StoppingState
 from annotator.storage import Document, Pool, PoolItem, SelectionEvent, Showing, Topic
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.pools.pools import PoolRequest

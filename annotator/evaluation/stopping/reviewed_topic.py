@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.evaluation.estimation.stored_samples import PackedStratum
-from annotator.evaluation.pooling.recall_estimates import SampledStratum
 from annotator.evaluation.runs.rankings import decode_documents
+from annotator.evaluation.stopping.recall_estimates import SampledStratum
 
 Marks = NDArray[np.bool_]
 Whole = NDArray[np.int64]

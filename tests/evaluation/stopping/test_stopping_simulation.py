@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.pooling.stopping_rules import RULES, StoppingSettings
-from annotator.evaluation.pooling.stopping_simulation import OF_SAMPLE, StoppingTrial, try_rules
+from annotator.evaluation.stopping.stopping_rules import RULES, StoppingSettings
+from annotator.evaluation.stopping.stopping_simulation import OF_SAMPLE, StoppingTrial, try_rules
 
 
 def topics(count: int, size: int, relevant: int) -> tuple[dict[int, np.ndarray], dict[int, dict[int, bool]]]:

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.pooling.reviewed_topic import NOWHERE, ReviewedTopic, Whole
 from annotator.evaluation.qrels.settled_topics import CurrentOpinions
 from annotator.evaluation.qrels.settling import SettledItems
 from annotator.evaluation.qrels.topic_judgements import JudgementColumns, begins_of
 from annotator.evaluation.runs.rankings import decode_documents
+from annotator.evaluation.stopping.reviewed_topic import NOWHERE, ReviewedTopic, Whole
 
 Judged = tuple[Whole, NDArray[np.bool_]]  # documents in the order of judging, and whether each is relevant
 NOTHING: Judged = (NOWHERE, np.empty(0, np.bool_))

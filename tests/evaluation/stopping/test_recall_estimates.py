@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import hypergeom  # type: ignore[import-untyped]  # SciPy ships no types
 
-from annotator.evaluation.pooling.recall_estimates import (
+from annotator.evaluation.stopping.recall_estimates import (
     IntervalMethod,
     SampledStratum,
     estimate_recall,

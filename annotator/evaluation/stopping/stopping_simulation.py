@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.pooling.reviewed_topic import Marks, ReviewedTopic
-from annotator.evaluation.pooling.stopping_rules import (
+from annotator.evaluation.stopping.reviewed_topic import Marks, ReviewedTopic
+from annotator.evaluation.stopping.stopping_rules import (
     RULES,
     USUAL_SETTINGS,
     Certainty,

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.pooling.recall_estimates import hypergeometric_cdf
-from annotator.evaluation.pooling.reviewed_topic import ReviewedTopic
-from annotator.evaluation.pooling.stopping_rules import (
+from annotator.evaluation.stopping.recall_estimates import hypergeometric_cdf
+from annotator.evaluation.stopping.reviewed_topic import ReviewedTopic
+from annotator.evaluation.stopping.stopping_rules import (
     RULES,
     Certainty,
     Rho,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.evaluation.pooling.target_set import least_positives, needed_positives
+from annotator.evaluation.stopping.target_set import least_positives, needed_positives
 
 # Lewis, Yang and Frieder, CIKM 2021: whole numbers that follow from the binomial distribution, alpha .05.
 ORACLE = {

@@ -12,13 +12,13 @@ from fractions import Fraction
 import numpy as np
 
 from annotator.errors import InvalidValueError, Sentence
-from annotator.evaluation.pooling.recall_estimates import (
+from annotator.evaluation.stopping.recall_estimates import (
     greatest_relevant,
     horvitz_thompson_deviation,
     hypergeometric_cdf,
 )
-from annotator.evaluation.pooling.reviewed_topic import NOWHERE, Marks, ReviewedTopic
-from annotator.evaluation.pooling.target_set import least_positives, needed_positives
+from annotator.evaluation.stopping.reviewed_topic import NOWHERE, Marks, ReviewedTopic
+from annotator.evaluation.stopping.target_set import least_positives, needed_positives
 
 NO_VALUE = "-"
 ROUNDING = 1e-9  # of numbers of documents that are computed as fractions
