@@ -54,6 +54,7 @@ SERVES_BOTH = {
     "downloads",
     "error_pages",
     "json_answers",
+    "kit_download",
     "background",
     "links",
     "memories",

@@ -13,7 +13,7 @@ from annotator.api.site.values import Text
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.evaluation.publishing.kit_files import Publication
 from annotator.installed import installed_version
-from annotator.web.leaderboard.release_kit import kit_download
+from annotator.web.leaderboard.kit_download import kit_download
 from annotator.web.site.background import work
 from annotator.web.site.context import database, now
 from annotator.web.site.downloads import CSV

@@ -1,8 +1,5 @@
 """The release kit: a finished collection as one file to publish, and who is behind its pseudonyms."""
 
-from collections.abc import Callable, Sequence
-from tempfile import TemporaryFile
-
 from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, SelectChoice, SelectField, StringField, TextAreaField
@@ -12,6 +9,7 @@ from annotator.evaluation.publishing.kit_files import Publication
 from annotator.installed import installed_version
 from annotator.moments import write_moment
 from annotator.storage import Role
+from annotator.web.leaderboard.kit_download import kit_download
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note_export
 from annotator.web.site.background import JOB_KIND, leave_form, work
@@ -20,10 +18,8 @@ from annotator.web.site.downloads import CSV, download
 from annotator.web.site.forms import Form
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.leaderboard.leaderboard import split_names
-from annotator.workflows.leaderboard.release_kit import collection_veil, veil_csv, version_to_publish, write_kit
+from annotator.workflows.leaderboard.release_kit import collection_veil, veil_csv, version_to_publish
 from annotator.workflows.qrels.qrels_versions import VersionView, list_versions
-
-ZIP = "application/zip"
 
 blueprint = Blueprint("release_kit", __name__)
 
@@ -129,19 +125,6 @@ def publish(slug: str) -> ResponseReturnValue:
     if form.version.data is None:
         form.version.data = database().read(version_to_publish, slug)
     return kit_download(form.publication(slug), _lines(form.allowed.data), note_export)
-
-
-def kit_download(publication: Publication, allowed: Sequence[str], note: Callable[..., None]) -> ResponseReturnValue:
-    """Write a kit as a zip file to download; `note` records the export in the audit log."""
-    slug = publication.slug
-    with TemporaryFile() as file:
-        with database().reading() as session:
-            write_kit(session, publication, file, allowed=allowed)
-        # Afterwards: the first transaction of a job ends it, and a lost worker's kit would not be written again.
-        details = {"version": publication.version, "veiled": publication.veiled, "texts": publication.with_texts}
-        note("collections.publish", slug, details=details)
-        file.seek(0)
-        return download(file.read(), f"{slug}-kit.zip", ZIP)
 
 
 @blueprint.get("/collections/<slug>/kit/pseudonyms.csv")
