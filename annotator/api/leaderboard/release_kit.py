@@ -13,10 +13,10 @@ from annotator.api.site.values import Text
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.evaluation.publishing.kit_files import Publication
 from annotator.installed import installed_version
-from annotator.web.leaderboard.kit_download import kit_download
+from annotator.web.leaderboard.kit_download import ZIP, zipped_kit
 from annotator.web.site.background import work
 from annotator.web.site.context import database, now
-from annotator.web.site.downloads import CSV
+from annotator.web.site.downloads import CSV, download
 from annotator.workflows.leaderboard.release_kit import collection_veil, veil_csv, version_to_publish
 
 
@@ -70,7 +70,9 @@ def publish_kit(call: Call) -> ResponseReturnValue:
         made_at=now(),
         program=installed_version(),
     )
-    return kit_download(publication, asked["allowed"], note_export)
+    content = zipped_kit(publication, asked["allowed"])
+    note_export("collections.publish", call.slug, details=publication.noted)
+    return download(content, f"{call.slug}-kit.zip", ZIP)
 
 
 @operation(resource, "GET", "/collections/<slug>/kit/pseudonyms", ORGANISE, Gives(media=[CSV]))

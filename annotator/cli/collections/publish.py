@@ -133,8 +133,7 @@ def _write_mapping(installation: Installation, slug: str, mapping: str) -> None:
 
 
 def _write(installation: Installation, publication: Publication, output: str, allowed: tuple[str, ...]) -> None:
-    details = {"version": publication.version, "veiled": publication.veiled, "texts": publication.with_texts}
-    note_export(installation, "collections.publish", publication.slug, details=details)
+    note_export(installation, "collections.publish", publication.slug, details=publication.noted)
     with written_whole(output) if _is_file(output) else TemporaryFile() as file:
         with installation.database.reading() as session:
             counts = write_kit(session, publication, file, allowed=allowed)

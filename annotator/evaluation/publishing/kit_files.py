@@ -86,6 +86,11 @@ class Publication:
     made_at: datetime
     program: str
 
+    @property
+    def noted(self) -> dict[str, int | bool]:
+        """What the audit log records of it."""
+        return {"version": self.version, "veiled": self.veiled, "texts": self.with_texts}
+
 
 @dataclass(frozen=True)
 class KitFile:

@@ -9,7 +9,7 @@ from annotator.evaluation.publishing.kit_files import Publication
 from annotator.installed import installed_version
 from annotator.moments import write_moment
 from annotator.storage import Role
-from annotator.web.leaderboard.kit_download import kit_download
+from annotator.web.leaderboard.kit_download import ZIP, zipped_kit
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note_export
 from annotator.web.site.background import JOB_KIND, leave_form, work
@@ -124,7 +124,10 @@ def publish(slug: str) -> ResponseReturnValue:
     form = KitForm()
     if form.version.data is None:
         form.version.data = database().read(version_to_publish, slug)
-    return kit_download(form.publication(slug), _lines(form.allowed.data), note_export)
+    publication = form.publication(slug)
+    content = zipped_kit(publication, _lines(form.allowed.data))
+    note_export("collections.publish", slug, details=publication.noted)
+    return download(content, f"{slug}-kit.zip", ZIP)
 
 
 @blueprint.get("/collections/<slug>/kit/pseudonyms.csv")

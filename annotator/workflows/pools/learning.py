@@ -25,6 +25,7 @@ from annotator.evaluation.pooling.learned_order import (
 )
 from annotator.evaluation.pooling.pool_selection import Memory
 from annotator.evaluation.pooling.strategies import LEARNING
+from annotator.evaluation.pooling.text_features import can_learn
 from annotator.evaluation.qrels.settled_topics import current_opinions
 from annotator.evaluation.qrels.settling import Rules
 from annotator.evaluation.qrels.topic_judgements import columns_of
@@ -98,8 +99,10 @@ class LearningMemory:
 
 
 def waiting_topics(session: Session, memory: LearningMemory) -> list[WaitingTopic]:
-    """The topics for which a round is due, those with the most new judgements first."""
+    """The topics for which a round is due, those with the most new judgements first; none without scikit-learn."""
     waiting: list[WaitingTopic] = []
+    if not can_learn():  # the pool was built where it is installed
+        return waiting
     for collection in collections_that_learn(session, LEARNING):
         version = choosing_version(session, collection.slug)
         if version is None or not version.strategy.definition.learns:

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Sequence
+from random import Random
 
 import pytest
 from adaptive import AdaptiveJudge, chosen
@@ -18,6 +19,7 @@ from annotator.storage import (
     Contribution,
     Database,
     Document,
+    JudgingMode,
     LearningRound,
     Pool,
     PoolItem,
@@ -32,6 +34,7 @@ from annotator.worker.learning import Learning
 from annotator.workflows.collections.archive_export import Archiving, write_archive
 from annotator.workflows.collections.archive_import import import_archive, open_archive
 from annotator.workflows.collections.collection import close_collection
+from annotator.workflows.collections.queue_settings import QueueChange, change_queue
 from annotator.workflows.documents import documents
 from annotator.workflows.pools import learning, pool_selection
 from annotator.workflows.pools.learning import LearningMemory
@@ -416,3 +419,46 @@ def test_choices_of_an_imported_archive_are_repeated_and_go_on(database: Databas
     # The worker trains for it as for any other.
     assert trained(database)
     assert [number for number, _, judgements in rounds(database) if judgements == 8] == [1]
+
+
+def test_a_worker_without_the_library_leaves_judges_with_reciprocal_rank(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge = learning_pool(database)
+    monkeypatch.setattr(learning, "can_learn", lambda: False)
+    assert not trained(database)
+    assert len(judge.work(most=3)) == 3
+
+
+def test_several_judges_with_second_opinions_and_corrections_can_be_replayed(database: Database) -> None:
+    judge = learning_pool(database)
+    with database.transaction() as session:
+        session.execute(update(Collection).values(judgements_wanted=2))
+        kim = AdaptiveJudge(database, member(session, "kim"), lambda docno: 1 - is_relevant(docno))
+    random, worker = Random(3), Learning(database)  # noqa: S311 - the same in each run
+    shown: list[str] = []
+    for _ in range(24):
+        who = random.choice([judge, kim])
+        task = who.next()
+        assert task is not None
+        shown.append(task.docno)
+        who.judge(task, random.choice([0, 1, 2, None]))
+        who.judge(task, who.grade_of(task.docno))
+        if random.random() < 0.5:
+            worker.step()
+    assert len(shown) > len(set(shown))
+    assert max(number for number, _, _ in rounds(database)) > 3
+    assert differences(database) == 0
+
+
+def test_judges_of_other_topics_choose_nothing_in_an_owned_one(database: Database) -> None:
+    judge = learning_pool(database)
+    with database.transaction() as session:
+        kim = member(session, "kim")
+        change_queue(session, SLUG, QueueChange(judging_mode=JudgingMode.OWNED))
+        session.execute(update(Topic).values(owner_id=judge.id))
+    assert trained(database)
+    with database.reading() as session:
+        assert pool_selection.choose_next(session, SLUG, "1", kim, memory=Memory()) is None
+    assert sum(map(is_relevant, worked(judge, 12))) > 6
+    assert differences(database) == 0
