@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from annotator.errors import InvalidValueError
 from annotator.evaluation.metrics.names import parse_measures
 from annotator.evaluation.metrics.scoring import score_runs
 from annotator.evaluation.pooling.active_learning import learning_batches
@@ -184,10 +185,12 @@ def trials(names: Sequence[str], start_depths: Sequence[int], strata: str | None
 
     Without names these are all that need no machine, and no library that is missing.
 
-    Raises `InvalidValueError` for an unknown strategy, and for invalid depths and strata.
+    Raises `InvalidValueError` for a strategy that is unknown or needs a machine, and for invalid depths and strata.
     """
     tried: list[Trial] = []
     for name in names or _simulated():
+        if name.lower() in STRATEGIES and STRATEGIES[name.lower()].requires:
+            raise InvalidValueError("The strategy %(name)s asks a machine judge, and is not simulated.", name=name)
         # The trial varies the number of judgements.
         said: dict[str, str | int] = {"depth": DEEPEST} if name.lower() == "depth" else {"budget": DEEPEST}
         if name.lower() == "stratified":

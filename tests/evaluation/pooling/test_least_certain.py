@@ -80,6 +80,8 @@ def test_chances_are_probabilities_of_relevant_grades_or_confidences_or_by_grade
 def test_it_needs_a_machine_and_is_simulated_by_none() -> None:
     with pytest.raises(InvalidValueError, match="The strategy lara needs the name of a machine judge"):
         parse_strategy("lara", {"budget": 6})
+    with pytest.raises(InvalidValueError, match="The strategy lara asks a machine judge, and is not simulated"):
+        trials(("lara",), (0,), None)
     assert "lara" not in {trial.strategy.name for trial in trials((), (0,), None)}
 
 
