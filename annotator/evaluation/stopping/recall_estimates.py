@@ -127,8 +127,9 @@ def estimate_recall(
 
     `outside` is the number of relevant documents that are known beside the strata. With several strata each bound is
     taken with its part of alpha (Bonferroni). With `pooled` they are taken for one sample, which is right for strata of
-    topics drawn at the same rate, a little cautiously; at different rates the interval is that of the normal
-    distribution. Horvitz and Thompson, JASA 1952; Li and Kanoulas, TOIS 2020.
+    topics judged at the same rate, a little cautiously; at different rates, as while the sample is being judged, the
+    interval is that of the normal distribution, if there is a deviation. Horvitz and Thompson, JASA 1952; Li and
+    Kanoulas, TOIS 2020.
     """
     if not strata or any(not one.judged for one in strata):
         return None
@@ -138,14 +139,13 @@ def estimate_recall(
     if not total:
         return None
     columns = np.array(strata, np.int64).T
-    size, drawn, judged, relevant, known, known_relevant = columns
+    size, _, judged, relevant, known, known_relevant = columns
     least_of, most_of = known_relevant, size - (known - known_relevant)
-    if pooled and len(strata) > 1:
-        rates = drawn / size
-        if np.ptp(rates) > 1 / size.min():  # more than rounding up explains
-            width = 0.0 if deviation is None else NORMAL_QUANTILE * deviation
-            low, high = total - width, total + width
-            return _estimate(found, total, (max(low, found), high), deviation, IntervalMethod.NORMAL)
+    is_one_rate = np.ptp(judged / size) <= 1 / size.min()  # no more than rounding up explains
+    if pooled and not is_one_rate and deviation is not None:
+        width = NORMAL_QUANTILE * deviation
+        return _estimate(found, total, (total - width, total + width), deviation, IntervalMethod.NORMAL)
+    if pooled and is_one_rate and len(strata) > 1:
         bounds = _bounds(relevant.sum(keepdims=True), size.sum(keepdims=True), judged.sum(keepdims=True), alpha)
         low, high = max(float(bounds[0][0]), float(least_of.sum())), min(float(bounds[1][0]), float(most_of.sum()))
     else:
@@ -170,7 +170,7 @@ def _bounds(relevant: Whole, size: Whole, judged: Whole, alpha: float) -> tuple[
 def _estimate(
     found: int, total: float, bounds: tuple[float, float], deviation: float | None, method: IntervalMethod
 ) -> RecallEstimate:
-    low, high = max(bounds[0], found), max(bounds[1], found)
+    low, high = max(min(bounds[0], total), found), max(bounds[1], total, found)  # the sum knows each stratum's limits
     share_low, share_high = (found / one if one else 1.0 for one in (high, low))
     return RecallEstimate(found / total, share_low, min(share_high, 1.0), total, deviation, method)
 

@@ -117,6 +117,42 @@ def test_topics_drawn_at_several_rates_have_a_normal_interval() -> None:
     assert math.isclose(found.high, 22 / max(60 - 1.959964 * deviation, 22), rel_tol=1e-6)
 
 
+def test_topics_whose_samples_are_judged_to_different_degrees_are_not_one_sample() -> None:
+    """Drawn at one rate, but half of the second is not judged yet: 2 of 10 and 8 of 10 are 20 and 160 documents."""
+    strata = [SampledStratum(100, 10, 10, 2, 10, 2), SampledStratum(200, 20, 10, 8, 10, 8)]
+    found = estimate_recall(strata, outside=0, pooled=True)
+    assert found is not None
+    assert found.method is IntervalMethod.NORMAL
+    assert found.relevant == pytest.approx(180)
+
+
+def test_different_rates_without_a_deviation_take_the_exact_bounds_of_each() -> None:
+    strata = [SampledStratum(100, 10, 1, 1, 1, 1), SampledStratum(100, 10, 10, 1, 10, 1)]
+    found = estimate_recall(strata, outside=0, pooled=True)
+    assert found is not None
+    highs = greatest_relevant([1, 1], [100, 100], [1, 10], 0.0125)
+    assert found.method is IntervalMethod.HYPERGEOMETRIC
+    assert found.deviation is None
+    assert found.low == pytest.approx(2 / int(highs.sum()))
+
+
+@st.composite
+def sampled_strata(draw: st.DrawFn) -> SampledStratum:
+    size = draw(st.integers(2, 60))
+    drawn = draw(st.integers(1, size))
+    judged = draw(st.integers(1, drawn))
+    relevant = draw(st.integers(0, judged))
+    known = draw(st.integers(judged, size))
+    return SampledStratum(size, drawn, judged, relevant, known, relevant + draw(st.integers(0, known - judged)))
+
+
+@given(strata=st.lists(sampled_strata(), min_size=1, max_size=4), pooled=st.booleans())
+def test_the_estimate_is_within_its_interval(*, strata: list[SampledStratum], pooled: bool) -> None:
+    found = estimate_recall(strata, outside=1, pooled=pooled)
+    assert found is not None
+    assert 0 <= found.low <= found.recall <= found.high <= 1
+
+
 def test_several_strata_of_a_topic_share_alpha() -> None:
     strata = [SampledStratum(100, 20, 20, 2, 20, 2), SampledStratum(200, 20, 20, 1, 20, 1)]
     found = estimate_recall(strata, outside=3)
