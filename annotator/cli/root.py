@@ -28,7 +28,7 @@ WITH_PASSWORD = re.compile(r"//[^/:]*:[^/]+@|[?&]password=")
 REFUSED = 1
 INTERRUPTED = 128 + SIGINT  # as in shells
 # Administrators' commands, which warn when a settings file is not safe.
-KEEPING_A_SITE = frozenset({"serve", "database"})
+KEEPING_A_SITE = frozenset({"serve", "database", "doctor"})
 # Errors of writing when the disk is full or fails.
 CANNOT_WRITE = frozenset({EDQUOT, EFBIG, EIO, ENOSPC})
 
@@ -112,6 +112,7 @@ NOUNS: Mapping[str, Noun] = {
     "jobs": Noun("annotator.cli.site.jobs", "Background jobs: list them, show one, cancel it."),
     "audit": Noun("annotator.cli.collections.audit", "The audit log: who did what, by page, command or program."),
     "database": Noun("annotator.cli.site.database", "The database: upgrade, back up, restore, check, copy."),
+    "doctor": Noun("annotator.cli.site.doctor", "Examine this installation, with advice on what is wrong."),
     "serve": Noun("annotator.cli.serving.serve", "Serve the site, with two workers for long jobs."),
     "worker": Noun("annotator.cli.serving.worker", "Run background jobs: large imports, reports."),
     "demo": Noun("annotator.cli.serving.demo", "Create the demonstration and serve it."),

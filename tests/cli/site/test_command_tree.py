@@ -63,7 +63,7 @@ OWN_VERBS = {
     "guidelines accept": "a judge goes by them from now on",
 }
 # These have no noun: they work on files alone, or are processes.
-WITHOUT_NOUN = {"check", "compare", "evaluate", "interleave", "serve", "worker", "demo"}
+WITHOUT_NOUN = {"check", "compare", "evaluate", "interleave", "serve", "worker", "demo", "doctor"}
 FORMATS = ["table", "csv", "json"]
 # Nouns of the site; the others are of a collection, which is named first.
 OF_THE_SITE = {"users", "tokens", "measures", "database", "jobs"}

@@ -1,0 +1,268 @@
+"""`annotator doctor`: what is wrong with this installation, and what to do about it."""
+
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from enum import StrEnum
+from functools import partial
+from http.client import HTTPConnection, HTTPException
+from importlib.util import find_spec
+from os import R_OK, W_OK, X_OK, access
+from pathlib import Path
+from shutil import disk_usage
+from tempfile import gettempdir
+from typing import NamedTuple
+
+import click
+
+from annotator.cli.site.tables import format_option, show_rows
+from annotator.errors import AnnotatorError
+from annotator.installed import how_to_install, installed_version
+from annotator.settings import Settings, refuse_same_port, refuse_site_without_name, refuse_weak_key
+from annotator.storage import Database
+from annotator.storage.site.backups import left_copies
+from annotator.storage.site.database import file_behind
+from annotator.storage.site.replica import Replica
+from annotator.storage.site.schema import has_tables, prepare_schema, try_to_write
+from annotator.workflows.agreement.model_requests import ModelAccess
+from annotator.workflows.site.health import site_health
+from annotator.workflows.site.input_sources import IR_DATASETS
+
+GIBIBYTE = 1 << 30
+LEAST_FREE = GIBIBYTE  # of a disk: less is a warning
+LITTLE_FREE = GIBIBYTE // 10  # and less than this an error
+LONG_LOG = GIBIBYTE  # of SQLite's write-ahead log
+SECONDS_TO_CONNECT = 2
+EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared, not bound
+# The module of each extra that commands and pages can do without, and what needs it.
+EXTRAS = {
+    "learning": ("sklearn", "pools by continuous active learning (cal)"),
+    "parquet": ("pyarrow", "Parquet files and data sets of Hugging Face"),
+    "search": ("tantivy", "searching millions of documents"),
+    "postgres": ("psycopg", "a PostgreSQL database"),
+}
+
+
+class State(StrEnum):
+    """Whether something is in order: a note is for information, a warning can wait, an error cannot."""
+
+    OK = "ok"
+    NOTE = "note"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class Finding(NamedTuple):
+    """One line of the table: what was examined, its state, what was found, and what to do."""
+
+    subject: str
+    state: State
+    found: str
+    advice: str = ""
+
+
+@click.command
+@format_option()
+@click.pass_obj
+def command(settings: Settings, format_: str) -> None:
+    """Examine this installation: settings, packages, database, disks, keys, server and worker, with advice.
+
+    It changes nothing and asks no other machine but the database. `database check` examines what is stored. The exit
+    code is 1 if anything is wrong, 0 if there are only warnings.
+    """
+    findings = list(_findings(settings, now=datetime.now(UTC)))
+    show_rows(format_, ["STATE", "EXAMINED", "FOUND", "WHAT TO DO"], [_row(one) for one in findings])
+    errors, warnings = (sum(one.state is state for one in findings) for state in (State.ERROR, State.WARNING))
+    click.echo(f"Errors: {errors}, warnings: {warnings}.", err=True)
+    if errors:
+        click.get_current_context().exit(1)
+
+
+def _row(finding: Finding) -> list[str]:
+    return [finding.state.value, finding.subject, finding.found, finding.advice]
+
+
+def _findings(settings: Settings, *, now: datetime) -> Iterator[Finding]:
+    yield Finding("program", State.OK, f"annotator {installed_version()}, Python {sys.version.partition(' ')[0]}")
+    yield from _of_settings(settings)
+    yield from _of_extras()
+    yield from _of_database(settings, now=now)
+    yield from _of_folders(settings)
+    yield from _of_keys(settings)
+    yield _of_server(settings)
+
+
+def _of_settings(settings: Settings) -> Iterator[Finding]:
+    yield _refused("secret key", "random and long enough", lambda: refuse_weak_key(settings))
+    yield _refused("site's name", ", ".join(settings.site_hosts) or "local", lambda: refuse_site_without_name(settings))
+    if settings.metrics_port:
+        yield _refused("ports", f"{settings.port}, {settings.metrics_port}", lambda: refuse_same_port(settings))
+    if settings.demonstration:
+        yield Finding(
+            "demonstration",
+            State.WARNING,
+            "The passwords of the demonstration, which everybody knows, are accepted.",
+            "Unset ANNOTATOR_DEMONSTRATION on a real site.",
+        )
+    if settings.site_hosts and not settings.secure_cookies:
+        yield Finding(
+            "HTTPS",
+            State.WARNING,
+            "Browsers send sessions without HTTPS, too.",
+            "Serve by HTTPS behind a proxy with --proxy 1, or set ANNOTATOR_SECURE_COOKIES=1.",
+        )
+
+
+def _refused(subject: str, found: str, refuse: Callable[[], object]) -> Finding:
+    """A finding: an error with the sentence of the refusal, else what was found."""
+    try:
+        refuse()
+    except AnnotatorError as refusal:
+        return Finding(subject, State.ERROR, str(refusal))
+    return Finding(subject, State.OK, found)
+
+
+def _of_extras() -> Iterator[Finding]:
+    for extra, (module, purpose) in EXTRAS.items():
+        if find_spec(module) is None:
+            yield Finding(f"extra {extra}", State.NOTE, f"not installed: needed for {purpose}", how_to_install(extra))
+        else:
+            yield Finding(f"extra {extra}", State.OK, "installed")
+
+
+def _of_database(settings: Settings, *, now: datetime) -> Iterator[Finding]:
+    try:
+        database = Database(settings.database_url, search_folder=settings.search_folder)
+    except AnnotatorError as refusal:
+        yield Finding("database", State.ERROR, str(refusal))
+        return
+    try:
+        shown = database.engine.url.render_as_string()
+        if not has_tables(database):
+            yield Finding("database", State.ERROR, f"{shown} has no tables.", "annotator database upgrade")
+            return
+        prepare_schema(database)
+        try_to_write(database)
+        yield Finding("database", State.OK, f"{shown} opens and can be written")
+        yield from _of_file(file_behind(database.engine.url))
+        if settings.replica_url:
+            yield _of_replica(settings.replica_url, database)
+        yield from _of_site(database, now=now)
+    except AnnotatorError as refusal:
+        yield Finding("database", State.ERROR, str(refusal))
+    finally:
+        database.close()
+
+
+def _of_file(file: Path | None) -> Iterator[Finding]:
+    """What there is to know of an SQLite file, which exists, and of the disk beneath it."""
+    if file is None:
+        return
+    if file.stat().st_mode & stat.S_IROTH:
+        yield Finding(
+            "file of the database", State.WARNING, "Every account of this machine can read it.", f"chmod 600 {file}"
+        )
+    log = Path(f"{file}-wal")
+    if log.exists() and log.stat().st_size > LONG_LOG:
+        yield Finding(
+            "write-ahead log",
+            State.WARNING,
+            f"{log} has {_size(log.stat().st_size)}: a reader has kept its snapshot for long.",
+            "Find the process that has the file open (fuser), and restart it.",
+        )
+    for copy in left_copies(file.parent):
+        yield Finding("backup", State.WARNING, f"A backup was killed and left {copy}.", "Back up to that name again.")
+    yield _of_disk("disk of the database", file.parent, least=max(LEAST_FREE, file.stat().st_size))
+
+
+def _of_replica(url: str, database: Database) -> Finding:
+    replica = Replica(url, database.engine)
+    try:
+        if replica.is_ready():
+            return Finding("replica", State.OK, "follows the database and keeps up")
+        return Finding("replica", State.WARNING, "not used: the reason is above.", "Pages read the database meanwhile.")
+    finally:
+        replica.close()
+
+
+def _of_site(database: Database, *, now: datetime) -> Iterator[Finding]:
+    health = database.read(site_health, now=now)
+    if health.administrators:
+        yield Finding("administrators", State.OK, str(health.administrators))
+    else:
+        yield Finding(
+            "administrators", State.ERROR, "Nobody can manage the site.", "annotator users add NAME --administrator"
+        )
+    counted = f"waiting: {health.waiting}, running: {health.running}, failed in the last day: {health.failed}"
+    if health.waiting and not health.running and health.waiting_since is not None:
+        since = health.waiting_since.strftime("%Y-%m-%d %H:%M")
+        yield Finding(
+            "jobs",
+            State.WARNING,
+            f"{counted}; the oldest since {since} UTC, and none runs.",
+            "annotator worker, or annotator serve without --no-worker",
+        )
+    else:
+        yield Finding("jobs", State.WARNING if health.failed else State.OK, counted)
+
+
+def _of_folders(settings: Settings) -> Iterator[Finding]:
+    yield _of_disk("temporary files", Path(gettempdir()), least=LEAST_FREE)
+    for name, folder in (("search index", settings.search_folder), ("indexes of folders", settings.index_folder)):
+        if folder:
+            place = next(one for one in (Path(folder).resolve(), *Path(folder).resolve().parents) if one.exists())
+            if access(place, W_OK | X_OK):
+                yield _of_disk(name, place, least=LEAST_FREE)
+            else:
+                yield Finding(name, State.ERROR, f"This account cannot write into {place}.", f"chown or chmod {place}")
+    for source in settings.document_sources:
+        if not source.startswith(IR_DATASETS) and not access(source, R_OK | X_OK):
+            yield Finding("documents", State.ERROR, f"{source} is missing, or this account cannot read it.")
+
+
+def _of_disk(subject: str, folder: Path, *, least: int) -> Finding:
+    free = disk_usage(folder).free
+    if free >= least:
+        return Finding(subject, State.OK, f"{_size(free)} free")
+    state = State.WARNING if free >= LITTLE_FREE else State.ERROR
+    return Finding(subject, state, f"{_size(free)} free at {folder}: less than {_size(least)}.", "Make room there.")
+
+
+def _size(count: int) -> str:
+    return f"{count / GIBIBYTE:.1f} GiB"
+
+
+def _of_keys(settings: Settings) -> Iterator[Finding]:
+    """Whether the key of each machine judge can be read; no key is shown."""
+    keys = ModelAccess(settings.outgoing_hosts, settings.model_keys)
+    for named in settings.model_keys:
+        host = named.partition("=")[0]
+        yield _refused(f"key for {host}", "can be read", partial(keys.key_of, f"https://{host}/"))
+
+
+def _of_server(settings: Settings) -> Finding:
+    """Whether a server answers at the configured address, and is of the version of this program."""
+    host = EVERY_ADDRESS.get(settings.host, settings.host)
+    at = f"{host}:{settings.port}"
+    try:
+        health = _answer(host, settings.port, "/health")
+        ready = _answer(host, settings.port, "/ready")
+    except (OSError, HTTPException):
+        return Finding("server", State.NOTE, f"None answers at {at}.", "annotator serve")
+    if not health.startswith("alive, annotator "):
+        return Finding("server", State.ERROR, f"Another program answers at {at}.", "Choose another ANNOTATOR_PORT.")
+    version = health.removeprefix("alive, annotator ").strip()
+    if version != installed_version():
+        return Finding("server", State.WARNING, f"The one at {at} is of version {version}.", "Restart it.")
+    is_ready = ready.strip() == "ready"
+    return Finding("server", State.OK if is_ready else State.ERROR, f"answers at {at}: {ready.strip()}")
+
+
+def _answer(host: str, port: int, path: str) -> str:
+    connection = HTTPConnection(host, port, timeout=SECONDS_TO_CONNECT)
+    try:
+        connection.request("GET", path)
+        return connection.getresponse().read(1_000).decode("utf-8", "replace")
+    finally:
+        connection.close()
