@@ -9,6 +9,7 @@ not keep any command from running.
 import json
 from collections.abc import Callable, Mapping
 from functools import cache, partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,12 @@ DESCRIPTIONS = Path(__file__).with_name("commands.json")
 DATABASE, SITE = "database", "site"
 # What click puts between the help of an option and its default or other extras in brackets.
 GAP = "  "
+# The metavariables of the name of a collection or of a run, which completion reads from the database or the site.
+NAMES = ("SLUG", "TAG")
 
 Entry = Mapping[str, Any]
 Load = Callable[[], click.Command | None]
+Complete = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
 class DescribedOption(click.Option):
@@ -119,6 +123,16 @@ def _parameter(entry: Entry) -> click.Parameter:
         nargs=entry.get("nargs", 1),
         required=False,
         metavar=entry["metavar"],
+        shell_complete=_names_for(entry["metavar"]),
+    )
+
+
+def _names_for(metavar: str) -> Complete | None:
+    """Complete slugs or tags, from a module that is imported at need and opens the database; None for other values."""
+    if metavar not in NAMES:
+        return None
+    return lambda context, _, begun: import_module("annotator.cli.site.name_completion").complete_names(
+        metavar, context, begun
     )
 
 

@@ -58,12 +58,18 @@ class Site:
     """
 
     def __init__(
-        self, address: str, token: str | None, *, client: httpx.Client | None = None, watch: Watch | None = None
+        self,
+        address: str,
+        token: str | None,
+        *,
+        client: httpx.Client | None = None,
+        watch: Watch | None = None,
+        seconds: float = SECONDS,
     ) -> None:
         """Take the address as a browser shows it; a `client` has a transport or timeouts of one's own.
 
-        `watch` opens what shows the progress of the site's work on a large file. Raises `InvalidValueError` when there
-        is no token, or the address is none of a site.
+        `seconds` is how long a step of a request may take. `watch` opens what shows the progress of the site's work
+        on a large file. Raises `InvalidValueError` when there is no token, or the address is none of a site.
         """
         if not token:
             raise InvalidValueError(
@@ -72,7 +78,7 @@ class Site:
         if not address.startswith(("https://", "http://")):
             raise InvalidValueError("“%(address)s” is no address of a site: https://…", address=address)
         self._watch: Watch = watch or (lambda _: nullcontext())
-        self._client = client or httpx.Client(timeout=SECONDS, transport=httpx.HTTPTransport(retries=TRIES))
+        self._client = client or httpx.Client(timeout=seconds, transport=httpx.HTTPTransport(retries=TRIES))
         self._client.base_url = httpx.URL(address.rstrip("/") + ROOT)
         self._client.headers["Authorization"] = f"Bearer {token}"
 

@@ -380,7 +380,8 @@ WAYS = {
     "cancel a job": Ways("jobs.cancel site_jobs.cancel", "jobs cancel", "Jobs.cancel_job Jobs.cancel_site_job"),
     "care for the database": Ways(
         "",
-        "database backup, database check, database copy, database restore, database upgrade, serve, worker, demo",
+        "database backup, database check, database copy, database restore, database upgrade, "
+        "serve, worker, demo, doctor",
         "",
         MACHINE,
         "",
