@@ -181,17 +181,17 @@ def differing_lines(qrels: bytes, current: CurrentOpinions, settled: SettledItem
 def _expected_topics(current: CurrentOpinions, settled: SettledItems, numbers: Mapping[int, str]) -> Iterator[bytes]:
     """The lines of each topic in file order, made line by line and apart from `settled_qrels`, to compare with it."""
     topic = current.of_items(current.judgements.topic)[settled.has_grade]
-    place = current.of_items(current.judgements.place)[settled.has_grade].tolist()
+    place = current.of_items(current.judgements.place)[settled.has_grade]
     starts = np.flatnonzero(begins_of(topic)).tolist()
     spans = dict(zip([numbers[one] for one in topic[starts].tolist()], pairwise([*starts, topic.size]), strict=True))
-    grades = settled.grade[settled.has_grade].tolist()
-    ends = {grade: b" %d\n" % grade for grade in set(grades)}
+    grades = settled.grade[settled.has_grade]
+    ends = {grade: b" %d\n" % grade for grade in np.unique(grades).tolist()}
     docnos = current.judgements.docnos
     for number in in_file_order(spans):
         start, end = spans[number]
         pieces = [b"%s 0 " % number.encode(), b"", b""] * (end - start)
-        pieces[1::PIECES] = [docnos[one] for one in place[start:end]]
-        pieces[2::PIECES] = [ends[grade] for grade in grades[start:end]]
+        pieces[1::PIECES] = [docnos[one] for one in place[start:end].tolist()]
+        pieces[2::PIECES] = [ends[grade] for grade in grades[start:end].tolist()]
         yield b"".join(pieces)
 
 

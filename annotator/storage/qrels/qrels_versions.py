@@ -195,9 +195,12 @@ class NamedOpinion(NamedTuple):
 
 
 def named_opinions(
-    session: Session, collection_id: int, *, machines: bool, at: datetime | None = None
+    session: Session, collection_id: int, topics: Sequence[str], *, machines: bool, at: datetime | None = None
 ) -> Iterator[NamedOpinion]:
-    """All opinions on accepted topics, now or at an earlier time, unordered; machines only if requested."""
+    """Opinions on those of these topics, by number, that are accepted, now or at an earlier time, unordered.
+
+    Machines only if requested.
+    """
     repeated, decision = aliased(Judgement), aliased(Assignment)
     earlier = aliased(Judgement)
     # Fast path: most judgements replace none.
@@ -222,7 +225,8 @@ def named_opinions(
         .outerjoin(repeated, repeated.id == Judgement.carried_from_id)
         # A carried judgement adjudicates if its original does.
         .join(decision, decision.id == func.coalesce(repeated.assignment_id, Judgement.assignment_id))
-        .where(Topic.collection_id == collection_id, ACCEPTED, Judgement.grade.is_not(None), _counted(at))
+        .where(Topic.collection_id == collection_id, Topic.number.in_(topics), ACCEPTED)
+        .where(Judgement.grade.is_not(None), _counted(at))
     )
     if not machines:
         statement = statement.where(User.kind != UserKind.MACHINE)
@@ -231,9 +235,15 @@ def named_opinions(
 
 
 def named_unjudged(
-    session: Session, collection_id: int, *, machines: bool, judge: str | None = None, at: datetime | None = None
+    session: Session,
+    collection_id: int,
+    topics: Sequence[str],
+    *,
+    machines: bool,
+    judge: str | None = None,
+    at: datetime | None = None,
 ) -> Iterator[tuple[str, str]]:
-    """(topic number, docno) of pooled documents without a judgement by anybody, or by that judge."""
+    """(topic number, docno) of documents pooled for these topics without a judgement by anybody, or by that judge."""
     judged = select(Judgement.pool_item_id).join(User, User.id == Judgement.judge_id).where(_counted(at))
     if not machines:
         judged = judged.where(User.kind != UserKind.MACHINE)
@@ -247,7 +257,8 @@ def named_unjudged(
         .join(Document, Document.id == PoolItem.document_id)
         .join(Pool, Pool.id == PoolItem.first_pool_id)
         # Correlated subquery: with a million judgements PostgreSQL would otherwise scan a list for each.
-        .where(Topic.collection_id == collection_id, ACCEPTED, ~judged.where(of_item).exists())
+        .where(Topic.collection_id == collection_id, Topic.number.in_(topics), ACCEPTED)
+        .where(~judged.where(of_item).exists())
     )
     if at is not None:
         statement = statement.where(Pool.built_at <= at)

@@ -23,6 +23,7 @@ from annotator.storage import AuditEvent, Collection, Run, RunFile, UserKind
 from annotator.storage.collections.bundles import (
     COLLECTION,
     KEPT_SECRET,
+    ROWS_AT_ONCE,
     TABLES,
     USER,
     part_of,
@@ -178,7 +179,7 @@ def _add_run_files(session: Session, collection_id: int, writer: BundleWriter) -
 
 def _audit_entries(session: Session, collection_id: int) -> Iterator[bytes]:
     statement = select(AuditEvent).where(AuditEvent.collection_id == collection_id).order_by(AuditEvent.id)
-    for entry in session.scalars(statement):
+    for entry in session.scalars(statement, execution_options={"yield_per": ROWS_AT_ONCE}):
         written = {"at": entry.at.isoformat(), "name": entry.name, "door": entry.door, "action": entry.action}
         yield _line({**written, "subject": entry.subject, "details": entry.details})
 

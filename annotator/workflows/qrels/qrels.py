@@ -2,10 +2,12 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
+from io import BytesIO
+from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
@@ -53,6 +55,10 @@ from annotator.storage.qrels.manifest_facts import (
 )
 from annotator.storage.qrels.qrels_versions import named_opinions, named_unjudged
 from annotator.workflows.judging.topic_judgements import read_judgements
+
+# A part of the file that is compared with the judgements: a million of them by name would take a gigabyte.
+LINES_AT_ONCE = 10_000
+TOPICS_AT_ONCE = 500
 
 # Manifest fields that a manifest of an earlier time cannot give.
 NOT_AS_OF = {
@@ -127,9 +133,8 @@ def export_qrels(
     `ExportMismatchError`. Raises `NotFoundError` for an unknown judge and `InvalidValueError` for an unknown policy.
     """
     state = _state(session, slug, policy, judge, at)
-    columns = _columns(state, with_unjudged=with_unjudged)
     if with_unjudged:
-        qrels = format_qrels(_named(state, columns))
+        qrels = format_qrels(_named(state, _columns(state, with_unjudged=True)))
     else:
         qrels = settled_qrels(state.current, state.settled, state.numbers)
         _refuse_difference(differing_lines(qrels, state.current, state.settled, state.numbers))
@@ -140,6 +145,7 @@ def export_qrels(
         "sha256": hashlib.sha256(qrels).hexdigest(),
     }
     text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
+    columns = _columns(state, with_unjudged=with_unjudged)
     return QrelsExport(qrels, text, tuple(_warnings(state)), columns)
 
 
@@ -275,18 +281,45 @@ def _refuse_difference(lines: int) -> None:
 
 
 def _compare_with_judgements(state: _State, qrels: bytes, *, with_unjudged: bool) -> None:
-    """Read the file back and compare it with grades settled by name, from separate queries."""
+    """Read the file back and compare it with grades settled by name, from separate queries, some topics at a time."""
+    parts = _parts_to_compare(qrels, list(state.numbers.values()))
+    _refuse_difference(
+        sum(_differing_pairs(state, lines, numbers, with_unjudged=with_unjudged) for numbers, lines in parts)
+    )
+
+
+def _parts_to_compare(qrels: bytes, numbers: Sequence[str]) -> Iterator[tuple[list[str], bytes]]:
+    """Lines of the file with the topics that are in them and in no earlier part; then the topics without lines."""
+    left = dict.fromkeys(numbers)
+    some: list[str] = []
+    lines: list[bytes] = []
+    for number, of_topic in groupby(BytesIO(qrels), key=lambda line: line.partition(b" ")[0].decode()):
+        if len(lines) >= LINES_AT_ONCE or len(some) >= TOPICS_AT_ONCE:
+            yield some, b"".join(lines)
+            some, lines = [], []
+        if number in left:
+            del left[number]
+            some.append(number)
+        lines += of_topic
+    if lines:
+        yield some, b"".join(lines)
+    others = list(left)
+    for start in range(0, len(others), TOPICS_AT_ONCE):
+        yield others[start : start + TOPICS_AT_ONCE], b""
+
+
+def _differing_pairs(state: _State, lines: bytes, numbers: Sequence[str], *, with_unjudged: bool) -> int:
+    """Compare lines with the grades of these topics; the number of pairs of topic and document that differ."""
     problems = Problems()
-    parsed = parse_qrels("qrels", qrels, problems) if qrels else None
+    parsed = parse_qrels("qrels", lines, problems) if lines else None
     written = {(row.topic, row.docno): row.grade for row in (parsed.rows if parsed else ())}
-    session, id_ = state.session, state.collection.id
-    judge = state.judge
-    said = named_opinions(session, id_, machines=state.machines, at=state.at)
+    session, id_, judge = state.session, state.collection.id, state.judge
+    said = named_opinions(session, id_, numbers, machines=state.machines, at=state.at)
     expected = settle_by_name([one for one in said if judge is None or one.judge == judge], state.rules)
     if with_unjudged:
-        unjudged = named_unjudged(session, id_, machines=state.machines, judge=judge, at=state.at)
+        unjudged = named_unjudged(session, id_, numbers, machines=state.machines, judge=judge, at=state.at)
         expected |= dict.fromkeys(unjudged, UNJUDGED)
-    _refuse_difference(problems.total + (len(dict(written.items() ^ expected.items())) if written != expected else 0))
+    return problems.total + (len(dict(written.items() ^ expected.items())) if written != expected else 0)
 
 
 def _about(state: _State, made_at: datetime, *, with_unjudged: bool) -> dict[str, object]:

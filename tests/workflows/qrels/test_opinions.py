@@ -19,9 +19,10 @@ def said(session: Session, *, machines: bool = False, at: datetime | None = None
     """Every opinion, after checking that the reading by names says the same."""
     collection_id = session.scalars(select(Collection.id)).one()
     rows = opinions(session, collection_id, machines=machines, at=at)
+    numbers = session.scalars(select(Topic.number)).all()
     by_name = [
         (one.judge, one.grade, one.by_owner, one.adjudicates, one.is_machine)
-        for one in named_opinions(session, collection_id, machines=machines, at=at)
+        for one in named_opinions(session, collection_id, numbers, machines=machines, at=at)
     ]
     assert sorted(by_name) == sorted(
         (row.judge, row.grade, row.by_owner, row.adjudicates, row.is_machine) for row in rows
@@ -56,8 +57,8 @@ def test_what_could_not_be_judged_is_no_opinion_and_is_told_apart(session: Sessi
     assert refused_items(session, collection_id, machines=False, at=NOW - timedelta(days=1)) == set()
     assert set(pooled_items(session, collection_id)) == {first, second, third}
     assert pooled_items(session, collection_id, NOW - timedelta(days=1)) == {}
-    assert len(list(named_unjudged(session, collection_id, machines=False))) == 1
-    assert len(list(named_unjudged(session, collection_id, machines=False, judge="kim"))) == 3
+    assert len(list(named_unjudged(session, collection_id, [topic.number], machines=False))) == 1
+    assert len(list(named_unjudged(session, collection_id, [topic.number], machines=False, judge="kim"))) == 3
 
 
 def test_the_history_tells_what_counted_at_a_moment(session: Session) -> None:
