@@ -95,8 +95,9 @@ def delete(call: Call) -> object:
 def restore(call: Call) -> object:
     """Restore a deletion, unchanged."""
     number = int(call.path["number"])
+    saved = database().read(restoring.read_deletion, call.slug, number)
     with database().transaction() as session:
-        kind = restoring.restore_deletion(session, call.slug, number, at=now())
+        kind = restoring.restore_deletion(session, call.slug, number, saved=saved, at=now())
         note(session, "deletions.restore", call.slug, subject=number, details={"kind": kind.value})
     return {"kind": kind.value}
 

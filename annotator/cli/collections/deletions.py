@@ -56,8 +56,9 @@ def show(installation: Installation, slug: str | None, format_: str) -> None:
 @on_installation
 def restore(installation: Installation, slug: str, number: int) -> None:
     """Restore the deletion NUMBER of `deletions list SLUG`, unchanged."""
+    saved = installation.database.read(restoring.read_deletion, slug, number)
     with installation.database.transaction() as session:
-        kind = restoring.restore_deletion(session, slug, number, at=datetime.now(UTC))
+        kind = restoring.restore_deletion(session, slug, number, saved=saved, at=datetime.now(UTC))
         note(session, "deletions.restore", slug, subject=number, details={"kind": kind.value})
     click.echo(f"Restored: {kind.value}.", err=True)
 

@@ -2,18 +2,19 @@
 
 import json
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Column, ColumnElement, Table, and_, bindparam, delete, insert, or_, select, update
 from sqlalchemy.orm import Session
 
 from annotator.storage.collections.plain_values import as_plain, as_stored, driver_rows, plain_rows
-from annotator.storage.site.bulk_insert import ids_as_rows, insert_many
+from annotator.storage.site.bulk_insert import PreparedRows, fetch_rows, ids_as_rows, insert_prepared, prepare_rows
 from annotator.storage.tables.collections import DeletedPart, Deletion
 from annotator.storage.tables.columns import Base
 
+TOPIC, POOL_ITEM, JUDGEMENT = (Base.metadata.tables[name] for name in ("topic", "pool_item", "judgement"))
 ROWS_AT_ONCE = 1_000
 PACKING = 1  # zlib's level: the default takes three times as long for a fifth less
 
@@ -110,14 +111,48 @@ def is_among(session: Session, column: Column[Any], ids: Sequence[int]) -> Colum
     return and_(column.between(min(ids), max(ids)), column.in_(ids_as_rows(session, ids)))
 
 
-def put_back(session: Session, deletion: Deletion) -> None:
-    """Undo a deletion, the last change first.
+Values = tuple[Column[Any], Sequence[Mapping[str, Any]]]  # a column, and values of it with the keys of their rows
 
-    Raises `IntegrityError` when a referenced row is gone or a unique value is in use again.
-    """
+
+@dataclass(frozen=True)
+class SavedRows:
+    """What a deletion took out, ready to be put back; the parts of a deletion never change."""
+
+    rows: Sequence[PreparedRows]
+    # Former values of columns: given back before the rows, and references after them.
+    changes: Sequence[Values]
+    links: Sequence[Values]
+    of_topics: frozenset[int]
+    of_items: frozenset[int]
+
+    def changed(self, table: Table) -> list[int]:
+        """Ids of a table's rows that the deletion changed but did not remove."""
+        given = (*self.changes, *self.links)
+        return sorted({one["of"] for column, values in given if column.table is table for one in values})
+
+    def topics(self, session: Session) -> list[int]:
+        """Ids of the topics that have any of it, when it is back."""
+        items = {*self.of_items, *self.changed(POOL_ITEM)}
+        if changed := self.changed(JUDGEMENT):
+            items |= {
+                id_
+                for (id_,) in fetch_rows(
+                    session, select(JUDGEMENT.c.pool_item_id).where(is_among(session, JUDGEMENT.c.id, changed))
+                )
+            }
+        topics = {*self.of_topics, *self.changed(TOPIC)}
+        if items:
+            of_items = select(POOL_ITEM.c.topic_id).where(is_among(session, POOL_ITEM.c.id, sorted(items)))
+            topics |= {id_ for (id_,) in fetch_rows(session, of_items.distinct())}
+        return sorted(topics)
+
+
+def read_saved(session: Session, deletion_id: int) -> SavedRows:
+    """Read what a deletion took out: half of the work of putting it back, and it needs no lock."""
     rows: dict[Table, list[list[Any]]] = {}
-    links: list[Callable[[], None]] = []
-    for part in _parts(session, deletion.id):
+    changes: list[Values] = []
+    links: list[Values] = []
+    for part in _parts(session, deletion_id):
         table = Base.metadata.tables[part.table_name]
         names, lines = _read(part)
         if part.column_name is None:
@@ -125,22 +160,45 @@ def put_back(session: Session, deletion: Deletion) -> None:
             continue
         column = table.c[part.column_name]
         values = [dict(zip(("of", "is"), line, strict=True)) for line in lines]
-        if column.foreign_keys:
-            links.append(partial(_give_back, session, column, values))
-        else:
-            _give_back(session, column, values)
+        (links if column.foreign_keys else changes).append((column, values))
     order = {table: place for place, table in enumerate(Base.metadata.sorted_tables)}
+    of_topics, of_items = _values_in(rows, "topic_id"), _values_in(rows, "pool_item_id")
+    of_topics |= {row[0] for row in rows.get(TOPIC, ())}
+    prepared: list[PreparedRows] = []
     for table, some in sorted(rows.items(), key=lambda one: order[one[0]]):
-        names = list(table.columns.keys())
-        for column in [column for column, parent in _links(table) if parent is table]:
-            place = names.index(column.name)
-            linked = [{"of": row[names.index("id")], "is": row[place]} for row in some if row[place] is not None]
-            links.append(partial(_give_back, session, column, linked))
-            for row in some:
-                row[place] = None
-        insert_many(session, table, names, driver_rows(session, table, some))
-    for link in links:
-        link()
+        links += _taken_off(table, some)
+        names = table.columns.keys()
+        prepared += prepare_rows(session.get_bind().dialect, table, names, driver_rows(session, table, some))
+        some.clear()
+    return SavedRows(prepared, changes, links, frozenset(of_topics), frozenset(of_items))
+
+
+def _values_in(rows: Mapping[Table, Sequence[list[Any]]], column: str) -> set[int]:
+    """The values of a column in the rows of all tables that have it."""
+    tables = [(table.columns.keys().index(column), some) for table, some in rows.items() if column in table.columns]
+    return {row[place] for place, some in tables for row in some if row[place] is not None}
+
+
+def _taken_off(table: Table, rows: Sequence[list[Any]]) -> Iterator[Values]:
+    """Take the references within the table off its rows, and yield them."""
+    names = list(table.columns.keys())
+    for column in [column for column, parent in _links(table) if parent is table]:
+        place = names.index(column.name)
+        yield column, [{"of": row[names.index("id")], "is": row[place]} for row in rows if row[place] is not None]
+        for row in rows:
+            row[place] = None
+
+
+def put_back(session: Session, saved: SavedRows) -> None:
+    """Undo a deletion, the last change first.
+
+    Raises `IntegrityError` when a referenced row is gone or a unique value is in use again.
+    """
+    for column, values in saved.changes:
+        _give_back(session, column, values)
+    insert_prepared(session, saved.rows)
+    for column, values in saved.links:
+        _give_back(session, column, values)
 
 
 def _parts(session: Session, deletion_id: int) -> Iterator[DeletedPart]:
@@ -183,12 +241,3 @@ def _links(table: Table) -> Iterator[tuple[Column[Any], Table]]:
 
 def _run(session: Session, statement: Any) -> None:  # noqa: ANN401 - an update or a delete
     session.execute(statement, execution_options={"synchronize_session": False})
-
-
-def changed_rows(session: Session, deletion: Deletion, table: Table) -> list[int]:
-    """Ids of a table's rows that a deletion changed but did not remove."""
-    found: set[int] = set()
-    for part in _parts(session, deletion.id):
-        if part.table_name == table.name and part.column_name is not None:
-            found |= {key for key, _ in _read(part)[1]}
-    return sorted(found)

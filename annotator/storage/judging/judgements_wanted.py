@@ -56,12 +56,16 @@ def settle_needs(session: Session, collection_id: int, topic_ids: Iterable[int])
 
 def settle_documents(session: Session, collection_id: int, document_ids: Sequence[int]) -> None:
     """`settle_needs` for the topics in which these documents, whose texts are new or changed, are pooled."""
-    topics = {
+    settle_needs(session, collection_id, sorted(topics_with(session, document_ids)))
+
+
+def topics_with(session: Session, document_ids: Sequence[int]) -> set[int]:
+    """Ids of the topics in which any of these documents is pooled."""
+    return {
         topic_id
         for some in chunks(list(document_ids))
         for topic_id in session.scalars(select(PoolItem.topic_id).where(PoolItem.document_id.in_(some)).distinct())
     }
-    settle_needs(session, collection_id, sorted(topics))
 
 
 class JudgingWanted(NamedTuple):

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from functools import lru_cache
 from itertools import chain, islice
 from operator import itemgetter
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from sqlalchemy import ARRAY, Column, ColumnElement, Dialect, Integer, Select, Table, func, insert, select, text
 from sqlalchemy import cast as cast_value
@@ -22,6 +22,13 @@ STATEMENTS_KEPT = 100
 MANY = 10_000
 EXACT_IN_JSON = frozenset({int, str, bool, type(None)})
 CHUNK = 500  # bound values per statement; old SQLite builds allow 999
+
+
+class PreparedRows(NamedTuple):
+    """A statement that inserts many rows, and its values in driver format: of each row, or of all together."""
+
+    statement: str
+    values: Any
 
 
 def fetch_rows(session: Session, statement: Select[*tuple[Any, ...]]) -> list[Any]:
@@ -94,23 +101,40 @@ def insert_alike(
     On SQLite one statement takes many rows as one JSON text, which takes a third of an execution for each row; hence no
     numbers with a fraction, which would be rounded, and no bytes. Values must be in driver format.
     """
-    connection = session.connection()
+    insert_prepared(session, _rows_alike(session.get_bind().dialect, table, columns, rows, same, at_once))
+
+
+def _rows_alike(
+    dialect: Dialect,
+    table: Table,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str | int | None]],
+    same: Mapping[str, object],
+    at_once: int,
+) -> Iterator[PreparedRows]:
     several = iter(rows)
-    if connection.dialect.name != "sqlite":
+    if dialect.name != "sqlite":
         names = (*columns, *same)
         in_order = sorted(range(len(names)), key=lambda place: list(table.columns.keys()).index(names[place]))
         ordered, shared = itemgetter(*in_order), tuple(same.values())
-        whole = (ordered((*row, *shared)) for row in several)
-        insert_rows(session, table, ordered(names), whole, at_once=at_once)
+        statement = _insert_statement(dialect, table, ordered(names))
+        while batch := list(islice(several, at_once)):
+            yield PreparedRows(statement, [ordered((*row, *shared)) for row in batch])
         return
     statement = _unfolding_statement(table.name, tuple(columns), tuple(same))
     while batch := list(islice(several, at_once)):
-        given = json.dumps(batch, ensure_ascii=False)
-        connection.exec_driver_sql(statement, (*same.values(), given))
+        yield PreparedRows(statement, (*same.values(), json.dumps(batch, ensure_ascii=False)))
 
 
 def insert_many(session: Session, table: Table, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Insert rows of any values in driver format by the quickest way; `columns` are in the table's order."""
+    insert_prepared(session, prepare_rows(session.get_bind().dialect, table, columns, rows))
+
+
+def prepare_rows(
+    dialect: Dialect, table: Table, columns: Sequence[str], rows: Iterable[Sequence[Any]]
+) -> Iterator[PreparedRows]:
+    """What `insert_many` executes, which can be made before SQLite's lock is taken."""
     several = iter(rows)
     while batch := list(islice(several, MANY)):
         # Most columns of many rows have one value, which is not looked up in the JSON of each row then.
@@ -119,9 +143,16 @@ def insert_many(session: Session, table: Table, columns: Sequence[str], rows: It
         differing = [values for name, values in given.items() if name not in same]
         if differing and EXACT_IN_JSON.issuperset(map(type, chain.from_iterable(differing))):
             names = [name for name in columns if name not in same]
-            insert_alike(session, table, names, zip(*differing, strict=True), same=same, at_once=MANY)
+            yield from _rows_alike(dialect, table, names, zip(*differing, strict=True), same, MANY)
         else:
-            insert_rows(session, table, columns, batch, at_once=MANY)
+            yield PreparedRows(_insert_statement(dialect, table, tuple(columns)), batch)
+
+
+def insert_prepared(session: Session, prepared: Iterable[PreparedRows]) -> None:
+    """Insert rows that were prepared."""
+    connection = session.connection()
+    for statement, values in prepared:
+        connection.exec_driver_sql(statement, values)
 
 
 @lru_cache(maxsize=STATEMENTS_KEPT)

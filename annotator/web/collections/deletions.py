@@ -88,9 +88,11 @@ def _deleted(slug: str, form: DeletionForm, foreseen: Foreseen, at: datetime) ->
 def restore(slug: str, number: int) -> ResponseReturnValue:
     """Restore a deletion."""
     form = DeletionForm(formdata=None)
-    with form.guard(), database().transaction() as session:
-        kind = restoring.restore_deletion(session, slug, number, at=now())
-        note(session, "deletions.restore", slug, subject=number, details={"kind": kind.value})
+    with form.guard():
+        saved = database().read(restoring.read_deletion, slug, number)
+        with database().transaction() as session:
+            kind = restoring.restore_deletion(session, slug, number, saved=saved, at=now())
+            note(session, "deletions.restore", slug, subject=number, details={"kind": kind.value})
     if form.refused:
         return _page(slug, form), form.status
     return done(gettext("Restored."), ".show", slug=slug)

@@ -12,12 +12,12 @@ from annotator.errors import ConflictError, NotFoundError
 from annotator.evaluation.search.search_text import indexed_words
 from annotator.storage import Collection, DeletedKind, Deletion, Document, LabelFile, Membership, Role, User
 from annotator.storage.collections.arrivals import finish_removals as finish_removals
-from annotator.storage.collections.collection import find_collection, lock_open_collection, topic_ids
-from annotator.storage.collections.removal import changed_rows, put_back
+from annotator.storage.collections.collection import find_collection, find_open_collection, lock_open_collection
+from annotator.storage.collections.removal import SavedRows, put_back, read_saved
 from annotator.storage.documents.search import index_documents
 from annotator.storage.judging.changed_texts import reopen_for_text
 from annotator.storage.judging.judgement_removal import recount_taken
-from annotator.storage.judging.judgements_wanted import settle_needs
+from annotator.storage.judging.judgements_wanted import settle_needs, topics_with
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.documents import DOCUMENTS
 from annotator.storage.topics.revisions import raise_topics
@@ -112,13 +112,47 @@ def list_deleted_collections(
     ]
 
 
-def restore_deletion(session: Session, slug: str, number: int, *, at: datetime) -> DeletedKind:
-    """Undo the deletion with this number.
+def read_deletion(session: Session, slug: str, number: int) -> SavedRows:
+    """Read what `restore_deletion` puts back, before its transaction; raises `NotFoundError` as it does."""
+    return read_saved(session, _restorable(session, find_open_collection(session, slug), number).id)
+
+
+def restore_deletion(
+    session: Session, slug: str, number: int, *, saved: SavedRows | None = None, at: datetime
+) -> DeletedKind:
+    """Undo the deletion with this number; `saved` is what `read_deletion` read, without it that is read here.
 
     Raises `NotFoundError` when there is no such deletion (any more), and `ConflictError` when something stored since
     has taken its place.
     """
     collection = lock_open_collection(session, slug, against_judging=True)
+    deletion = _restorable(session, collection, number)
+    saved = saved or read_saved(session, deletion.id)
+    kind = DeletedKind(deletion.kind)
+    texts = saved.changed(DOCUMENTS) if kind is DeletedKind.DOCUMENTS else []
+    _refuse_new_texts(session, texts)
+    try:
+        with session.begin_nested():
+            put_back(session, saved)
+    except IntegrityError as error:
+        raise ConflictError(
+            "It cannot be restored now: its parent was deleted later, or newer data are in its place. Delete the "
+            "newer data, or restore the parent first."
+        ) from error
+    deletion.restored_at = at
+    session.flush()
+    session.expire_all()
+    topics = {*saved.topics(session), *topics_with(session, texts)}
+    if texts:
+        _index(session, texts)
+        reopen_for_text(session, texts)
+    recount_taken(session, sorted(topics))
+    raise_topics(session, topics)
+    settle_needs(session, collection.id, sorted(topics))
+    return kind
+
+
+def _restorable(session: Session, collection: Collection, number: int) -> Deletion:
     deletion = session.scalar(
         select(Deletion).where(
             Deletion.id == number,
@@ -129,28 +163,7 @@ def restore_deletion(session: Session, slug: str, number: int, *, at: datetime) 
     )
     if deletion is None:
         raise NotFoundError("There is no deletion %(number)d to restore.", number=number)
-    kind = DeletedKind(deletion.kind)
-    texts = changed_rows(session, deletion, DOCUMENTS) if kind is DeletedKind.DOCUMENTS else []
-    _refuse_new_texts(session, texts)
-    try:
-        with session.begin_nested():
-            put_back(session, deletion)
-    except IntegrityError as error:
-        raise ConflictError(
-            "It cannot be restored now: its parent was deleted later, or newer data are in its place. Delete the "
-            "newer data, or restore the parent first."
-        ) from error
-    deletion.restored_at = at
-    session.flush()
-    session.expire_all()
-    if texts:
-        _index(session, texts)
-        reopen_for_text(session, texts)
-    topics = sorted(topic_ids(session, collection.id).values())
-    recount_taken(session, topics)
-    raise_topics(session, topics)
-    settle_needs(session, collection.id, topics)
-    return kind
+    return deletion
 
 
 def restore_collection(

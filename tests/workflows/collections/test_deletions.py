@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 from build import NOW, SLUG, document_file, labels, member, news, pool, pooled_news, run, topic_file
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
@@ -16,6 +16,7 @@ from annotator.storage.collections.audit import Actor
 from annotator.storage.collections.checking import examine_collection
 from annotator.storage.judging.leases import Decision, return_assignments
 from annotator.storage.tables.collections import DeletedPart, Door
+from annotator.storage.tables.topics import TopicRevision
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection_list import list_collections
 from annotator.workflows.collections.deletions import delete_it, foresee_deletion
@@ -25,6 +26,7 @@ from annotator.workflows.collections.restoring import (
     list_deleted_collections,
     list_deletions,
     list_label_imports,
+    read_deletion,
     restore_collection,
     restore_deletion,
 )
@@ -57,6 +59,11 @@ def everything(session: Session) -> dict[str, list[tuple[object, ...]]]:
 
 def qrels_lines(session: Session) -> list[str]:
     return qrels.export_qrels(session, SLUG, made_at=NOW).qrels.decode().splitlines()
+
+
+def revisions_of_topics(session: Session) -> dict[str, int]:
+    rows = select(Topic.number, func.sum(TopicRevision.revision)).join(TopicRevision).group_by(Topic.number)
+    return {number: revision for number, revision in session.execute(rows)}
 
 
 def imports(session: Session) -> list[str]:
@@ -97,6 +104,23 @@ def test_what_was_deleted_comes_back_just_as_it_was(session: Session, case: str)
     assert everything(session) == before
     assert qrels_lines(session) == written
     assert list_deletions(session, SLUG, days=30) == []
+
+
+def test_what_was_read_before_is_restored_once_and_in_its_topics_only(session: Session) -> None:
+    fill(session)
+    before = everything(session)
+    number = delete(session, KINDS.LABELS, "2")
+    saved = read_deletion(session, SLUG, number)
+    revisions = revisions_of_topics(session)
+    restore_deletion(session, SLUG, number, saved=saved, at=LATER)
+    assert everything(session) == before
+    later = revisions_of_topics(session)
+    assert [number for number in revisions if later[number] != revisions[number]] == ["1"]
+    for again in (None, saved):
+        with pytest.raises(NotFoundError, match="no deletion"):
+            restore_deletion(session, SLUG, number, saved=again, at=LATER)
+    with pytest.raises(NotFoundError, match="no deletion"):
+        read_deletion(session, SLUG, number)
 
 
 def test_a_deletion_of_an_earlier_version_is_restored(session: Session) -> None:
