@@ -100,6 +100,18 @@ def test_a_pool_is_planned_and_built_and_the_same_again_is_no_new_version(progra
     assert ola.get(f"{NEWS}/pool/documents", version=1).text == "1 a\n1 b\n1 c\n1 d\n2 a\n2 e\n"
 
 
+def test_a_pool_may_go_on_until_a_stopping_rule(program: Caller) -> None:
+    ola = program("ola")
+    wanted = {"strategy": "cal", "parameters": {"until": "in-a-row(in-a-row=7)", "start_depth": 0}}
+    plan = ola.post(f"{NEWS}/pool/plan", wanted).json
+    assert (plan["grows"], plan["until"], plan["amounts"]) == (None, "in-a-row(in_a_row=7)", plan["to_come"])
+    assert ola.post(f"{NEWS}/pool/plan", {"parameters": {"depth": 1}}).json["until"] is None
+    assert ola.post(f"{NEWS}/pool", wanted).json["is_new"]
+    assert ola.get(f"{NEWS}/pool").json["versions"][-1]["parameters"]["until"] == "in-a-row(in_a_row=7)"
+    unsampled = ola.post(f"{NEWS}/pool", {"strategy": "cal", "parameters": {"until": "target-set"}})
+    assert (unsampled.status_code, "needs a random sample" in unsampled.json["detail"]) == (409, True)
+
+
 @pytest.mark.parametrize(
     "wanted",
     [
@@ -111,6 +123,8 @@ def test_a_pool_is_planned_and_built_and_the_same_again_is_no_new_version(progra
         {"parameters": {"depth": 1}, "seed": -1},
         {"parameters": {"depth": 1}, "depth_of": {"alpha": 0}},
         {"parameters": {"\ud800": 1}},
+        {"strategy": "cal", "parameters": {"until": "elbow"}},
+        {"strategy": "cal", "parameters": {"until": "knee", "budget": 5}},
     ],
 )
 def test_a_pool_that_cannot_be_is_a_problem(program: Caller, wanted: dict[str, Any]) -> None:

@@ -62,7 +62,10 @@ class PoolWanted(Schema):
         fields.String,
         fields.Raw,
         load_default=dict,
-        metadata={"description": "The parameters of the strategy, such as {“depth”: 10} or {“per_topic”: 100}."},
+        metadata={
+            "description": "The parameters of the strategy, such as {“depth”: 10}, {“per_topic”: 100} or, with "
+            "cal, {“until”: “knee”}."
+        },
     )
     runs = fields.List(Text, load_default=None, allow_none=True, metadata={"description": "Tags; null for all."})
     priority = whole(1, load_default=None, allow_none=True)
@@ -135,6 +138,14 @@ class Plan(Schema):
         required=True,
         allow_none=True,
         metadata={"description": "The intervals that a sample with a machine will give; null for other pools."},
+    )
+    until = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "The stopping rule until which an adaptive strategy goes on: the amount is then the most "
+            "that it may add; null with a number."
+        },
     )
 
 

@@ -86,7 +86,7 @@ def build(
     )
     with installation.database.reading() as session:
         further = sum(pool_selection.choices_left(session, slug, memory=pool_selection.Memory()).values())
-    _tell(summary, showing, further)
+    _tell(summary, showing, further, described.said.get("until"))
 
 
 @command.command("plan")
@@ -185,10 +185,7 @@ def show(installation: Installation, slug: str, format_: str) -> None:
         tables.append(_choices(selection))
     show_tables(format_, *tables)
     if selection is not None:
-        click.echo(
-            f"Version {selection.version}, {selection.strategy}: {selection.made} of {selection.budget} choices made.",
-            err=True,
-        )
+        _tell_progress(selection)
 
 
 @command.command("export")
@@ -220,11 +217,25 @@ def _choices(selection: pools.SelectionProgress) -> Table:
     )
 
 
-def _tell(summary: pool_building.PoolSummary, showing: str, further: int) -> None:
+def _tell_progress(selection: pools.SelectionProgress) -> None:
+    of = "" if selection.budget is None else f" of {selection.budget}"
+    rule = "" if selection.until is None else f" until {selection.until}"
+    click.echo(f"Version {selection.version}, {selection.strategy}{rule}: {selection.made}{of} choices made.", err=True)
+    if selection.until is not None or selection.stopped:
+        click.echo(f"Topics stopped: {selection.stopped} of {selection.topics}.", err=True)
+
+
+def _tell(summary: pool_building.PoolSummary, showing: str, further: int, until: str | int | None) -> None:
     _tell_version(summary, showing)
     for notice in summary.notices:
         click.echo(str(notice), err=True)
-    if further:
+    if further and until is not None:
+        click.echo(
+            f"Further documents are chosen as judgements come, of each topic until the rule {until} says stop: at most "
+            f"{further}. A worker asks the rule.",
+            err=True,
+        )
+    elif further:
         click.echo(f"Further documents to be chosen as judgements come: {further}.", err=True)
 
 

@@ -32,6 +32,14 @@ TOLD: Mapping[str, Callable[[Any], Any]] = {
         metavar="N",
         help="Judge N documents of each topic; adaptive strategies choose them in addition to their initial documents.",
     ),
+    "until": click.option(
+        "--until",
+        metavar="RULE",
+        help=(
+            "Instead of a budget: go on with each topic until this stopping rule says stop, such as knee, "
+            "in-a-row(in_a_row=30) or target-set(target=0.9)."
+        ),
+    ),
     "start_depth": click.option(
         "--start-depth",
         type=int,

@@ -38,6 +38,7 @@ def show_plan(format_: str, plan: PoolPlan) -> None:
 def _curve(plan: PoolPlan, *, every: bool) -> Table:
     """The growth of the pool; a long curve is abridged for people, complete for programs."""
     size, added, currency = plan.total.size, plan.total.added, plan.effort.currency
+    grows = plan.grows or ("sample" if plan.until is None else "at most")
 
     def costs(at: int) -> list[Cell]:
         hours, price = plan.hours_at(at), plan.price_at(at)
@@ -47,7 +48,7 @@ def _curve(plan: PoolPlan, *, every: bool) -> Table:
     return Table(
         "growth",
         [
-            *((plan.grows or "sample").upper().replace("_", " "), "DOCUMENTS", "ADDED", "HOURS"),
+            *(grows.upper().replace("_", " "), "DOCUMENTS", "ADDED", "HOURS"),
             *([] if plan.effort.pay_per_hour is None else [f"PRICE {currency}"]),
         ],
         [
@@ -100,6 +101,8 @@ def _tell(plan: PoolPlan) -> None:
             f"{plan.to_come[plan.asked]}; chosen before, which counts towards the number: {plan.made}.",
             err=True,
         )
+    if plan.until is not None:
+        click.echo(f"These are upper bounds: the rule {plan.until} ends the choices of a topic earlier.", err=True)
     if plan.hours is not None and plan.grows is not None:
         if plan.affordable is None:
             click.echo(f"Hours for judging: {plan.hours:g}. That is enough for none of these pools.", err=True)

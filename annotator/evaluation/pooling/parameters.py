@@ -9,10 +9,13 @@ from annotator.evaluation.pooling.adaptive import Update
 from annotator.evaluation.pooling.learned_order import BatchSize, CandidateSet
 from annotator.evaluation.pooling.strata import Band, format_bands, parse_bands
 from annotator.evaluation.pooling.topic_runs import Ties
+from annotator.evaluation.stopping.rule_notation import WrittenRule, parse_rule
 
 GREATEST_NUMBER = 999_999_999
 
-Value = int | str | Update | Ties | Allocation | CandidateSet | BatchSize | tuple[Band, ...] | tuple[int, ...]
+Value = (
+    int | str | Update | Ties | Allocation | CandidateSet | BatchSize | WrittenRule | tuple[Band, ...] | tuple[int, ...]
+)
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,14 @@ PARAMETERS: Mapping[str, Parameter] = {
         _whole_number(1),
         Sentence("The budget of a topic must be a whole number from 1 to 999999999, not “%(written)s”."),
         Sentence("Have this many documents of each topic judged; adaptive strategies begin with more."),
+    ),
+    "until": Parameter(
+        parse_rule,
+        Sentence("Write a stopping rule such as knee or in-a-row(in_a_row=30), not “%(written)s”."),
+        Sentence(
+            "Go on with each topic until this stopping rule says stop, such as knee, in-a-row(in_a_row=30) or "
+            "target-set(target=0.9); instead of a budget."
+        ),
     ),
     "start_depth": Parameter(
         _whole_number(0),
@@ -147,5 +158,7 @@ def show(value: Value) -> str | int:
         return str(value.value)
     if isinstance(value, int | str):
         return value
+    if isinstance(value, WrittenRule):
+        return str(value)
     bands = [one for one in value if isinstance(one, Band)]
     return format_bands(bands) if bands else ", ".join(map(str, value))

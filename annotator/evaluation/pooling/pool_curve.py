@@ -87,7 +87,7 @@ class _Taken:
 
     of_runs: TakenFromRuns
     is_new: NDArray[np.bool_]  # for each document: whether it is not pooled yet
-    untouched: int  # number of retrieved documents neither in `documents` nor pooled
+    untouched: int  # number of documents to choose from that are neither in `documents` nor pooled
 
 
 def curve_of_depths(
@@ -128,12 +128,16 @@ def curve_of_budgets(
     docnos_of: DocnosOf,
     seed: int,
     made: Mapping[int, int] | None = None,
+    corpus: int | None = None,
     recall: Recall = lambda _, take: take(),
 ) -> PoolCurve:
     """Compute the curve of any other strategy: budgets up to twice the requested one; for a sample, one point.
 
+    A strategy that goes on until a stopping rule has one point, too: the most documents that it may choose.
+
     `made` has the number of documents per topic, also of topics not given, that the same adaptive strategy has chosen
-    before: they reduce its budget. `recall` is a cache of what a strategy takes from these runs with this seed.
+    before: they reduce its budget. `corpus` is the number of documents that it can choose from if not only those of the
+    runs. `recall` is a cache of what a strategy takes from these runs with this seed.
     """
     amounts = _amounts(strategy)
     most = int(amounts[-1])
@@ -145,13 +149,16 @@ def curve_of_budgets(
             for topic, runs, given in read_topics(topics, lists, docnos_of)
         },
     )
-    chosen = {topic: _beside(of_runs, pooled.get(topic, NONE)) for topic, of_runs in taken.items()}
+    chosen = {topic: _beside(of_runs, pooled.get(topic, NONE), corpus) for topic, of_runs in taken.items()}
     to_come = _to_come(strategy, amounts, topics, chosen, made or {})
     growing = dict(zip(taken, _shares(strategy, amounts, list(taken.values())), strict=True))
     added, only_run, only_team = _added_up(topics, amounts, chosen, growing, (len(teams), max(teams) + 1))
     if strategy.definition.kind is StrategyKind.SAMPLE:
         size = sum((of_runs.documents.size for of_runs in taken.values()), 0)
         return PoolCurve(None, np.array([size]), 0, added, to_come, only_run, only_team)
+    if strategy.until is not None:
+        most_added = added + to_come
+        return PoolCurve(None, most_added.sum(axis=0), 0, most_added, to_come, only_run, only_team)
     grows = "budget" if strategy.budget is not None else "per_topic"
     asked = amounts.tolist().index(getattr(strategy, grows))
     return PoolCurve(grows, amounts, asked, added + to_come, to_come, only_run, only_team)
@@ -253,7 +260,9 @@ def _in_pieces(
 
 
 def _amounts(strategy: Strategy) -> Counts:
-    """Choose the points of the curve; the requested amount is the middle one."""
+    """Choose the points of the curve; the requested amount is the middle one. Until a stopping rule there is one."""
+    if strategy.until is not None:
+        return np.zeros(1, np.int64)
     asked = strategy.budget or strategy.per_topic or 0
     amounts: Counts = np.unique(-(-2 * asked * np.arange(1, POINTS + 1) // POINTS))
     return amounts
@@ -275,10 +284,13 @@ def _taken_from_runs(
     return TakenFromRuns(documents, only_run, only_team, runs.candidates, runs.documents if is_adaptive else NONE)
 
 
-def _beside(taken: TakenFromRuns, pooled: Numbers) -> _Taken:
+def _beside(taken: TakenFromRuns, pooled: Numbers, corpus: int | None = None) -> _Taken:
+    is_new = ~np.isin(taken.documents, pooled)
+    if corpus is not None:
+        return _Taken(taken, is_new, max(corpus - pooled.size - int(np.count_nonzero(is_new)), 0))
     chosen_or_pooled = np.isin(taken.retrieved, np.concatenate([taken.documents, pooled]))
     untouched = taken.retrieved.size - np.count_nonzero(chosen_or_pooled)
-    return _Taken(taken, ~np.isin(taken.documents, pooled), int(untouched))
+    return _Taken(taken, is_new, int(untouched))
 
 
 def _alone(place: Numbers, holder: NDArray[np.intp], candidates: int) -> NDArray[np.intp]:

@@ -197,8 +197,10 @@ def topic_shares(strategy: Strategy, sizes: Mapping[str, int], *, used: int = 0)
     """Return how many documents a strategy may choose for each topic, given the number of its candidates.
 
     A budget for each topic is that, and one in total is divided evenly, a remainder among the first topics; `used` is
-    how much of it went into other topics.
+    how much of it went into other topics. Until a stopping rule says stop, it may choose them all.
     """
+    if strategy.until is not None:
+        return dict(sizes)
     if strategy.per_topic is not None:
         return {topic: min(size, strategy.per_topic) for topic, size in sizes.items()}
     topics = sorted(sizes, key=natural_order)

@@ -20,6 +20,7 @@ from annotator.evaluation.pooling.parameters import read_parameter, show
 from annotator.evaluation.pooling.probability_sample import Known, KnownOfTopic, Layout, OpenStratum, probability_sample
 from annotator.evaluation.pooling.strata import Band, Stratum, stratified
 from annotator.evaluation.pooling.topic_runs import Ties, TopicRuns, Weights
+from annotator.evaluation.stopping.rule_notation import WrittenRule
 
 
 class StrategyKind(Enum):
@@ -35,6 +36,7 @@ class StrategyKind(Enum):
 BUDGETED: Mapping[str, str | None] = {"budget": None, "per_topic": None, "depth": None, "ties": "rrf"}
 STARTED: Mapping[str, str | None] = {**BUDGETED, "start_depth": "10"}
 BUDGETS = ("budget", "per_topic")
+AMOUNTS = (*BUDGETS, "until")
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,7 @@ class Strategy:
     allocation: Allocation = Allocation.NEYMAN
     candidates: CandidateSet = CandidateSet.POOLED
     batch: BatchSize = BatchSize.GROW
+    until: WrittenRule | None = None  # instead of a budget: the rule that ends the choices for a topic
 
     @property
     def definition(self) -> Definition:
@@ -162,12 +165,13 @@ STRATEGIES: Mapping[str, Definition] = {
         {
             "budget": None,
             "per_topic": None,
+            "until": None,
             "depth": None,
             "start_depth": "10",
             "candidates": "pooled",
             "batch": "grow",
         },
-        BUDGETS,
+        AMOUNTS,
         learns=True,
     ),
     "stratified": Definition(StrategyKind.SAMPLE, stratified, {"strata": "1-10:1, 11-50:0.2, 51-100:0.05"}),
@@ -223,6 +227,12 @@ def _check_amount(name: str, amounts: Sequence[str]) -> None:
     if needs == ("budget",) and not amounts:
         raise InvalidValueError(
             "The strategy %(name)s needs a budget: how many documents are to be judged in total.", name=name
+        )
+    if needs == AMOUNTS and len(amounts) != 1:
+        raise InvalidValueError(
+            "The strategy %(name)s needs exactly one of these: a budget in total (budget), one for each topic "
+            "(per_topic), or a stopping rule that ends it (until).",
+            name=name,
         )
     if needs and not amounts:
         raise InvalidValueError(

@@ -19,7 +19,12 @@ ROWS_AT_ONCE = 1_000
 PACKING = 1  # zlib's level: the default takes three times as long for a fifth less
 
 # Nullable columns whose rows are deleted together with the row that they refer to.
-BELONGING = {"question.topic_id", "question.pool_item_id", "clarification.question_id"}
+BELONGING = {
+    "question.topic_id",
+    "question.pool_item_id",
+    "clarification.question_id",
+    "stopping_decision.pool_id",
+}
 
 Conditions = Mapping[Table, ColumnElement[bool]]
 

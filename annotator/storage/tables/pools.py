@@ -168,7 +168,10 @@ class Contribution(Base):
 
 
 class StoppingDecision(Base):
-    """An organiser's decision to stop judging a topic or to go on with it; the latest of a topic counts."""
+    """A decision to stop judging a topic or to go on with it; the latest of a topic counts.
+
+    An organiser takes it, or a version of the pool by its stopping rule.
+    """
 
     __tablename__ = "stopping_decision"
 
@@ -185,6 +188,8 @@ class StoppingDecision(Base):
     recall_low: Mapped[float | None]
     recall_high: Mapped[float | None]
     decided_by_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
+    # The version of the pool whose rule decided; NULL where a person did.
+    pool_id: Mapped[int | None] = mapped_column(ForeignKey("pool.id"))
     decided_at: Mapped[datetime]
 
 

@@ -36,7 +36,7 @@ OWN_DEPTH = re.compile(r"([^\s,]+)=([0-9]{1,9})")
 TAKEN = (
     *("depth", "start_depth", "strata", "update", "ties"),
     *("machine", "certainty_depth", "bands", "allocation"),
-    *("candidates", "batch"),
+    *("candidates", "batch", "until"),
 )
 
 
@@ -57,6 +57,13 @@ class PoolForm(Form):
             SelectChoice("per_topic", lazy_gettext("for each topic")),
             SelectChoice("budget", lazy_gettext("in total, divided evenly over the topics")),
         ],
+    )
+    until = StringField(
+        lazy_gettext("Until a stopping rule"),
+        description=lazy_gettext(
+            "Instead of a number: a rule such as knee, in-a-row(in_a_row=30) or target-set(target=0.9), by which each "
+            "topic ends; leave the number empty."
+        ),
     )
     start_depth = WholeNumberField(
         lazy_gettext("Depth to start with"),
@@ -193,7 +200,7 @@ class PoolForm(Form):
             self.strategy.data = USUAL_STRATEGY
         if "depth" not in request.values and self.strategy.data == USUAL_STRATEGY:
             self.depth.data = USUAL_DEPTH
-        if "amount" not in request.values:
+        if "amount" not in request.values and not self.until.data:
             self.amount.data = USUAL_AMOUNT if self.takes("per_topic") else USUAL_BUDGET
 
     def offer_machines(self, names: Iterable[str]) -> None:

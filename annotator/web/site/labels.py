@@ -166,6 +166,7 @@ POOL_PARAMETERS: Mapping[str, str] = {
     "depth": lazy_gettext("depth"),
     "budget": lazy_gettext("documents in total"),
     "per_topic": lazy_gettext("documents of each topic"),
+    "until": lazy_gettext("until the rule"),
     "start_depth": lazy_gettext("depth to start with"),
     "update": lazy_gettext("learning"),
     "ties": lazy_gettext("ties"),

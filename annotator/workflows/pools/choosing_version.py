@@ -1,4 +1,4 @@
-"""The version of a pool whose adaptive strategy is choosing documents."""
+"""The version of a pool whose adaptive strategy is choosing documents, and the rule that ends its choices."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -6,13 +6,16 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from annotator.errors import ConflictError
 from annotator.evaluation.pooling.pool_choice import ADAPTIVE, stored_strategy
 from annotator.evaluation.pooling.strategies import LEARNING, Strategy
 from annotator.evaluation.qrels.settling import rules_of
-from annotator.storage import Collection, CollectionState, Pool
-from annotator.storage.collections.collection import find_collection
+from annotator.evaluation.stopping.stopping_simulation import OF_SAMPLE
+from annotator.storage import ACCEPTED, Collection, CollectionState, Pool
+from annotator.storage.collections.collection import find_collection, topic_ids
 from annotator.storage.judging.adaptive_choices import events_of, newest_pool, runs_in_force
-from annotator.storage.pools.samples import target_set
+from annotator.storage.pools.pools import sampled_pool
+from annotator.storage.pools.samples import strata_of_pool, target_set
 
 
 @dataclass(frozen=True)
@@ -59,3 +62,31 @@ def unmet_documents(session: Session, pool: Pool, topic_id: int, steps: int | No
 def basis_of(version: ChoosingVersion) -> dict[str, Any]:
     """What a round of training depends on beside judgements and texts, as it can be stored."""
     return {**version.rules, "runs_left_out": list(version.runs_left_out)}
+
+
+def refuse_rule_without_sample(session: Session, collection_id: int, strategy: Strategy) -> None:
+    """Raise `ConflictError` if a strategy ends by a rule that needs a random sample, and no topic has a fitting one.
+
+    A target set is a simple random sample, so that it has a single stratum; other rules take several.
+    """
+    rule = strategy.until
+    if rule is None or rule.name not in OF_SAMPLE:
+        return
+    sample = sampled_pool(session, collection_id)
+    topics = topic_ids(session, collection_id, ACCEPTED).values()
+    rates: dict[int, list[float]] = {}
+    for stratum in [] if sample is None else strata_of_pool(session, sample, topics):
+        rates.setdefault(stratum.topic_id, []).append(stratum.rate)
+    if sample is None or all(min(several) >= 1 for several in rates.values()):
+        raise ConflictError(
+            "The stopping rule %(rule)s needs a random sample that is drawn before and judged first. Build the pool "
+            "with the strategy stratified and one stratum such as 1-1000:0.1, and then this one.",
+            rule=rule.name,
+        )
+    if rule.name == "target-set" and all(len(several) > 1 or several[0] >= 1 for several in rates.values()):
+        raise ConflictError(
+            "The stopping rule %(rule)s needs a simple random sample, and version %(version)d of the pool drew one in "
+            "several strata. Build the pool with the strategy stratified and one stratum such as 1-1000:0.1 first.",
+            rule=rule.name,
+            version=sample.version,
+        )

@@ -50,6 +50,7 @@ from annotator.storage.pools.pools import (
     topics_to_pool,
 )
 from annotator.storage.site.bulk_insert import fetch_rows
+from annotator.workflows.pools.choosing_version import refuse_rule_without_sample
 from annotator.workflows.pools.machine_chances import facts_of_chances
 from annotator.workflows.pools.sample_drawing import SampleFacts, facts_of_sample, known_of_sample
 
@@ -141,10 +142,11 @@ def choose_pool(
     An adaptive strategy chooses its initial documents. The seed, of samples and of the display order, is that of the
     previous version unless given. Raises `InvalidValueError` for invalid parameters of the strategy or a seed out of
     range or a library that is missing, `NotFoundError` for an unknown tag, and `ConflictError` when there is no run to
-    pool.
+    pool, and without the random sample that a stopping rule needs.
     """
     collection = find_open_collection(session, slug)
     strategy = _strategy_of(request)
+    refuse_rule_without_sample(session, collection.id, strategy)
     runs = runs_to_pool(session, collection.id, request)
     depths = run_depths(strategy, [run.tag for run in runs], request.depth_of)
     seed = check_seed(session, collection.id, seed)

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError
 from annotator.evaluation.formats.identifiers import natural_order
+from annotator.evaluation.pooling.learned_order import CandidateSet
 from annotator.evaluation.pooling.pool_choice import ListsOfTopics, most_bytes, run_depths
 from annotator.evaluation.pooling.pool_curve import (
     LEAST_DEPTHS,
@@ -26,7 +27,7 @@ from annotator.evaluation.pooling.pool_curve import (
 from annotator.evaluation.pooling.strategies import Strategy, StrategyKind, parse_strategy
 from annotator.storage import Collection, PoolItem, Topic
 from annotator.storage.collections.collection import find_collection, find_open_collection
-from annotator.storage.documents.documents import docnos_of
+from annotator.storage.documents.documents import count_corpus, docnos_of
 from annotator.storage.judging.adaptive_choices import chosen_before
 from annotator.storage.judging.progress import Effort, item_progress, judging_effort
 from annotator.storage.pools.pools import (
@@ -41,6 +42,7 @@ from annotator.storage.pools.pools import (
     topics_to_pool,
 )
 from annotator.storage.site.bulk_insert import fetch_rows
+from annotator.workflows.pools.choosing_version import refuse_rule_without_sample
 from annotator.workflows.pools.sample_drawing import known_of_sample
 from annotator.workflows.pools.sample_planning import PrecisionWanted, SamplePrecision, foresee_precision
 
@@ -93,6 +95,7 @@ class PoolPlan:
     effort: Effort
     hours: float | None  # available for judging
     precision: SamplePrecision | None = None  # of a sample by a machine's labels
+    until: str | None = None  # the stopping rule that ends an adaptive strategy: the amount is the most that it may add
 
     def judgements_at(self, index: int) -> int:
         """The judgements still needed at an amount: those missing now, and those of added documents."""
@@ -119,7 +122,7 @@ class PoolPlan:
         """The plan as JSON, for scripts and for the page."""
         return {
             **{name: getattr(self, name) for name in ("strategy", "grows", "adaptive", "amounts", "asked", "hours")},
-            **{name: getattr(self, name) for name in ("to_come", "made", "missing")},
+            **{name: getattr(self, name) for name in ("to_come", "made", "missing", "until")},
             "effort": vars(self.effort),
             "total": vars(self.total),
             "topics": [vars(topic) for topic in self.topics],
@@ -208,6 +211,7 @@ def plan_pool(
         effort=judging_effort(session, collection),
         hours=hours,
         precision=None if precision is None else _precision(session, collection, request, asked, precision),
+        until=None if strategy.until is None else str(strategy.until),
     )
 
 
@@ -236,6 +240,7 @@ def foresee_growth(
 
 def _asked(session: Session, collection_id: int, request: PoolRequest, seed: int | None, memory: PlanMemory) -> _Asked:
     strategy = parse_strategy(request.strategy, request.said)
+    refuse_rule_without_sample(session, collection_id, strategy)
     runs = runs_to_pool(session, collection_id, request)
     past = looked_past(session, collection_id, round_to_pool(session, collection_id, request))
     topics = dict(sorted(topics_to_pool(session, collection_id).items(), key=lambda topic: natural_order(topic[1])))
@@ -298,6 +303,7 @@ def _curve(
         docnos_of=partial(docnos_of, session),
         seed=asked.seed,
         made=made,
+        corpus=count_corpus(session, asked.collection_id) if strategy.candidates is CandidateSet.CORPUS else None,
         recall=asked.recall,
     )
 

@@ -30,6 +30,7 @@ from annotator.storage.collections.collection import find_collection, topic_ids
 from annotator.storage.judging.adaptive_choices import choices_of_strategy
 from annotator.storage.judging.topic_counts import topic_counts
 from annotator.storage.pools.pools import all_pools
+from annotator.storage.pools.stopping_decisions import stopped_topics
 from annotator.storage.tables.runs import RunState
 from annotator.storage.tables.topics import ACCEPTED
 
@@ -164,14 +165,23 @@ class MadeChoice:
 class SelectionProgress:
     """Progress of an adaptive strategy: choices made, in all its versions, the limit, and the last choices.
 
-    The last choices are those of the newest version, newest first.
+    The limit is a budget, or a stopping rule, which has been followed in `stopped` of the topics. The last choices are
+    those of the newest version, newest first.
     """
 
     version: int
     strategy: str
     made: int
-    budget: int
+    budget: int | None
+    until: str | None
+    topics: int
+    stopped: int
     last: tuple[MadeChoice, ...]
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether it may choose further documents."""
+        return self.stopped < self.topics and (self.budget is None or self.made < self.budget)
 
 
 def pool_progress(session: Session, slug: str) -> list[TopicProgress]:
@@ -265,7 +275,7 @@ def may_still_grow(session: Session, slug: str, *, version: int) -> bool:
         progress is not None
         and collection.state == CollectionState.OPEN
         and progress.version <= version
-        and progress.made < progress.budget
+        and progress.goes_on
     )
 
 
@@ -285,9 +295,12 @@ def selection_progress(session: Session, slug: str) -> SelectionProgress | None:
     pool = adaptive[-1]
     made = sum(each.total for each in choices_of_strategy(session, pool).values())
     strategy = stored_strategy(pool.strategy, pool.parameters)
-    budget = strategy.budget or (strategy.per_topic or 0) * len(topic_ids(session, collection_id, ACCEPTED))
+    topics = set(topic_ids(session, collection_id, ACCEPTED).values())
+    stopped = len(topics & stopped_topics(session, collection_id))
+    until = None if strategy.until is None else str(strategy.until)
+    budget = strategy.budget or (strategy.per_topic or 0) * len(topics) if until is None else None
     last = _last_choices(session, pool)
-    return SelectionProgress(pool.version, pool.strategy, made, budget, last)
+    return SelectionProgress(pool.version, pool.strategy, made, budget, until, len(topics), stopped, last)
 
 
 def _last_choices(session: Session, pool: Pool) -> tuple[MadeChoice, ...]:

@@ -27,6 +27,7 @@ from annotator.storage.collections.collection import find_collection, topic_ids
 from annotator.storage.judging.topic_counts import topic_counts
 from annotator.storage.pools.pools import latest_pool, sampled_pool
 from annotator.storage.pools.stopping_decisions import DecisionRow, decisions_of, stopped_topics
+from annotator.workflows.pools.choosing_version import choosing_version
 from annotator.workflows.qrels.reviewed_topics import candidate_counts, reviewed_topics
 
 TOPICS_A_PAGE = 50
@@ -82,7 +83,7 @@ class RuleSummary:
 
 @dataclass(frozen=True)
 class Decision:
-    """An organiser's decision on a topic; the row is as stored."""
+    """A decision on a topic, of an organiser or a rule; the row is as stored."""
 
     topic: str
     row: DecisionRow
@@ -108,6 +109,7 @@ class StoppingReport:
     curve: tuple[tuple[int, int], ...]
     decisions: tuple[Decision, ...]
     notices: tuple[Sentence, ...]
+    until: str | None = None  # the rule until which the version that chooses goes on
 
     @property
     def stopped(self) -> tuple[Decision, ...]:
@@ -147,7 +149,7 @@ TOPIC_COLUMNS = (
 RULE_COLUMNS = ("rule", "certainty", "topics", "stops", "judged", "beyond", "source")
 DECISION_COLUMNS = (
     *("topic", "stops", "counts", "rule", "reason", "judged", "relevant", "recall", "recall_low", "recall_high"),
-    *("decided_by", "decided_at"),
+    *("decided_by", "version", "decided_at"),
 )
 
 
@@ -159,7 +161,8 @@ def _decision_cells(one: Decision) -> list[Cell]:
     row = one.row
     return [
         *(one.topic, row.stops, one.counts, row.rule or None, row.reason, row.judged, row.relevant),
-        *(row.recall, row.recall_low, row.recall_high, row.decided_by, row.decided_at.isoformat()),
+        *(row.recall, row.recall_low, row.recall_high, row.decided_by, row.version),
+        row.decided_at.isoformat(),
     ]
 
 
@@ -186,7 +189,7 @@ def stopping_report(session: Session, slug: str, request: StoppingRequest) -> St
     reviewed = reviewed_topics(session, collection, [ids[number] for number in wanted], sample, candidates)
     counts = topic_counts(session, collection.id)
     decisions = _decisions(session, collection.id, {id_: number for number, id_ in ids.items()})
-    stopped = stopped_topics(session, collection.id)
+    stopped, choosing = stopped_topics(session, collection.id), choosing_version(session, slug)
     topics = [
         _answers(number, reviewed[ids[number]], counts[ids[number]].items, request, is_stopped=ids[number] in stopped)
         for number in shown
@@ -206,6 +209,7 @@ def stopping_report(session: Session, slug: str, request: StoppingRequest) -> St
         curve=tuple(curve_of_topics(list(reviewed.values()))),
         decisions=tuple(one for one in decisions if not request.topics or one.topic in request.topics),
         notices=tuple(_notices(session, collection.id, list(reviewed.values()))),
+        until=None if choosing is None or choosing.strategy.until is None else str(choosing.strategy.until),
     )
 
 

@@ -8,8 +8,9 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, InvalidValueError
 from annotator.evaluation.formats.identifiers import check_free_text
 from annotator.evaluation.stopping.recall_estimates import estimate_recall
+from annotator.evaluation.stopping.reviewed_topic import ReviewedTopic
 from annotator.evaluation.stopping.stopping_rules import find_rule
-from annotator.storage import Collection, StoppingDecision, Topic, TopicState
+from annotator.storage import StoppingDecision, Topic, TopicState
 from annotator.storage.collections.collection import find_topic, lock_open_collection
 from annotator.storage.pools.pools import sampled_pool
 from annotator.storage.pools.stopping_decisions import is_stopped
@@ -58,12 +59,28 @@ def decide_topic(
     collection = lock_open_collection(session, slug)
     topic = find_topic(session, collection.id, number)
     _check_change(session, topic, stops=stops)
-    made = _known(session, collection, topic, stops=stops, rule=rule)
-    known = {name: value for name, value in asdict(made).items() if name not in {"topic", "rule"}}
-    decision = StoppingDecision(topic_id=topic.id, rule=rule or "", reason=reason, **known)
-    decision.decided_by_id, decision.decided_at = by_id, at
-    session.add(decision)
+    sample = sampled_pool(session, collection.id)
+    reviewed = reviewed_topics(session, collection, [topic.id], sample, {})[topic.id]
+    made = known_of_topic(topic.number, reviewed, stops=stops, rule=rule)
+    session.add(decision_on(topic, made, reason, by_id=by_id, at=at))
     return made
+
+
+def decision_on(
+    topic: Topic, made: DecisionMade, reason: str, *, by_id: int | None = None, pool_id: int | None = None, at: datetime
+) -> StoppingDecision:
+    """The row of a decision, taken by a person or by the rule of a version of the pool."""
+    known = {name: value for name, value in asdict(made).items() if name not in {"topic", "rule"}}
+    decision = StoppingDecision(topic_id=topic.id, rule=made.rule or "", reason=reason, **known)
+    decision.decided_by_id, decision.pool_id, decision.decided_at = by_id, pool_id, at
+    return decision
+
+
+def known_of_topic(number: str, reviewed: ReviewedTopic, *, stops: bool, rule: str | None) -> DecisionMade:
+    """A decision with what is known of the topic."""
+    estimate = estimate_recall(reviewed.sampled, reviewed.relevant_outside)
+    known = (None, None, None) if estimate is None else (estimate.recall, estimate.low, estimate.high)
+    return DecisionMade(number, stops, rule, reviewed.judged, int(reviewed.relevant.sum()), *known)
 
 
 def _check_change(session: Session, topic: Topic, *, stops: bool) -> None:
@@ -74,11 +91,3 @@ def _check_change(session: Session, topic: Topic, *, stops: bool) -> None:
     if stops:
         raise ConflictError("Topic “%(number)s” is stopped already.", number=topic.number)
     raise ConflictError("Topic “%(number)s” is not stopped, so there is nothing to take back.", number=topic.number)
-
-
-def _known(session: Session, collection: Collection, topic: Topic, *, stops: bool, rule: str | None) -> DecisionMade:
-    sample = sampled_pool(session, collection.id)
-    reviewed = reviewed_topics(session, collection, [topic.id], sample, {})[topic.id]
-    estimate = estimate_recall(reviewed.sampled, reviewed.relevant_outside)
-    known = (None, None, None) if estimate is None else (estimate.recall, estimate.low, estimate.high)
-    return DecisionMade(topic.number, stops, rule, reviewed.judged, int(reviewed.relevant.sum()), *known)

@@ -31,6 +31,7 @@ EVERY = {"strategy", "priority", "per_team", "runs", "showing", "seed"}
         ("depth", {"depth", "depth_of"}),
         ("rrf", {"amount", "amount_of", "depth", "ties"}),
         ("maxmean", {"amount", "amount_of", "depth", "ties", "start_depth", "update"}),
+        ("cal", {"amount", "amount_of", "until", "depth", "start_depth", "candidates", "batch"}),
         ("stratified", {"strata"}),
         ("sample", {"amount", "machine", "depth", "certainty_depth", "bands", "allocation"}),
     ],
@@ -234,3 +235,21 @@ def test_a_classifier_that_cannot_be_trained_here_is_announced(
     assert sentence not in words(ola.get(f"{news}/pool/plan?strategy=cal"))
     monkeypatch.setattr(pools, "can_learn", lambda: False)
     assert sentence in words(ola.get(f"{news}/pool/plan?strategy=cal"))
+
+
+def test_a_pool_goes_on_until_a_stopping_rule(visit: Visit, news: str) -> None:
+    ola = visit("ola")
+    both = words(ola.get(f"{news}/pool/plan?strategy=cal&amount=5&amount_of=budget&until=knee"))
+    assert "The strategy cal needs exactly one of these: a budget in total (budget)" in both
+    plan = words(ola.get(f"{news}/pool/plan?strategy=cal&until=in-a-row(in_a_row%3D7)"))
+    assert "These numbers are upper bounds: the rule in-a-row(in_a_row=7) ends the choices of a topic earlier." in plan
+    wrong = ola.post(f"{news}/pool", strategy="cal", amount="", until="elbow", confirmed="y")
+    assert (wrong.status_code, "There is no stopping rule “elbow”" in words(wrong)) == (422, True)
+    missing = ola.post(f"{news}/pool", strategy="cal", amount="", until="target-set", confirmed="y")
+    assert (missing.status_code, "needs a random sample that is drawn before" in words(missing)) == (409, True)
+    built = ola.post(f"{news}/pool", strategy="cal", amount="", until="in-a-row(in_a_row=7)", confirmed="y")
+    assert built.status_code == 303
+    page = words(ola.get(f"{news}/pool"))
+    assert "0 choices made, of each topic until the rule in-a-row(in_a_row=7) says stop. Topics stopped: 0 of" in page
+    stopping = words(ola.get(f"{news}/pool/stopping"))
+    assert "goes on with each topic until the rule in-a-row(in_a_row=7) says stop; you can take that back." in stopping

@@ -171,7 +171,7 @@ def test_a_plan_can_be_read_by_scripts(letters: Session) -> None:
     assert (as_json["strategy"], as_json["grows"], as_json["hours"]) == ("rrf", "per_topic", 3)
     assert set(as_json) == {
         *("strategy", "grows", "adaptive", "amounts", "asked", "hours", "effort", "total", "topics", "runs", "teams"),
-        *("to_come", "made", "missing", "precision"),
+        *("to_come", "made", "missing", "precision", "until"),
     }
 
 
