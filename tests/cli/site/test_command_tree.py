@@ -150,6 +150,8 @@ def test_an_option_takes_the_same_kind_of_thing_everywhere() -> None:
     assert set(several.pop("--machine")) == {"NAME", "flag"}
     # Scores are released from a moment on; what is imported comes from a source.
     assert set(several.pop("--from")) == {"WHEN", "ir_datasets:NAME"}
+    # Logs end at a moment, the choices of a pool by a stopping rule.
+    assert set(several.pop("--until")) == {"WHEN", "RULE"}
     assert several == {}
 
 
