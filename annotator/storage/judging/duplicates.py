@@ -59,10 +59,10 @@ def carry_over(session: Session, client_ids: Sequence[str]) -> None:
     _carry(session, Judgement.client_id.in_(client_ids))
 
 
-def carry_over_all(session: Session, collection_id: int, judge_id: int) -> None:
-    """Carry over all current judgements of a judge in a collection."""
-    topics = select(Topic.id).where(Topic.collection_id == collection_id)
-    _carry(session, Duplicate.topic_id.in_(topics) & (Judgement.judge_id == judge_id))
+def carry_over_all(session: Session, judge_id: int, topic_ids: Iterable[int]) -> None:
+    """Carry over all current judgements of a judge for these topics."""
+    for some in chunks(sorted(topic_ids)):
+        _carry(session, Duplicate.topic_id.in_(some) & (Judgement.judge_id == judge_id))
 
 
 def standing_item(session: Session, item_id: int) -> int:

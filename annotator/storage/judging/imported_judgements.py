@@ -25,7 +25,7 @@ from annotator.storage.tables.judging import (
 )
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import Topic
-from annotator.storage.topics.revisions import raise_revisions, raise_topics
+from annotator.storage.topics.revisions import raise_topics
 
 # A machine's label that is not a grade is stored in the note of a judgement without a grade.
 OUTSIDE_SCALE = "Outside the scale: "
@@ -103,9 +103,9 @@ def append_labels(
     if not new:
         return
     if topics is None:
-        raise_revisions(session, new)
-    else:
-        raise_topics(session, topics)
+        of_items = select(PoolItem.topic_id).where(PoolItem.id.in_(ids_as_rows(session, sorted(new)))).distinct()
+        topics = session.scalars(of_items).all()
+    raise_topics(session, topics)
     append_at_once(
         session,
         judge_id,
@@ -118,7 +118,7 @@ def append_labels(
             for item, (client_id, grade, note) in new.items()
         ],
     )
-    carry_over_all(session, collection_id, judge_id)
+    carry_over_all(session, judge_id, topics)
 
 
 def _assignments(

@@ -332,6 +332,7 @@ class TopicJudgements(Base):
 # Held or done, without second showings.
 HAS_IT = text("assignment.state <> 'returned' AND assignment.purpose <> 're-shown'")
 SHOWN_AGAIN = text("assignment.state <> 'returned' AND assignment.purpose = 're-shown'")
+IS_HELD = text("assignment.state IN ('live', 'later')")
 # Assigned for adjudication, or for judging.
 DECIDES = text("assignment.purpose = 'adjudication'")
 JUDGES = text("assignment.purpose <> 'adjudication'")

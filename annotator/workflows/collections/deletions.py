@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import cast
 
-from sqlalchemy import Table, func, select, update
+from sqlalchemy import Select, Table, func, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
@@ -200,7 +200,7 @@ def _pool(session: Session, collection: Collection, number: str, at: datetime) -
         raise NotFoundError("There is no version %(number)s of the pool.", number=number)
     _refuse_built_on(session, pool)
     _refuse_kept_from(session, pool)
-    items = items_of(PoolItem.first_pool_id == pool.id)
+    items = _items_since(pool)
     counts = counts_of_items(session, items)
     if counts["judgements"]:
         raise ConflictError(
@@ -215,6 +215,11 @@ def _pool(session: Session, collection: Collection, number: str, at: datetime) -
         removal.take_out({POOLS: POOLS.c.id == pool.id})
 
     return _Work(Foreseen(DeletedKind.POOL, str(pool.version), {"documents": counts["documents"]}), take, topics)
+
+
+def _items_since(pool: Pool) -> Select[int]:
+    """The items that came with a version; with their topics, too, SQLite would read every item of the collection."""
+    return select(PoolItem.id).where(PoolItem.first_pool_id == pool.id)
 
 
 def _refuse_built_on(session: Session, pool: Pool) -> None:
@@ -249,12 +254,12 @@ def _labels(session: Session, collection: Collection, number: str, at: datetime)
     pool = _pool_of_import(session, collection, file, labels, at)
     counts = {"judgements": len(labels.own), "documents": 0}
     if pool is not None:
-        counts["documents"] = count_rows(session, items_of(PoolItem.first_pool_id == pool.id))
+        counts["documents"] = count_rows(session, _items_since(pool))
 
     def take(removal: Removal) -> None:
         judge_id = file.judge_id
         release_labels(session, removal, file, labels)
-        carry_over_all(session, collection.id, judge_id)
+        carry_over_all(session, judge_id, labels.topics)
         if pool is not None:
             removal.take_out({POOLS: POOLS.c.id == pool.id})
 
@@ -268,7 +273,7 @@ def _pool_of_import(
     pool = latest_pool(session, collection.id)
     if pool is None or pool.strategy != Besides.IMPORT or pool.parameters.get("checksum") != file.checksum:
         return None
-    items = items_of(PoolItem.first_pool_id == pool.id)
+    items = _items_since(pool)
     judged = set(session.scalars(select(Judgement.id).where(Judgement.pool_item_id.in_(items))))
     is_free = judged <= labels.all_ids and not count_in_hand(session, items, at - UNDERWAY)
     return pool if is_free else None

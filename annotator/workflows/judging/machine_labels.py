@@ -120,7 +120,7 @@ def store_parts(
     current = current_labels(session, collection_id, judge_id, topics)
     new = {item: label for item, label in labels.items() if item not in current or not current[item].is_own(label)}
     if new:
-        append_labels(session, collection_id, judge_id, new, current, at, takes_place=False)
+        append_labels(session, collection_id, judge_id, new, current, at, topics=topics, takes_place=False)
     replaced = sum(item in current and not current[item].is_carried for item in new)
     return StoredLabels(added + len(new) - replaced, changed + replaced, known + len(labels) - len(new), count)
 

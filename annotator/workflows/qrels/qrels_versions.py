@@ -17,7 +17,7 @@ from annotator.evaluation.qrels.qrels_format import format_qrels
 from annotator.storage import Document, Event, QrelsGrade, QrelsVersion, ScoresShown, Topic, User
 from annotator.storage.collections.collection import find_collection, lock_collection
 from annotator.storage.qrels.qrels_versions import kept_version, versions_with
-from annotator.storage.site.bulk_insert import insert_rows
+from annotator.storage.site.bulk_insert import insert_alike
 from annotator.storage.site.webhooks import announce
 from annotator.workflows.collections import rounds
 from annotator.workflows.collections.collection import CollectionView, show_collection
@@ -25,7 +25,8 @@ from annotator.workflows.qrels.qrels import QrelsExport
 from annotator.workflows.runs import submissions
 
 GRADES = cast("Table", QrelsGrade.__table__)
-COLUMNS = ("qrels_version_id", "topic_id", "document_id", "grade")
+COLUMNS = ("topic_id", "document_id", "grade")
+GRADES_AT_ONCE = 10_000
 
 
 # Manifest fields that may differ for one state of a collection: time and program version.
@@ -127,7 +128,8 @@ def keep_qrels(
     version.number = 1 if last is None else last.number + 1
     session.add(version)
     session.flush()
-    insert_rows(session, GRADES, COLUMNS, ((version.id, *grade) for grade in grades), at_once=len(grades))
+    of_version = {"qrels_version_id": version.id}
+    insert_alike(session, GRADES, COLUMNS, grades, same=of_version, at_once=GRADES_AT_ONCE)
     announce(session, collection.id, Event.QRELS_KEPT, [{"version": version.number, "grades": len(grades)}], at=made_at)
     return version.number
 

@@ -303,3 +303,13 @@ def test_a_draw_reads_an_index_in_its_order_and_sorts_nothing(
         assert plan.startswith(f"SEARCH pool_item USING INDEX {index} (topic_id=?)")
         assert re.search(r"SCAN|TEMP B-TREE", plan) is None
         assert "SEARCH assignment USING INDEX uq_assignment_held (pool_item_id=? AND judge_id=?)" in plan
+
+
+def test_what_goes_back_is_looked_for_among_what_is_held(sqlite_database: Database) -> None:
+    with sqlite_database.transaction() as session:
+        [topic] = queue(session, 3, judging_mode="owned")
+        with statements(sqlite_database) as seen:
+            reassign(session, topic, people(session)[0])
+        [(sql, values)] = [one for one in seen if "FROM assignment" in one[0]]
+        [first, *_] = session.connection().exec_driver_sql(f"EXPLAIN QUERY PLAN {sql}", values)
+    assert first[3] == "SCAN assignment USING INDEX ix_assignment_lease"
