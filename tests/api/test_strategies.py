@@ -5,10 +5,12 @@ from adaptive import AdaptiveJudge, adaptive_news, chosen
 from build import LIMIT, NOW, SLUG, labels, member
 from calling import API, NEWS, Caller
 from sqlalchemy import select
+from worker.at_work import work
 
 from annotator.files import InputFile
 from annotator.storage import Database, Role, SelectionEvent
 from annotator.workflows.people.tokens import Scope
+from annotator.workflows.pools import pool_replay
 from annotator.workflows.pools.pool_simulation import simulate_strategies
 from annotator.workflows.pools.pools import list_strategies
 from annotator.workflows.qrels.qrels import export_qrels
@@ -61,4 +63,25 @@ def test_a_replay_is_empty_and_lists_a_choice_that_was_changed(program: Caller, 
         events[0].pool_item_id, events[1].pool_item_id = events[1].pool_item_id, events[0].pool_item_id
     row = ola.get(REPLAY, version=1).json["rows"][0]
     assert (row["topic"], row["step"], row["docno"], row["docno_replayed"]) == ("1", 1, order[1], order[0])
+    assert ola.get(REPLAY, version=2).status_code == 404
+
+
+def test_a_long_replay_is_left_to_the_worker(
+    program: Caller, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jo, _ = adaptive_news(database, "cal", {"budget": 7, "start_depth": 1})
+    with database.transaction() as session:
+        member(session, "ola", Role.ORGANISER)
+    AdaptiveJudge(database, jo).work()
+    ola = program("ola")
+    at_once = ola.get(REPLAY).json
+    assert at_once["about"] == {"version": 1, "strategy": "cal", "topics": 1, "choices": 7}
+    monkeypatch.setattr(pool_replay, "MOST_LEARNED_AT_ONCE", 6)
+    begun = ola.get(REPLAY)
+    assert begun.status_code == 202
+    assert ola.get(REPLAY).json["number"] == begun.json["number"]
+    work(database)
+    job = ola.get(begun.headers["Location"])
+    assert (job.json["state"], job.json["kind"], job.json["result"]) == ("done", "Pool.replay_pool", at_once)
+    assert ola.get(REPLAY).json == at_once
     assert ola.get(REPLAY, version=2).status_code == 404

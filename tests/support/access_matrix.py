@@ -291,6 +291,8 @@ MATRIX = {
     "leaderboard.report": Row("GET", f"{N}/report", ORGANISERS),
     "leaderboard.report_file": Row("GET", f"{N}/report.html", ORGANISERS),
     "pool_simulation.show": Row("GET", f"{N}/pool/simulation", ORGANISERS),
+    # Its pool is not an adaptive one.
+    "pool_simulation.replay": Row("GET", f"{N}/pool/replay", (303, 404, 403, 403, 404, 404)),
     "pools.holes": Row("GET", f"{N}/pool/holes", ORGANISERS),
     "pools.teams": Row("GET", f"{N}/pool/teams", ORGANISERS),
     "pools.fill_holes": Row("POST", f"{N}/pool/holes", ORGANISERS_FORM),

@@ -218,7 +218,9 @@ WAYS = {
         "collection.few_judged pools.holes pools.fill_holes", "pool holes show", "Pool.show_holes Pool.fill_holes"
     ),
     "simulate and replay": Ways(
-        "pool_simulation.show", "pool simulate, pool replay", "Pool.simulate_pool Pool.replay_pool"
+        "pool_simulation.show pool_simulation.replay",
+        "pool simulate, pool replay",
+        "Pool.simulate_pool Pool.replay_pool",
     ),
     "when to stop": Ways(
         "stopping.show stopping.decide",

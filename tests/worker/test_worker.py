@@ -244,11 +244,12 @@ OF_CALLS = {
     *("Topics.import_topics", "Judging.import_labels", "Judging.import_gold_questions", "Judging.import_training"),
     *("Collections.export_archive", "Collections.import_archive", "Agreement.show_effect", "Scores.show_significance"),
     *("Scores.show_leave_out", "Scores.show_quality", "Scores.export_report", "Pool.simulate_pool"),
+    "Pool.replay_pool",
     *("Clicks.interleave_runs", "Scores.publish_kit"),
 }
 OF_PAGES = {
     *("report.file", "judge_effect.show", "significance.show", "significance.as_csv", "leave_out.show"),
-    *("quality.show", "pool_simulation.show"),
+    *("quality.show", "pool_simulation.show", "pool_simulation.replay"),
 }
 
 
@@ -269,6 +270,7 @@ def test_a_page_is_stored_as_a_job_by_the_name_of_its_kind(visit: Visit, news: D
         "significance.csv",
         "agreement/effect",
         "pool/simulation",
+        "pool/replay",
     ):
         assert ola.post(f"{N}/jobs", page=f"{N}/{page}").status_code == 303
         work(news)

@@ -15,7 +15,7 @@ from annotator.evaluation.stopping.stopping_simulation import USUAL_SAMPLE_SHARE
 from annotator.storage.pools.pools import GREATEST_SEED
 from annotator.web.site.context import database, now, settings
 from annotator.workflows.people.tokens import Scope
-from annotator.workflows.pools.pool_replay import MOST_LEARNED_AT_ONCE, replay_choices
+from annotator.workflows.pools.pool_replay import is_long_replay, replay_choices
 from annotator.workflows.pools.pool_simulation import MOST_LISTS_AT_ONCE, USUAL_START_DEPTHS, SimulationPart
 from annotator.workflows.pools.pools import list_strategies
 from annotator.workflows.qrels.simulation_on_qrels import simulate_on_qrels
@@ -153,14 +153,19 @@ def simulate_pool(call: Call) -> object:
     return report_table(part, found.table() if trial is None else found.rules_table(), about=about)
 
 
-@operation(resource, "GET", "/collections/<slug>/pool/replay", READ, Gives(ReportTable), Takes(query=ReplayQuery))
+@operation(
+    resource, "GET", "/collections/<slug>/pool/replay", READ, Gives(ReportTable), Takes(query=ReplayQuery, long=True)
+)
 def replay_pool(call: Call) -> object:
     """Repeat every choice of an adaptive pool from the judgements of the time, and list those that differ.
 
     A sample with a budget is drawn again; `step` is then the number of a stratum. Without rows the pool follows from
     its judgements, or the sample from its runs and labels.
     """
-    found = database().read(replay_choices, call.slug, version=call.query["version"], most_learned=MOST_LEARNED_AT_ONCE)
+    version = call.query["version"]
+    if (left := long_read(call.slug, is_long=database().read(is_long_replay, call.slug, version))) is not None:
+        return left
+    found = database().read(replay_choices, call.slug, version=version)
     about = {name: fact for name, fact in asdict(found).items() if name != DIFFERENCES}
     rows = [list(asdict(one).values()) for one in found.differences]
     headings = ("topic", "step", "docno", "run", "docno_replayed", "run_replayed")

@@ -75,14 +75,18 @@ def given_to_worker(slug: str | None, content: bytes, files: Sequence[bytes] = (
     return _accepted(slug, ask_call(slug, content, files, by=caller(), token_id=token_in_use().token_id))
 
 
-def long_read(slug: str, most_lists: int | None = None) -> Response | None:
+def long_read(slug: str, most_lists: int | None = None, *, is_long: bool | None = None) -> Response | None:
     """Answer a report over more ranked lists than these: 202 with a job, or the job's answer once it has finished.
+
+    A report whose time depends on something else says itself whether it is long.
 
     None for fewer lists, and in the worker itself. The answer is given to the same request until the collection
     changes.
     """
     most = min(most_lists or MOST_LISTS_AT_ONCE, MOST_LISTS_AT_ONCE)
-    if work() is not None or database().read(jobs.count_ranked_lists, slug) <= most:
+    if work() is not None:
+        return None
+    if not (database().read(jobs.count_ranked_lists, slug) > most if is_long is None else is_long):
         return None
     by = caller()
     with database().reading() as session:

@@ -12,7 +12,7 @@ from annotator.web.site.background import long_page
 from annotator.web.site.context import database, now, settings
 from annotator.web.site.error_pages import page_or_refusal
 from annotator.web.site.query_string import number_given, seed_given, share_given
-from annotator.workflows.pools.pool_replay import MOST_LEARNED_AT_ONCE, Replay, replay_choices
+from annotator.workflows.pools.pool_replay import Replay, is_long_replay, replay_choices
 from annotator.workflows.pools.pool_simulation import MOST_LISTS_AT_ONCE, Simulation
 from annotator.workflows.pools.pools import list_strategies
 from annotator.workflows.qrels.simulation_on_qrels import simulate_on_qrels
@@ -49,9 +49,22 @@ def show(slug: str) -> ResponseReturnValue:
             "target": request.args.get("target", USUAL_SETTINGS.target),
             "sample_share": request.args.get("sample_share", USUAL_SAMPLE_SHARE),
         },
-        replay=_replay(slug),
+        **_replay(slug),
     )
     return page_or_refusal(page, refused)
+
+
+@blueprint.get("/collections/<slug>/pool/replay")
+@collection_page(Role.ORGANISER)
+@long_page("pool_simulation.replay", is_long=lambda slug: database().read(is_long_replay, slug))
+def replay(slug: str) -> ResponseReturnValue:
+    """The choices of the newest adaptive version or sample, repeated; a worker does it where a classifier made many."""
+    found, refused = None, None
+    try:
+        found = database().read(replay_choices, slug)
+    except AnnotatorError as refusal:
+        refused = refusal
+    return page_or_refusal(render_template("pools/replay.html", replay=found, refused=refused), refused)
 
 
 def _trial() -> StoppingTrial | None:
@@ -75,9 +88,11 @@ def _simulation(slug: str, names: list[str], start_depth: int, seed: int, trial:
     )
 
 
-def _replay(slug: str) -> Replay | None:
-    """The replayed choices of the newest adaptive pool; None without one."""
+def _replay(slug: str) -> dict[str, Replay | bool | None]:
+    """The replayed choices of the newest adaptive pool, and whether it takes so long that they have their own page."""
     try:
-        return database().read(replay_choices, slug, most_learned=MOST_LEARNED_AT_ONCE)
+        if database().read(is_long_replay, slug):
+            return {"replay": None, "is_long_replay": True}
+        return {"replay": database().read(replay_choices, slug), "is_long_replay": False}
     except AnnotatorError:
-        return None
+        return {"replay": None, "is_long_replay": False}

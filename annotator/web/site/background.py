@@ -79,11 +79,13 @@ KINDS: Mapping[str, JobKind] = {
     "leave_out.show": JobKind(lazy_gettext("Runs and teams left out")),
     "quality.show": JobKind(lazy_gettext("Collection quality")),
     "pool_simulation.show": JobKind(lazy_gettext("Simulation of strategies")),
+    "pool_simulation.replay": JobKind(lazy_gettext("Replay of the adaptive choices")),
     "Agreement.show_effect": JobKind(lazy_gettext("Effect of the judges on the ranking")),
     "Scores.show_significance": JobKind(lazy_gettext("Significance")),
     "Scores.show_leave_out": JobKind(lazy_gettext("Runs and teams left out")),
     "Scores.show_quality": JobKind(lazy_gettext("Collection quality")),
     "Pool.simulate_pool": JobKind(lazy_gettext("Simulation of strategies")),
+    "Pool.replay_pool": JobKind(lazy_gettext("Replay of the adaptive choices")),
     "Scores.export_report": JobKind(lazy_gettext("Report")),
     "Clicks.interleave_runs": JobKind(lazy_gettext("Interleaved lists")),
 }
@@ -296,10 +298,13 @@ def _call_parameters(method: str, by: Person, token_id: int) -> dict[str, Any]:
     }
 
 
-def long_page(kind: str, most_lists: int | None = None) -> Callable[[View], View]:
+def long_page(
+    kind: str, most_lists: int | None = None, *, is_long: Callable[[str], bool] | None = None
+) -> Callable[[View], View]:
     """Decorate a page within `collection_page` so that it becomes a job of this kind when the collection is large.
 
-    `most_lists` are the ranked lists up to which a page that computes more for each is made at once.
+    `most_lists` are the ranked lists up to which a page that computes more for each is made at once. A page whose time
+    depends on something else has `is_long`, which is called with the collection's short name.
 
     The job starts by itself and shows its progress. Its result is then at the same address: a page until the reader
     asks for another, a file until the collection changes. An earlier result is at `?job=`.
@@ -312,14 +317,11 @@ def long_page(kind: str, most_lists: int | None = None) -> Callable[[View], View
                 return view(slug, **values)
             if id_ := request.args.get("job", type=int):
                 return kept_answer(slug, id_)
-            with database().reading() as session:
-                is_long = jobs.count_ranked_lists(session, slug) > min(
-                    most_lists or MOST_LISTS_AT_ONCE, MOST_LISTS_AT_ONCE
-                )
-                last = jobs.last_answer(session, slug, by_id=the_person().id, **request_key()) if is_long else None
-                state = jobs.collection_state(session, slug) if is_long else ""
-            if not is_long:
+            if not (is_long(slug) if is_long is not None else _has_many_lists(slug, most_lists)):
                 return view(slug, **values)
+            with database().reading() as session:
+                last = jobs.last_answer(session, slug, by_id=the_person().id, **request_key())
+                state = jobs.collection_state(session, slug)
             if last is not None and _is_shown(last, state):
                 return kept_answer(slug, last.id)
             id_ = last.id if last is not None and is_under_way(last) else _ask(slug, here(), None)
@@ -329,6 +331,10 @@ def long_page(kind: str, most_lists: int | None = None) -> Callable[[View], View
         return guarded
 
     return decorate
+
+
+def _has_many_lists(slug: str, most: int | None) -> bool:
+    return database().read(jobs.count_ranked_lists, slug) > min(most or MOST_LISTS_AT_ONCE, MOST_LISTS_AT_ONCE)
 
 
 def request_key() -> dict[str, Any]:

@@ -212,7 +212,7 @@ ENTRIES: tuple[Entry, ...] = (
             _tab("pools.show", lazy_gettext("Versions and progress")),
             _tab("pools.teams", lazy_gettext("Teams and overlap")),
             _tab("pools.holes", lazy_gettext("Holes")),
-            _tab("pool_simulation.show", lazy_gettext("Simulation")),
+            _tab("pool_simulation.show", lazy_gettext("Simulation"), also=("pool_simulation.replay",)),
             _tab("stopping.show", lazy_gettext("When to stop")),
         ),
     ),

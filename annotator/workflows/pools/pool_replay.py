@@ -69,17 +69,20 @@ class _Event:
         return frozenset(self.event.reason["runs_left_out"])
 
 
-def replay_choices(
-    session: Session, slug: str, *, version: int | None = None, most_learned: int | None = None
-) -> Replay:
+def is_long_replay(session: Session, slug: str, version: int | None = None) -> bool:
+    """Whether a classifier made more choices than are repeated while a reader waits; raises as `replay_choices`."""
+    pool = _replayed_pool(session, find_collection(session, slug).id, version)
+    return pool.strategy in LEARNING and sum(choices_made(session, pool.id).values()) > MOST_LEARNED_AT_ONCE
+
+
+def replay_choices(session: Session, slug: str, *, version: int | None = None) -> Replay:
     """Repeat every choice of a version from the state at the time, and report the differences.
 
     Without `version` it is the newest that was built by an adaptive strategy or by the strategy sample. Of the former
     documents and runs are compared, of the latter the documents drawn of each stratum, whose number is then the step.
     Raises `NotFoundError` for an unknown version, and `ConflictError` for one of another strategy and for a sample
     drawn by labels that have changed, for a round of training whose judgements or texts have changed, and
-    for a machine whose labels have. Repeating rounds of training takes long: more choices of a classifier than
-    `most_learned` raise it, too.
+    for a machine whose labels have.
     """
     pool = _replayed_pool(session, find_collection(session, slug).id, version)
     if pool.strategy == STRATEGY:
@@ -90,11 +93,6 @@ def replay_choices(
         strategy = stored_strategy(pool.strategy, pool.parameters)
         refuse_other_chances(session, pool, strategy, list(runs_in_force(session, pool.id)))
     made = choices_made(session, pool.id)
-    if pool.strategy in LEARNING and most_learned is not None and sum(made.values()) > most_learned:
-        raise ConflictError(
-            "A classifier made %(count)d choices, too many to be repeated here: `annotator pool replay` repeats them.",
-            count=sum(made.values()),
-        )
     numbers = {id_: number for number, id_ in topic_ids(session, pool.collection_id).items() if id_ in made}
     differences = [
         difference

@@ -1,9 +1,13 @@
 """Strategies simulated on the judgements of the collection, and the replay of adaptive choices, as a page."""
 
-from build import labels
+import pytest
+from adaptive import AdaptiveJudge, adaptive_news
+from build import SLUG, labels, member
 from visiting import Visit, words
+from worker.at_work import work
 
-from annotator.storage import Database
+from annotator.storage import Database, Role
+from annotator.workflows.pools import pool_replay
 
 
 def test_strategies_are_compared_by_what_they_find_with_fewer_judgements(
@@ -34,3 +38,32 @@ def test_stopping_rules_are_tried_when_asked_for(visit: Visit, news: str, databa
     assert "knee heuristic" in page
     refused = ola.get(f"{address}&stopping=1&sample_share=2")
     assert (refused.status_code, "between 0 and 1, not 2.0" in words(refused)) == (422, True)
+
+
+def test_a_long_replay_has_its_own_page_that_a_worker_makes(
+    visit: Visit, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jo, _ = adaptive_news(database, "cal", {"budget": 7, "start_depth": 1})
+    with database.transaction() as session:
+        member(session, "ola", Role.ORGANISER)
+    AdaptiveJudge(database, jo).work()
+    ola, pool = visit("ola"), f"/collections/{SLUG}/pool"
+    sentence = "Version 1, continuous active learning: 7 choices of 1 topics repeated"
+    assert sentence in words(ola.get(f"{pool}/simulation"))
+    assert sentence in words(ola.get(f"{pool}/replay"))
+    monkeypatch.setattr(pool_replay, "MOST_LEARNED_AT_ONCE", 6)
+    page = words(ola.get(f"{pool}/simulation"))
+    assert sentence not in page
+    assert "Repeat the choices: a worker trains the classifier again" in page
+    begun = ola.get(f"{pool}/replay")
+    assert (begun.status_code, "/jobs/" in begun.headers["Location"]) == (303, True)
+    work(database)
+    assert sentence in words(ola.get(f"{pool}/replay"))
+
+
+def test_without_an_adaptive_version_there_is_nothing_to_repeat(visit: Visit, news: str) -> None:
+    answer = visit("ola").get(f"{news}/pool/replay")
+    assert (answer.status_code, "No version of this pool was built by an adaptive strategy" in words(answer)) == (
+        404,
+        True,
+    )

@@ -36,9 +36,9 @@ from annotator.workflows.collections.archive_import import import_archive, open_
 from annotator.workflows.collections.collection import close_collection
 from annotator.workflows.collections.queue_settings import QueueChange, change_queue
 from annotator.workflows.documents import documents
-from annotator.workflows.pools import learning, pool_selection
+from annotator.workflows.pools import learning, pool_replay, pool_selection
 from annotator.workflows.pools.learning import LearningMemory
-from annotator.workflows.pools.pool_replay import replay_choices
+from annotator.workflows.pools.pool_replay import is_long_replay, replay_choices
 from annotator.workflows.pools.pool_selection import Memory
 from annotator.workflows.pools.pools import selection_progress
 from annotator.workflows.pools.run_overlap import overlap_report
@@ -235,14 +235,17 @@ def test_a_choice_is_refused_its_replay_once_a_text_of_the_training_has_changed(
         differences(database)
 
 
-def test_more_choices_than_a_request_may_repeat_are_left_to_the_command(database: Database) -> None:
+def test_many_choices_of_a_classifier_take_long_to_repeat(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     judge = learning_pool(database)
-    worked(judge, 2)
-    with database.reading() as session:
+    worked(judge, 3)
+    with database.transaction() as session:
         count = replay_choices(session, SLUG).choices
-        assert replay_choices(session, SLUG, most_learned=count).differences == ()
-        with pytest.raises(ConflictError, match="too many to be repeated here: `annotator pool replay`"):
-            replay_choices(session, SLUG, most_learned=count - 1)
+        monkeypatch.setattr(pool_replay, "MOST_LEARNED_AT_ONCE", count)
+        assert not is_long_replay(session, SLUG)
+        monkeypatch.setattr(pool_replay, "MOST_LEARNED_AT_ONCE", count - 1)
+        assert is_long_replay(session, SLUG, version=1)
+        build(session, PoolRequest("mtf", {"budget": 5}))
+        assert not is_long_replay(session, SLUG)
 
 
 def test_a_changed_text_is_learned_in_the_next_round(database: Database) -> None:
