@@ -91,6 +91,8 @@ class Settings:
     search_folder: str = ""
     #: `1` accepts the demonstration's passwords, which everybody knows.
     demonstration: bool = False
+    #: `1`: organisers and administrators can do nothing before they have turned on a second factor.
+    require_second_factor: bool = False
     #: For how many days what was deleted can be restored.
     deletion_days: int = 30
 
@@ -367,6 +369,7 @@ KINDS: Mapping[str, Kind] = {
     "document_sources": Kind("document_sources", _document_sources, ",".join, (list,)),
     "index_folder": Kind("index_folder", _text),
     "search_folder": Kind("search_folder", _text),
+    "require_second_factor": Kind("require_second_factor", _switch, _as_switch, (bool, int)),
     "deletion_days": Kind("deletion_days", _count(1, 3650), types=(int,)),
     "demonstration": Kind("demonstration", _switch, _as_switch, (bool, int)),
 }

@@ -36,11 +36,13 @@ PAGES = {
     "flask_babel",
     "flask_wtf",
     "markdown_it",
+    "itsdangerous",
     "markupsafe",
     "nh3",
     "prometheus_client",
     "rcssmin",
     "rjsmin",
+    "segno",
     "uvicorn",
     "werkzeug",
     "wtforms",
@@ -96,6 +98,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "evaluation",
         "storage",
         "httpx",  # sources of documents are asked while a reader waits, too
+        "pyotp",
         "sqlalchemy",
     },
     # The report as a file, the same from a page and a command.

@@ -43,6 +43,7 @@ def test_another_process_reads_the_same_settings() -> None:
         index_folder="/indexes",
         search_folder="/search",
         deletion_days=7,
+        require_second_factor=True,
         demonstration=True,
     )
     unlike = Settings()
@@ -58,6 +59,7 @@ def test_another_process_reads_the_same_settings() -> None:
         ("ANNOTATOR_UNPACKED_LIMIT_MB", "-1"),
         ("ANNOTATOR_UNPACKED_LIMIT_MB", "1.5"),
         ("ANNOTATOR_SECURE_COOKIES", "yes"),
+        ("ANNOTATOR_REQUIRE_SECOND_FACTOR", "organisers"),
         ("ANNOTATOR_PORT", "0"),
         ("ANNOTATOR_PORT", "70000"),
         ("ANNOTATOR_WORKERS", ""),

@@ -15,7 +15,7 @@ from annotator.storage.agreement.machines import MachineFacts
 from annotator.storage.collections.audit import Transaction
 from annotator.storage.people.accounts import find_user
 from annotator.workflows.agreement import machine_judges
-from annotator.workflows.people import accounts, erasure, invitations, tokens
+from annotator.workflows.people import accounts, erasure, invitations, second_factor, tokens
 from annotator.workflows.people.tokens import MOST_DAYS as MOST_TOKEN_DAYS
 from annotator.workflows.people.tokens import TokenRequest, read_scopes
 
@@ -62,8 +62,18 @@ def show(installation: Installation, format_: str) -> None:
     users = installation.database.read(accounts.list_users)
     show_rows(
         format_,
-        ["NAME", "ADMINISTRATOR", "SIGNS IN", "ADDED", "MACHINE"],
-        [[user.name, user.administrator, user.can_sign_in, user.added_at, _machine(user)] for user in users],
+        ["NAME", "ADMINISTRATOR", "SIGNS IN", "SECOND FACTOR", "ADDED", "MACHINE"],
+        [
+            [
+                user.name,
+                user.administrator,
+                user.can_sign_in,
+                user.has_second_factor,
+                user.added_at,
+                _machine(user),
+            ]
+            for user in users
+        ],
     )
 
 
@@ -88,6 +98,17 @@ def sign_out(installation: Installation, name: str) -> None:
         accounts.sign_out_everywhere(session, name, at=datetime.now(UTC))
         note(session, "users.sign-out", subject=name)
     click.echo(f"{name} is signed out everywhere.", err=True)
+
+
+@command.command("reset-second-factor")
+@click.argument("name")
+@on_installation
+def reset_second_factor(installation: Installation, name: str) -> None:
+    """Turn off the second factor of an account whose owner has lost phone and recovery codes; its password stays."""
+    with installation.database.transaction() as session:
+        second_factor.reset(session, name)
+        note(session, "users.second-factor-reset", subject=name)
+    click.echo(f"{name} signs in without a second factor now.", err=True)
 
 
 @command.command("remove")

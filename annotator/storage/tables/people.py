@@ -3,7 +3,7 @@
 from datetime import date, datetime
 from enum import StrEnum
 
-from sqlalchemy import ForeignKey, UniqueConstraint, select
+from sqlalchemy import BigInteger, ForeignKey, UniqueConstraint, select
 from sqlalchemy.orm import Mapped, mapped_column
 
 from annotator.storage.tables.columns import Base
@@ -140,6 +140,25 @@ class EndedSession(Base):
     key: Mapped[str] = mapped_column(primary_key=True)
     # When the session would have expired, so that the row can be deleted.
     until: Mapped[datetime]
+
+
+class SecondFactor(Base):
+    __tablename__ = "second_factor"
+
+    user_id: Mapped[int] = mapped_column(ForeignKey("user.id"), primary_key=True, autoincrement=False)
+    # Base32; the codes are computed from it, so it is no hash.
+    secret: Mapped[str]
+    # Number of the 30 seconds since 1970 whose code was accepted last: it and earlier ones are not accepted again.
+    last_step: Mapped[int] = mapped_column(BigInteger)
+    added_at: Mapped[datetime]
+
+
+class RecoveryCode(Base):
+    __tablename__ = "recovery_code"
+
+    # SHA-256 of the code, which has 120 random bits: a slow hash is not needed.
+    fingerprint: Mapped[str] = mapped_column(primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("user.id"), index=True)
 
 
 # The accounts of machine judges.

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import NotAllowedError
 from annotator.passwords import password_matches
-from annotator.storage import User, UserKind
+from annotator.storage import SecondFactor, User, UserKind
 from annotator.storage.judging.leases import return_assignments
 from annotator.storage.people.accounts import (
     Person,
@@ -34,6 +34,7 @@ class AccountRow:
     can_sign_in: bool
     added_at: datetime
     machine: str | None = None
+    has_second_factor: bool = False
 
 
 def add_user(
@@ -104,8 +105,14 @@ def list_users(session: Session) -> list[AccountRow]:
             user.password_hash is not None,
             user.added_at,
             user.model if user.kind == UserKind.MACHINE else None,
+            since is not None,
         )
-        for user in session.scalars(select(User).where(User.being_imported.is_(False)).order_by(User.name))
+        for user, since in session.execute(
+            select(User, SecondFactor.added_at)
+            .outerjoin(SecondFactor, SecondFactor.user_id == User.id)
+            .where(User.being_imported.is_(False))
+            .order_by(User.name)
+        )
     ]
 
 

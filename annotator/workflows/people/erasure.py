@@ -18,7 +18,9 @@ from annotator.storage import (
     Membership,
     PoolItem,
     QrelsVersion,
+    RecoveryCode,
     Role,
+    SecondFactor,
     Topic,
     User,
     UserKind,
@@ -68,6 +70,8 @@ def _take_everything_back(session: Session, user_id: int) -> None:
     give_back(session, Assignment.judge_id == user_id)
     session.execute(delete(Membership).where(Membership.user_id == user_id))
     session.execute(delete(ApiToken).where(ApiToken.user_id == user_id))
+    session.execute(delete(RecoveryCode).where(RecoveryCode.user_id == user_id))
+    session.execute(delete(SecondFactor).where(SecondFactor.user_id == user_id))
     session.execute(delete(Job).where(Job.asked_by_id == user_id))
     session.execute(delete(Invitation).where((Invitation.user_id == user_id) | (Invitation.used_by_id == user_id)))
     session.execute(update(Topic).where(Topic.owner_id == user_id).values(owner_id=None))

@@ -1,11 +1,14 @@
 """`annotator users` and `annotator members`."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from cli.command_line import CommandLine
+from pyotp import TOTP
 
 from annotator.storage import Database
+from annotator.workflows.people import second_factor
 from annotator.workflows.people.accounts import sign_in
 
 PASSWORD = "correct horse"
@@ -25,7 +28,7 @@ def test_a_password_is_the_first_line_of_its_file(annotator: CommandLine, sqlite
     Path("password").write_text(f"{PASSWORD}\r\nnot this\n")
     annotator.done("users", "add", "ola", "--administrator", "--password-file", "password")
     assert signs_in(sqlite_database, "ola", PASSWORD)
-    [[name, administrator, can_sign_in, _added, _machine]] = annotator.table("users", "list")
+    [[name, administrator, can_sign_in, _factor, _added, _machine]] = annotator.table("users", "list")
     assert (name, administrator, can_sign_in) == ("ola", "yes", "yes")
 
 
@@ -98,3 +101,18 @@ def test_a_judge_becomes_a_participant_only_by_force(news: CommandLine) -> None:
     assert refusal.startswith("“jo” has the role judge, which excludes the role participant")
     news.done(*asked, "--force")
     assert news.table("members", "list", "news") == [["jo", "judge", "-", "-"], ["jo", "participant", "red", "-"]]
+
+
+def test_a_second_factor_is_reset(annotator: CommandLine, sqlite_database: Database) -> None:
+    annotator.done("users", "add", "jo", given=PASSWORD)
+    assert annotator.refused("users", "reset-second-factor", "jo") == ["“jo” has no second factor."]
+    assert annotator.refused("users", "reset-second-factor", "gus") == ["There is no user “gus”."]
+    at = datetime.now(UTC)
+    with sqlite_database.transaction() as session:
+        secret = second_factor.begin(session, 1, PASSWORD)
+        second_factor.turn_on(session, 1, secret, TOTP(secret).at(at), at=at)
+    assert [row[3] for row in annotator.table("users", "list")] == ["yes"]
+    done = annotator.talk("users", "reset-second-factor", "jo")
+    assert done == "jo signs in without a second factor now.\n"
+    assert [row[3] for row in annotator.table("users", "list")] == ["no"]
+    assert annotator.table("audit", "list")[0][4:6] == ["users.second-factor-reset", "jo"]

@@ -12,6 +12,7 @@ VERBS = {"list", "show", "add", "set", "remove", "import", "export"}
 OWN_VERBS = {
     "webhooks test": "It sends something, where “check” only looks.",
     "users reset-password": "makes a link by which somebody chooses a new password",
+    "users reset-second-factor": "the account stays; only its owner turns a second factor on again",
     "users sign-out": "ends sessions; the account stays",
     "collections copy": "begins a collection with the settings of another one",
     "collections close": "a state: nothing is taken any more",
