@@ -24,6 +24,7 @@ NOTHING_CHANGES = "nothing is changed"
 # Forms that leave no line.
 PAGES_WITHOUT: Mapping[str, str] = {
     "accounts.try_to_sign_in": "a session, which the request log has",
+    "second_factor.begin": "the secret is shown, and nothing is stored",
     "accounts.sign_out": "a session, which the request log has",
     "language.choose": "a cookie",
     "adjudicating.record": JUDGING,

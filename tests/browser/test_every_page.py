@@ -83,6 +83,7 @@ def faults_of(page: Page, place: str) -> list[str]:
                     "/audit",
                     "/account",
                     "/account/tokens",
+                    "/account/second-factor",
                     "/measures",
                     "/files",
                     "/api/v1/",

@@ -43,9 +43,17 @@ WAYS = {
         no_command=SESSION,
         no_operation=SESSION,
     ),
+    "second factor of one's own": Ways(
+        "second_factor.show second_factor.begin second_factor.turn_on second_factor.renew_codes "
+        "second_factor.turn_off sign_in_code.ask sign_in_code.check",
+        no_command=SESSION,
+        no_operation=SESSION,
+    ),
     "accounts": Ways(
-        "people.show people.add people.forget people.mark_machine people.reset_password people.sign_out",
-        "users add, users list, users remove, users reset-password, users set, users sign-out",
+        "people.show people.add people.forget people.mark_machine people.reset_password people.reset_second_factor "
+        "people.sign_out",
+        "users add, users list, users remove, users reset-password, users reset-second-factor, users set, "
+        "users sign-out",
         no_operation=ACCOUNTS,
     ),
     "links for passwords": Ways("people.password_link members.password_link", "", "", "", SESSION, SESSION),

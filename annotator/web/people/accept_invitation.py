@@ -7,6 +7,7 @@ from wtforms.validators import EqualTo, InputRequired
 
 from annotator.errors import NotFoundError
 from annotator.passwords import hash_password
+from annotator.web.people.sign_in_code import enter_or_ask
 from annotator.web.site.access import INVITED, enter, signed_in_page
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person
@@ -71,7 +72,7 @@ def make_account() -> ResponseReturnValue:
             session.pop(INVITED)
             enter(person)
             flash(gettext("Account “%(name)s” created. Welcome!", name=person.name))
-            return _go_on(offered)
+            return redirect(_next(offered), 303)
     return _page(offered, account=form), form.status
 
 
@@ -85,7 +86,7 @@ def accept() -> ResponseReturnValue:
         note(writing, "invitations.accept", offered.slug, subject=the_person().name, details={"role": offered.role})
     session.pop(INVITED)
     flash(gettext("You have joined “%(title)s”.", title=offered.title or ""))
-    return _go_on(offered)
+    return redirect(_next(offered), 303)
 
 
 @blueprint.post("/join/password")
@@ -99,9 +100,8 @@ def choose_password() -> ResponseReturnValue:
                 person = invitations.accept_password(writing, _key(), new_hash, at=now())
                 note(writing, "users.password", subject=person.name, details={"by": "link"})
             session.pop(INVITED)
-            enter(person)
-            flash(gettext("“%(name)s” has a new password, and you are signed in.", name=person.name))
-            return _go_on(offered)
+            flash(gettext("“%(name)s” has a new password.", name=person.name))
+            return enter_or_ask(person, _next(offered))
     return _page(offered, password=form), form.status
 
 
@@ -116,10 +116,10 @@ def _offered() -> OpenInvitation:
     return database().read(invitations.open_invitation, _key(), now=now())
 
 
-def _go_on(offered: OpenInvitation) -> ResponseReturnValue:
+def _next(offered: OpenInvitation) -> str:
     if offered.slug is None:
-        return redirect(url_for("collection.home"), 303)
-    return redirect(url_for("collection.show", slug=offered.slug), 303)
+        return url_for("collection.home")
+    return url_for("collection.show", slug=offered.slug)
 
 
 def _page(

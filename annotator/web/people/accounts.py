@@ -7,6 +7,7 @@ from wtforms.validators import EqualTo, InputRequired
 
 from annotator.errors import InvalidValueError, NotAllowedError
 from annotator.passwords import KNOWN_PASSWORD, hash_password
+from annotator.web.people.sign_in_code import enter_or_ask
 from annotator.web.people.throttle import against_guessing
 from annotator.web.site.access import enter, leave, signed_in_page
 from annotator.web.site.addresses import local_path
@@ -15,7 +16,7 @@ from annotator.web.site.context import current_person, database, now, settings, 
 from annotator.web.site.forms import Form, done
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.sessions import ends_at, key
-from annotator.workflows.people import accounts
+from annotator.workflows.people import accounts, second_factor
 
 blueprint = Blueprint("accounts", __name__)
 
@@ -60,7 +61,7 @@ class PasswordForm(Form):
 def sign_in() -> ResponseReturnValue:
     """The sign-in page; a person who is signed in is redirected."""
     if current_person() is not None:
-        return _go_on()
+        return redirect(_next(), 303)
     return render_template("people/accounts/sign_in.html", form=SignInForm())
 
 
@@ -79,8 +80,7 @@ def try_to_sign_in() -> ResponseReturnValue:
             if current_person() is not None:
                 with database().transaction() as session:
                     accounts.sign_in_again(session, key(), until=ends_at(), at=now())
-            enter(person)
-            return _go_on()
+            return enter_or_ask(person, _next())
         else:
             form.refusal = InvalidValueError("Wrong name or password.")
     return render_template("people/accounts/sign_in.html", form=form), form.status
@@ -100,7 +100,7 @@ def sign_out() -> ResponseReturnValue:
 @signed_in_page
 def show() -> ResponseReturnValue:
     """One's own account."""
-    return render_template("people/accounts/account.html", form=PasswordForm())
+    return _account(PasswordForm())
 
 
 @blueprint.post("/account")
@@ -121,7 +121,7 @@ def change_password() -> ResponseReturnValue:
                 note(session, "users.password", subject=changed.name, details={"tokens_revoked": ends or None})
             enter(changed)
     if form.refused:
-        return render_template("people/accounts/account.html", form=form), form.status
+        return _account(form), form.status
     flash(gettext("Your password has changed. Other browsers are signed out."))
     if form.end_tokens.data:
         flash(gettext("Your tokens are revoked."))
@@ -139,5 +139,10 @@ def sign_out_everywhere() -> ResponseReturnValue:
     return done(gettext("You are signed out in every browser, and your tokens are revoked."), ".sign_in")
 
 
-def _go_on() -> ResponseReturnValue:
-    return redirect(local_path(request.args.get("next")) or url_for("collection.home"), 303)
+def _next() -> str:
+    return local_path(request.args.get("next")) or url_for("collection.home")
+
+
+def _account(form: PasswordForm) -> str:
+    has_factor = database().read(second_factor.is_on, the_person().id)
+    return render_template("people/accounts/account.html", form=form, has_factor=has_factor)

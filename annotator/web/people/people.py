@@ -16,7 +16,7 @@ from annotator.web.site.context import database, now, the_person
 from annotator.web.site.forms import Form, confirmation, done, is_confirmed, unix_lines
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.agreement import machine_judges
-from annotator.workflows.people import accounts, erasure, invitations
+from annotator.workflows.people import accounts, erasure, invitations, second_factor
 
 blueprint = Blueprint("people", __name__)
 
@@ -167,6 +167,20 @@ def sign_out() -> ResponseReturnValue:
         gettext("“%(name)s” is signed out everywhere; the tokens of the account are revoked.", name=form.account.data),
         ".show",
     )
+
+
+@blueprint.post("/people/second-factor")
+@administrator_page
+def reset_second_factor() -> ResponseReturnValue:
+    """Turn off the second factor of an account whose owner has lost it."""
+    form = AccountNameForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            second_factor.reset(session, form.account.data)
+            note(session, "users.second-factor-reset", subject=form.account.data)
+    if form.refused:
+        return _page(named=form), form.status
+    return done(gettext("“%(name)s” signs in without a second factor now.", name=form.account.data), ".show")
 
 
 @blueprint.post("/people/forget")

@@ -14,6 +14,7 @@ from flask.typing import ResponseReturnValue
 from annotator.web.site.context import current_person, database, now
 from annotator.web.site.error_pages import TITLES
 from annotator.web.site.language import gettext
+from annotator.web.site.sessions import half_signed_in
 from annotator.workflows.people import throttling
 from annotator.workflows.people.throttling import Limit
 
@@ -27,14 +28,32 @@ IPV6_PREFIX = 64
 OF_ACCOUNT_FROM_HERE = Limit(10, timedelta(minutes=15))
 FROM_HERE = Limit(100, timedelta(minutes=15))
 OF_ACCOUNT = Limit(100, timedelta(hours=1))
+# Three of a million codes are right at a time.
+OF_CODES = Limit(50, timedelta(days=1))
 
 
 def against_guessing(view: View) -> View:
     """Limit the attempts of a view that takes a password; the view must reject wrong ones by its status."""
+    return _limited(view, lambda: _limits(_account()))
 
+
+def against_guessing_codes(view: View) -> View:
+    """Limit the attempts of the view that takes the code after the password, whose account the session has.
+
+    Who tries here knows the password: without a limit a day, six digits would be guessed within months.
+    """
+
+    def limits() -> dict[str, Limit]:
+        account = _hashed(str(half_signed_in()))
+        return _limits(account) | {f"{request.endpoint} {account} day": OF_CODES}
+
+    return _limited(view, limits)
+
+
+def _limited(view: View, limits_of: Callable[[], dict[str, Limit]]) -> View:
     @wraps(view)
     def guarded() -> ResponseReturnValue:
-        limits = _limits()
+        limits = limits_of()
         until = database().read(throttling.blocked_until, limits, now=now())
         if until is not None:
             return _too_many(until)
@@ -50,8 +69,8 @@ def against_guessing(view: View) -> View:
     return guarded
 
 
-def _limits() -> dict[str, Limit]:
-    account, address, form = _account(), _address(), request.endpoint
+def _limits(account: str) -> dict[str, Limit]:
+    address, form = _address(), request.endpoint
     limits = {f"{form} {account} {address}": OF_ACCOUNT_FROM_HERE}
     if address:  # a Unix socket has none
         limits[f"{form} {address}"] = FROM_HERE
@@ -62,7 +81,10 @@ def _account() -> str:
     """The account in question, existing or not; that of the signed-in person if there is one."""
     person = current_person()
     name = person.name if person else request.form.get("name", "")
-    key = unicodedata.normalize("NFKC", name).casefold()
+    return _hashed(unicodedata.normalize("NFKC", name).casefold())
+
+
+def _hashed(key: str) -> str:
     return hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()
 
 
@@ -81,7 +103,7 @@ def _address() -> str:
 def _too_many(until: datetime) -> ResponseReturnValue:
     seconds = max(math.ceil((until - now()).total_seconds()), 1)
     explanation = gettext(
-        "Too many attempts with a wrong name or password. Wait %(minutes)d minutes and try again. No "
+        "Too many attempts with a wrong name, password or code. Wait %(minutes)d minutes and try again. No "
         "password has changed, and existing sessions continue.",
         minutes=-(-seconds // 60),
     )

@@ -4,28 +4,43 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from flask import Flask, g, redirect, session, url_for
+from flask import Flask, g, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import NotAllowedError, NotFoundError
 from annotator.storage import Role
 from annotator.storage.people.accounts import Person
 from annotator.web.site.addresses import here
-from annotator.web.site.context import FIND_PERSON, Place, current_person, database, now
-from annotator.web.site.sessions import begin, signed_in_as
+from annotator.web.site.context import FIND_PERSON, Place, current_person, database, now, settings
+from annotator.web.site.json_answers import SIGNED_OUT, refusal, wants_json
+from annotator.web.site.language import gettext
+from annotator.web.site.sessions import begin, begin_half, signed_in_as
 from annotator.workflows.collections import collection
-from annotator.workflows.people import accounts, members
+from annotator.workflows.people import accounts, members, second_factor
 from annotator.workflows.runs import submissions
 
 View = Callable[..., ResponseReturnValue]
 
 # Session key for the secret of an invitation link until it is accepted.
 INVITED = "invitation"
+# What opens without the second factor that is required: the pages that turn it on, and the way out.
+WITHOUT_SECOND_FACTOR = {
+    "static",
+    "health.alive",
+    "health.ready",
+    "language.choose",
+    "accounts.sign_in",
+    "accounts.try_to_sign_in",
+    "accounts.sign_out",
+    "joining.show",
+}
+TURNING_ON = "second_factor"  # the blueprint
 
 
 def install(app: Flask) -> None:
     """Load the signed-in person when a view or template needs it."""
     app.extensions[FIND_PERSON] = _find_person
+    app.before_request(require_second_factor)
 
 
 def enter(person: Person) -> None:
@@ -38,10 +53,41 @@ def enter(person: Person) -> None:
     g.person = person
 
 
+def enter_half(person: Person) -> None:
+    """Keep in the session whose password was accepted, and a pending invitation, and nothing else."""
+    invited = session.get(INVITED)
+    session.clear()
+    if invited is not None:
+        session[INVITED] = invited
+    begin_half(person.id, person.generation)
+    g.person = None
+
+
 def leave() -> None:
     """End the session in this browser."""
     session.clear()
     g.person = None
+
+
+def require_second_factor() -> ResponseReturnValue | None:
+    """Lead organisers and administrators who lack the second factor that the site requires to the page for it.
+
+    A form that they send is refused and not redirected, so that the browser keeps what they wrote; the judging screen
+    hears that they are signed out, and keeps their judgements.
+    """
+    if not settings().require_second_factor or request.endpoint in WITHOUT_SECOND_FACTOR:
+        return None
+    person = None if request.blueprint == TURNING_ON else current_person()
+    if person is None or not database().read(second_factor.is_missing, person.id):
+        return None
+    if wants_json():
+        return refusal(SIGNED_OUT, gettext("Turn on a second factor first, on the page of your account."))
+    if request.method not in {"GET", "HEAD"}:
+        raise NotAllowedError(
+            "Nothing was stored: this site requires a second factor of organisers. Open any page of the site in "
+            "another tab, turn it on there, come back, and send this form again."
+        )
+    return redirect(url_for("second_factor.show", next=here()), 303)
 
 
 def signed_in_page(view: View) -> View:

@@ -17,6 +17,9 @@ LONGEST = timedelta(days=30)
 SAID_AGAIN = timedelta(minutes=10)
 NAME_BYTES = 16
 NAME, BEGUN, SEEN = "session", "begun", "seen"
+# Of a person whose password was accepted, and from whom a code is still expected.
+HALF, HALF_SINCE = "half", "half_since"
+LONGEST_HALF = timedelta(minutes=5)
 WHO = "_user_id"  # the key used by Flask-Login, so that older sessions remain valid
 
 
@@ -54,6 +57,25 @@ def begin(id_: int, generation: int) -> None:
     """
     session.permanent = True
     session.update({WHO: f"{id_}:{generation}", **marks(now())})
+
+
+def go_on_as(id_: int, generation: int) -> None:
+    """Keep this session of an account whose other sessions have ended; its forms in other tabs stay valid."""
+    session[WHO] = f"{id_}:{generation}"
+
+
+def begin_half(id_: int, generation: int) -> None:
+    """Store whose password was accepted, which opens nothing before a code is accepted, too."""
+    session.permanent = True
+    session.update({HALF: f"{id_}:{generation}", HALF_SINCE: int(now().timestamp())})
+
+
+def half_signed_in() -> tuple[int, int] | None:
+    """The id and generation of the account whose password was accepted; None after expiry."""
+    id_, _, generation = str(session.get(HALF, "")).partition(":")
+    if not (id_.isdecimal() and generation.isdecimal()) or now() - _moment(HALF_SINCE) > LONGEST_HALF:
+        return None
+    return int(id_), int(generation)
 
 
 def marks(at: datetime) -> dict[str, str | int]:

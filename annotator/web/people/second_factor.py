@@ -1,0 +1,197 @@
+"""The second factor of one's own account: turn it on and off, renew the recovery codes."""
+
+from collections.abc import Sequence
+from importlib import import_module
+
+from flask import Blueprint, current_app, render_template, request
+from flask.typing import ResponseReturnValue
+from itsdangerous import BadData, URLSafeTimedSerializer
+from markupsafe import Markup
+from wtforms import HiddenField, PasswordField, StringField
+from wtforms.validators import InputRequired
+
+from annotator.errors import ConflictError, InvalidValueError
+from annotator.web.people.sign_in_code import ONE_TIME
+from annotator.web.people.throttle import against_guessing
+from annotator.web.site.access import signed_in_page
+from annotator.web.site.addresses import local_path
+from annotator.web.site.audit_note import note
+from annotator.web.site.context import database, now, the_person
+from annotator.web.site.forms import Form, done
+from annotator.web.site.language import gettext, lazy_gettext
+from annotator.web.site.sessions import go_on_as
+from annotator.workflows.people import second_factor
+
+blueprint = Blueprint("second_factor", __name__)
+
+# From the password to the first code.
+MOST_SECONDS = 15 * 60
+GROUP = 4
+
+
+class BeginForm(Form):
+    """One's own password, before the secret is shown."""
+
+    password = PasswordField(
+        lazy_gettext("Current password"), [InputRequired()], render_kw={"autocomplete": "current-password"}
+    )
+
+
+class ConfirmForm(Form):
+    """The first code of the app, with the signed secret that it was given."""
+
+    offer = HiddenField(validators=[InputRequired()])
+    code = StringField(
+        lazy_gettext("Code"),
+        [InputRequired()],
+        description=lazy_gettext("The six digits that the app shows now."),
+        render_kw={**ONE_TIME, "inputmode": "numeric"},
+    )
+
+
+class ChangeForm(Form):
+    """Password and code, for turning off and for new recovery codes."""
+
+    password = PasswordField(
+        lazy_gettext("Current password"), [InputRequired()], render_kw={"autocomplete": "current-password"}
+    )
+    code = StringField(
+        lazy_gettext("Code"),
+        [InputRequired()],
+        description=lazy_gettext("Six digits from your app, or one of your recovery codes."),
+        render_kw=ONE_TIME,
+    )
+
+
+@blueprint.get("/account/second-factor")
+@signed_in_page
+def show() -> ResponseReturnValue:
+    """Whether the second factor is on, and how to change that."""
+    return _page()
+
+
+@blueprint.post("/account/second-factor/begin")
+@signed_in_page
+@against_guessing
+def begin() -> ResponseReturnValue:
+    """Check the password and show a new secret as QR code and text; nothing is stored yet."""
+    form = BeginForm()
+    if form.validate():
+        with form.guard():
+            secret = database().read(second_factor.begin, the_person().id, form.password.data)
+            confirming = ConfirmForm(formdata=None, offer=_offers().dumps([_session_of_now(), secret]))
+            return _confirmation(confirming, secret)
+    return _page(begin=form), form.status
+
+
+@blueprint.post("/account/second-factor")
+@signed_in_page
+@against_guessing
+def turn_on() -> ResponseReturnValue:
+    """Turn on the second factor when the app shows the right code, and show the recovery codes, only once."""
+    form, secret = ConfirmForm(), None
+    is_complete = form.validate()
+    with form.guard():
+        secret = _offered(form.offer.data or "")
+        if is_complete:
+            with database().transaction() as session:
+                person, codes = second_factor.turn_on(session, the_person().id, secret, form.code.data, at=now())
+                note(session, "users.second-factor-on", subject=person.name)
+            go_on_as(person.id, person.generation)
+            return _page(codes=codes)
+    if secret is None or isinstance(form.refusal, ConflictError):
+        again = BeginForm(formdata=None)
+        again.refusal = form.refusal
+        return _page(begin=again), form.status
+    return _confirmation(form, secret), form.status
+
+
+@blueprint.post("/account/second-factor/codes")
+@signed_in_page
+@against_guessing
+def renew_codes() -> ResponseReturnValue:
+    """Make new recovery codes in place of the earlier ones, and show them, only once."""
+    form = ChangeForm()
+    if form.validate():
+        with form.guard():
+            _check_password(form)
+            with database().transaction() as session:
+                codes = second_factor.renew_codes(session, the_person().id, form.code.data, at=now())
+                note(session, "users.recovery-codes", subject=the_person().name)
+            return _page(codes=codes)
+    return _page(change=form), form.status
+
+
+@blueprint.post("/account/second-factor/off")
+@signed_in_page
+@against_guessing
+def turn_off() -> ResponseReturnValue:
+    """Turn off the second factor."""
+    form = ChangeForm()
+    if form.validate():
+        with form.guard():
+            _check_password(form)
+            with database().transaction() as session:
+                second_factor.turn_off(session, the_person().id, form.code.data, at=now())
+                note(session, "users.second-factor-off", subject=the_person().name)
+    if form.refused:
+        return _page(change=form), form.status
+    return done(gettext("Your second factor is off."), "accounts.show")
+
+
+def _check_password(form: ChangeForm) -> None:
+    # Hashing is slow and must not hold the transaction.
+    database().read(second_factor.check_password, the_person().id, form.password.data)
+
+
+def _offers() -> URLSafeTimedSerializer:
+    """Signs secrets that are shown and not stored, so that nobody confirms one which this page did not make."""
+    return URLSafeTimedSerializer(current_app.config["SECRET_KEY"], salt="second-factor")
+
+
+def _session_of_now() -> str:
+    return f"{the_person().id}:{the_person().generation}"
+
+
+def _offered(signed: str) -> str:
+    """The secret that was shown to this person; raises `InvalidValueError` after expiry."""
+    try:
+        shown_to, secret = _offers().loads(signed, max_age=MOST_SECONDS)
+    except (BadData, ValueError, TypeError):
+        shown_to, secret = None, ""
+    if shown_to != _session_of_now():
+        raise InvalidValueError("The QR code was shown too long ago. Begin again: remove it from the app.")
+    return str(secret)
+
+
+def _confirmation(form: ConfirmForm, secret: str) -> str:
+    address = second_factor.address_for_app(secret, the_person().name, request.host)
+    groups = " ".join(secret[at : at + GROUP] for at in range(0, len(secret), GROUP))
+    return render_template(
+        "people/accounts/confirm_factor.html", form=form, picture=_qr_code(address), secret=groups, next=_next()
+    )
+
+
+def _qr_code(text: str) -> Markup:
+    """The QR code as an SVG element, dark on white in every colour scheme, as cameras need it."""
+    # It takes time to load, and few processes ever draw one.
+    code = import_module("segno").make(text, error="m", micro=False)
+    return Markup(code.svg_inline(scale=4, border=4, dark="#000", light="#fff", omitsize=False))  # noqa: S704 - squares
+
+
+def _page(
+    *, begin: BeginForm | None = None, change: ChangeForm | None = None, codes: Sequence[str] | None = None
+) -> str:
+    return render_template(
+        "people/accounts/second_factor.html",
+        state=database().read(second_factor.show_state, the_person().id),
+        begin=begin or BeginForm(formdata=None),
+        change=change or ChangeForm(formdata=None),
+        codes=codes,
+        next=_next(),
+    )
+
+
+def _next() -> str | None:
+    """The page that a person wanted who was led here because the site requires a second factor."""
+    return local_path(request.args.get("next"))

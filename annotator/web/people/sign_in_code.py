@@ -1,0 +1,88 @@
+"""The second step of signing in: the code of the second factor, after the password."""
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import StringField
+from wtforms.validators import InputRequired
+
+from annotator.errors import InvalidValueError
+from annotator.storage.people.accounts import Person
+from annotator.web.people.throttle import against_guessing_codes
+from annotator.web.site.access import enter, enter_half
+from annotator.web.site.addresses import local_path
+from annotator.web.site.audit_note import note
+from annotator.web.site.context import current_person, database, now
+from annotator.web.site.forms import Form
+from annotator.web.site.language import gettext, lazy_gettext
+from annotator.web.site.sessions import half_signed_in
+from annotator.workflows.people import second_factor
+
+blueprint = Blueprint("sign_in_code", __name__)
+
+ONE_TIME = {"autocomplete": "one-time-code", "autocapitalize": "none", "spellcheck": "false"}
+
+
+class CodeForm(Form):
+    """A code of the app, or a recovery code."""
+
+    code = StringField(
+        lazy_gettext("Code"),
+        [InputRequired()],
+        description=lazy_gettext("Six digits from your app, or one of your recovery codes."),
+        render_kw={**ONE_TIME, "autofocus": True},
+    )
+
+
+def enter_or_ask(person: Person, to: str) -> ResponseReturnValue:
+    """Start the session of a person whose password was accepted, or ask first for the code of a second factor."""
+    if not database().read(second_factor.is_on, person.id):
+        enter(person)
+        return redirect(to, 303)
+    enter_half(person)
+    return redirect(url_for("sign_in_code.ask", next=to), 303)
+
+
+@blueprint.get("/sign-in/code")
+def ask() -> ResponseReturnValue:
+    """The page for the code; whoever has not given a password within five minutes is sent to sign in."""
+    if current_person() is not None:
+        return redirect(_next(), 303)
+    if half_signed_in() is None:
+        return _begin_again()
+    return render_template("people/accounts/code.html", form=CodeForm())
+
+
+@blueprint.post("/sign-in/code")
+@against_guessing_codes
+def check() -> ResponseReturnValue:
+    """Check the code and start the session."""
+    half, form = half_signed_in(), CodeForm()
+    if half is None:
+        return _begin_again()
+    if form.validate():
+        with database().transaction() as session:
+            accepted = second_factor.sign_in_with_code(session, *half, form.code.data, at=now())
+            if accepted is not None and accepted.codes_left is not None:
+                details = {"left": accepted.codes_left}
+                note(session, "users.recovery-code", subject=accepted.person.name, details=details)
+        if accepted is not None:
+            enter(accepted.person)
+            _warn(accepted.codes_left)
+            return redirect(_next(), 303)
+        form.refusal = InvalidValueError("This code is wrong, or it was used already: then wait for the next one.")
+    return render_template("people/accounts/code.html", form=form), form.status
+
+
+def _warn(codes_left: int | None) -> None:
+    """Say how many recovery codes are left after one was used."""
+    if codes_left is not None:
+        flash(gettext("You signed in with a recovery code. Recovery codes left: %(count)d.", count=codes_left))
+
+
+def _begin_again() -> ResponseReturnValue:
+    flash(gettext("Sign in with name and password first; the code is asked for within five minutes."))
+    return redirect(url_for("accounts.sign_in", next=request.args.get("next")), 303)
+
+
+def _next() -> str:
+    return local_path(request.args.get("next")) or url_for("collection.home")
