@@ -166,7 +166,9 @@ def test_an_administrator_resets_it(session: Session, jo: int) -> None:
 
 def test_organisers_and_administrators_may_be_required_to_have_one(session: Session) -> None:
     news(session)
-    ids = {role: member(session, role.value, role) for role in (Role.ORGANISER, Role.JUDGE, Role.OBSERVER)}
+    ids: dict[str, int] = {
+        role: member(session, role.value, role) for role in (Role.ORGANISER, Role.JUDGE, Role.OBSERVER)
+    }
     ids["administrator"] = user(session, "admin", administrator=True)
     missing = {role for role, id_ in ids.items() if second_factor.is_missing(session, id_)}
     assert missing == {Role.ORGANISER, "administrator"}
