@@ -100,8 +100,9 @@ def choose_password() -> ResponseReturnValue:
                 person = invitations.accept_password(writing, _key(), new_hash, at=now())
                 note(writing, "users.password", subject=person.name, details={"by": "link"})
             session.pop(INVITED)
+            answer = enter_or_ask(person, _next(offered))
             flash(gettext("“%(name)s” has a new password.", name=person.name))
-            return enter_or_ask(person, _next(offered))
+            return answer
     return _page(offered, password=form), form.status
 
 
