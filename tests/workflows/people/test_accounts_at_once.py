@@ -1,15 +1,18 @@
 """Two who change one account, or one job, at the same moment: the later one ends what the earlier one began."""
 
+from datetime import timedelta
+
 import pytest
 from build import NOW, PASSWORD, SLUG, news, user
 from meeting import one_after_the_other
+from pyotp import TOTP, random_base32
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotAllowedError, NotFoundError
 from annotator.passwords import hash_password
 from annotator.storage import Database, User
 from annotator.storage.tables.jobs import JobState
-from annotator.workflows.people import accounts, invitations, tokens
+from annotator.workflows.people import accounts, invitations, second_factor, tokens
 from annotator.workflows.site import jobs
 
 
@@ -108,3 +111,18 @@ def test_a_job_that_is_stored_at_this_moment_is_not_called_off(postgres_database
         )
     with database.reading() as session:
         assert jobs.show_job(session, SLUG, job).state is JobState.DONE
+
+
+def test_a_code_that_is_sent_twice_at_once_signs_in_once(postgres_database: Database) -> None:
+    database, secret, later = postgres_database, random_base32(), NOW + timedelta(minutes=5)
+    with database.transaction() as session:
+        jo = user(session, "jo")
+        second_factor.turn_on(session, jo, secret, TOTP(secret).at(NOW), at=NOW)
+    accepted: list[bool] = []
+
+    def sign_in(session: Session) -> None:
+        code = TOTP(secret).at(later)
+        accepted.append(second_factor.sign_in_with_code(session, jo, 1, code, at=later) is not None)
+
+    one_after_the_other(database, sign_in, sign_in)
+    assert accepted == [True, False]
