@@ -44,7 +44,7 @@ def enter_or_ask(person: Person, to: str) -> ResponseReturnValue:
 
 @blueprint.get("/sign-in/code")
 def ask() -> ResponseReturnValue:
-    """The page for the code; whoever has not given a password within five minutes is sent to sign in."""
+    """The page for the code; without a password in the last five minutes it redirects to the sign-in page."""
     if current_person() is not None:
         return redirect(_next(), 303)
     if half_signed_in() is None:
