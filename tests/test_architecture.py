@@ -62,6 +62,7 @@ SERVES_BOTH = {
     "memories",
     "observer_policy",
     "own_scores",
+    "public_memory",
     "senders",
     "uploads",
 }

@@ -24,7 +24,16 @@ from annotator.api.collections import (
 from annotator.api.collections import jobs as jobs_of_collection
 from annotator.api.documents import changed_texts, docno_lists, documents, search, sources
 from annotator.api.judging import assignments, gold_questions, judging, label_imports, questions, training
-from annotator.api.leaderboard import costs, inspecting, measures, release_kit, report_file, reports, scores
+from annotator.api.leaderboard import (
+    costs,
+    inspecting,
+    measures,
+    public_pages,
+    release_kit,
+    report_file,
+    reports,
+    scores,
+)
 from annotator.api.pools import holes, pool, stopping, strategies
 from annotator.api.qrels import qrels
 from annotator.api.runs import changes, runs
@@ -77,6 +86,7 @@ FURTHER = (
     machine_judging,
     measures,
     questions,
+    public_pages,
     release_kit,
     report_file,
     reports,

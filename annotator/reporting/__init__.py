@@ -1,14 +1,11 @@
 """The report on a collection as one self-contained HTML page, with tables as LaTeX and pictures drawn from them."""
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-from annotator.installed import asset_folder
 from annotator.reporting.blocks import Block, Section
 from annotator.reporting.closing_sections import citation, manifest, methods
 from annotator.reporting.collection_sections import agreement, judging, participants, pool, task
+from annotator.reporting.page_environment import page_environment
 from annotator.reporting.result_sections import leaderboard, quality, significance, topics
 from annotator.reporting.scripts import chart_style, drawing, libraries
 from annotator.reporting.words import Words
@@ -57,7 +54,7 @@ def report_html(report: OverviewReport) -> bytes:
     chosen = [section for section in ReportSection if section in report.request.sections]
     sections = [Section(one.value, titles[one], tuple(BUILDERS[one](report, words))) for one in chosen]
     html = (
-        _environment(report.request.language)
+        page_environment(report.request.language)
         .get_template(TEMPLATE)
         .render(
             report=report,
@@ -69,18 +66,3 @@ def report_html(report: OverviewReport) -> bytes:
         )
     )
     return html.encode()
-
-
-@cache
-def _environment(language: str) -> Environment:
-    """The Jinja environment with the templates of the pages, autoescaping and translations."""
-    environment = Environment(
-        loader=FileSystemLoader(asset_folder("templates")),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.globals["_"] = Words(language).gettext
-    return environment

@@ -27,6 +27,7 @@ JSON = "application/json"
 # document in dispute, or an archive.
 NEED_MORE = {
     "Documents.check_source",  # asks another host
+    "Scores.set_public_pages",  # needs released scores
     "Agreement.estimate_machine_run",  # need a machine judge
     "Agreement.run_machine_judge",
     "Agreement.continue_machine_run",

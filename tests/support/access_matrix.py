@@ -223,6 +223,11 @@ MATRIX = {
     "submissions.change": Row("POST", f"{N}/submissions", ORGANISERS_FORM),
     # Runs are still taken: who releases scores then has to say so.
     "releases.release": Row("POST", f"{N}/release", (303, 404, 403, 403, 409, 409)),
+    "releases.publish": Row("POST", f"{N}/release/public", ORGANISERS_DO),
+    # Nothing of it is public, so that nobody finds a page of it; of what is, everybody does.
+    "public_pages.show_task": Row("GET", "/tasks/news", (404,) * 6),
+    "public_pages.show_board": Row("GET", "/tasks/news/leaderboard", (404,) * 6),
+    "public_pages.export": Row("GET", f"{N}/release/pages.zip", (303, 404, 403, 403, 409, 409)),
     "releases.take_back": Row("POST", f"{N}/release/take-back", ORGANISERS_DO),
     "submissions.terms": Row("GET", f"{N}/terms", SENDERS),
     "submissions.accept": Row("POST", f"{N}/terms", PARTICIPANTS_FORM),

@@ -208,6 +208,10 @@ MATRIX = {
     "Scores.compare_qrels": Row("GET", f"{NEWS}/qrels/differences?before=live", ORGANISERS, READ),
     "Scores.export_report": Row("GET", f"{NEWS}/report", {"observer": 200, **ORGANISERS}, READ),
     "Scores.publish_kit": Row("POST", f"{NEWS}/kit", dict.fromkeys(ORGANISERS, 202), ORGANISE, {}),
+    "Scores.show_public_pages": Row("GET", f"{NEWS}/public-pages", ORGANISERS, ORGANISE),
+    "Scores.set_public_pages": Row("PUT", f"{NEWS}/public-pages", ORGANISERS, ORGANISE, {}),
+    # Nothing is public.
+    "Scores.export_public_pages": Row("GET", f"{NEWS}/public-pages/files", dict.fromkeys(ORGANISERS, 409), ORGANISE),
     "Scores.list_pseudonyms": Row("GET", f"{NEWS}/kit/pseudonyms", ORGANISERS, ORGANISE),
     "Scores.inspect_run": Row("GET", f"{NEWS}/leaderboard/runs/alpha", {"observer": 200, **ORGANISERS}, READ),
     "Scores.inspect_topics": Row("GET", f"{NEWS}/leaderboard/topics", {"observer": 200, **ORGANISERS}, READ),

@@ -128,6 +128,11 @@ WAYS = {
         "collections release, collections withhold",
         "Collections.show_release Collections.release_scores Collections.withhold_scores",
     ),
+    "publish scores": Ways(
+        "releases.publish public_pages.show_task public_pages.show_board public_pages.export",
+        "collections pages set, collections pages show, collections pages export",
+        "Scores.set_public_pages Scores.show_public_pages Scores.export_public_pages",
+    ),
     "webhooks": Ways(
         "webhooks.deliveries webhooks.show webhooks.add webhooks.test webhooks.remove",
         "webhooks add, webhooks list, webhooks remove, webhooks test, webhooks deliveries list",

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import click
 
-from annotator.cli.collections import archive, deletions, publish, score_release
+from annotator.cli.collections import archive, deletions, public_pages, publish, score_release
 from annotator.cli.collections.options import consensus_help, describes_consensus, describes_queue
 from annotator.cli.collections.reusability import quality
 from annotator.cli.site.files import FILE, read_text
@@ -35,7 +35,7 @@ def command() -> None:
 
 
 command.add_command(quality)
-for further in (archive.export, archive.import_file, archive.copy, publish.publish):
+for further in (archive.export, archive.import_file, archive.copy, publish.publish, public_pages.pages):
     command.add_command(further)
 
 

@@ -144,6 +144,8 @@ ACTIONS: Mapping[str, Action] = {
     "runs.import": Action(Subject.THING, {"sha256": Kind.CODE}),
     "runs.restore": Action(Subject.THING),
     "runs.withdraw": Action(Subject.THING),
+    "scores.export-pages": Action(),
+    "scores.publish": Action(details={"scores": Kind.CODE, "veiled": Kind.FLAG, "guidelines": Kind.FLAG}),
     "scores.release": Action(details={"shown": Kind.CODE, "from": Kind.MOMENT, "qrels": Kind.NUMBER}),
     "scores.take-back": Action(),
     "sources.fetch": Action(details={"again": Kind.FLAG, "documents": Kind.NUMBER}),

@@ -127,6 +127,10 @@ CHECKS = {
             WHERE qrels_version.collection_id = collection.id AND qrels_version.number = collection.scores_qrels_version
         )
     """,
+    "Collections with public scores that are not released by a version of the qrels": """
+        SELECT count(*) FROM collection
+        WHERE public_scores <> 'nothing' AND (scores_released_at IS NULL OR scores_qrels_version IS NULL)
+    """,
     # Four bytes per document, eight per score.
     "Ranked lists with another number of scores than of documents": """
         SELECT count(*) FROM ranked_list WHERE length(documents) * 2 <> length(scores)

@@ -23,7 +23,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError
 from annotator.storage.site.bulk_insert import Row, bind_processor
-from annotator.storage.tables.collections import CollectionKind, CollectionState, JudgingMode, ScoresShown
+from annotator.storage.tables.collections import CollectionKind, CollectionState, JudgingMode, PublicScores, ScoresShown
 from annotator.storage.tables.columns import UtcDateTime
 from annotator.storage.tables.judging import AssignmentState, CannotJudge, Purpose
 from annotator.storage.tables.people import Role, UserKind
@@ -43,6 +43,7 @@ CODES: Mapping[str, type[StrEnum]] = {
     "assignment.state": AssignmentState,
     "collection.judging_mode": JudgingMode,
     "collection.kind": CollectionKind,
+    "collection.public_scores": PublicScores,
     "collection.scores_shown": ScoresShown,
     "collection.state": CollectionState,
     "judgement.cannot_judge": CannotJudge,

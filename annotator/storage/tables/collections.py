@@ -39,6 +39,14 @@ class ScoresShown(StrEnum):
     WHOLE = "whole"  # also the leaderboard with the names of all runs
 
 
+class PublicScores(StrEnum):
+    """Which scores everybody sees without signing in, after their release by a kept version of the qrels."""
+
+    NOTHING = "nothing"
+    RELATIVE = "relative"  # whether each run is better or worse than the median of all, without any score
+    EVERYTHING = "everything"  # the scores of all runs
+
+
 class JudgingMode(StrEnum):
     """How topics are distributed: any judge draws from any topic, or each topic has an owner who judges all of it."""
 
@@ -84,6 +92,16 @@ class Collection(Base):
     scores_shown: Mapped[str] = mapped_column(default=ScoresShown.BESIDE)
     # Number of the stored qrels version for these scores; None: the live grades.
     scores_qrels_version: Mapped[int | None]
+    # What the public pages show, and whether teams and runs have pseudonyms there.
+    public_scores: Mapped[str] = mapped_column(default=PublicScores.NOTHING)
+    public_veiled: Mapped[bool] = mapped_column(default=True)
+    public_guidelines: Mapped[bool] = mapped_column(default=False)
+    # Names of measures, one per line; empty: the usual ones.
+    public_measures: Mapped[str] = mapped_column(default="")
+    public_description: Mapped[str] = mapped_column(default="")
+    public_citation: Mapped[str] = mapped_column(default="")
+    # Names of teams and runs that are ordinary words in public texts, one per line.
+    public_allowed: Mapped[str] = mapped_column(default="")
     # A run with more documents for a topic is accepted with a warning.
     most_documents: Mapped[int] = mapped_column(default=USUAL_MOST_DOCUMENTS)
     # Whether judges may search the corpus and add found documents to the pool.

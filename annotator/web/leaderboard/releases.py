@@ -5,17 +5,20 @@ from datetime import datetime
 
 from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import BooleanField, RadioField, SelectChoice, SelectField, StringField
+from wtforms import BooleanField, RadioField, SelectChoice, SelectField, StringField, TextAreaField
 
+from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.moments import write_moment
-from annotator.storage import Role, ScoresShown
+from annotator.storage import PublicScores, Role, ScoresShown
 from annotator.storage.qrels.qrels_versions import LIVE, ReleasedVersion
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person, the_place
-from annotator.web.site.forms import Form, done
+from annotator.web.site.forms import Form, done, unix_lines
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.collections.collection import CollectionView
+from annotator.workflows.leaderboard.leaderboard import split_names
+from annotator.workflows.leaderboard.public_scores import PublicChange, PublicSettings, change_public, show_public
 from annotator.workflows.qrels import qrels, qrels_versions
 from annotator.workflows.qrels.qrels_versions import ReleaseRequest, VersionView
 from annotator.workflows.runs import submissions
@@ -25,6 +28,11 @@ SHOWN: Mapping[ScoresShown, str] = {
     ScoresShown.OWN: lazy_gettext("Only the scores of their team's runs"),
     ScoresShown.BESIDE: lazy_gettext("Their team's scores, with the median and the best of all runs, without names"),
     ScoresShown.WHOLE: lazy_gettext("Also the whole leaderboard, with the names of all runs"),
+}
+PUBLIC: Mapping[PublicScores, str] = {
+    PublicScores.NOTHING: lazy_gettext("Nothing: there are no public pages"),
+    PublicScores.RELATIVE: lazy_gettext("Whether each run is above or below the median of all runs, without scores"),
+    PublicScores.EVERYTHING: lazy_gettext("The scores of all runs"),
 }
 
 
@@ -93,6 +101,71 @@ class ReleaseForm(Form):
         return cls(formdata=None, shown=collection.scores_shown.value, moment=moment, qrels=_present(collection))
 
 
+class PublicForm(Form):
+    """What everybody may read without signing in."""
+
+    scores = RadioField(
+        lazy_gettext("What everybody sees"),
+        choices=lambda: [SelectChoice(one.value, words) for one, words in PUBLIC.items()],
+        default=PublicScores.NOTHING.value,
+    )
+    veiled = BooleanField(
+        lazy_gettext("Replace the names of teams and runs by pseudonyms"),
+        description=lazy_gettext("They are those of the release kit."),
+    )
+    measures = StringField(
+        lazy_gettext("Measures"),
+        description=lazy_gettext("The runs are in the order of the first."),
+        render_kw={"autocapitalize": "none", "spellcheck": "false"},
+    )
+    description = TextAreaField(lazy_gettext("Description of the task"), filters=[unix_lines], render_kw={"rows": 4})
+    guidelines = BooleanField(lazy_gettext("Show the guidelines of the judges"))
+    citation = TextAreaField(
+        lazy_gettext("How to cite"),
+        filters=[unix_lines],
+        description=lazy_gettext("Empty: the organisers of the task, with its title and the year."),
+        render_kw={"rows": 2},
+    )
+    allowed = TextAreaField(
+        lazy_gettext("Names that may occur in the texts"),
+        filters=[unix_lines],
+        description=lazy_gettext(
+            "With pseudonyms, a text with a name of a team or run is refused. Enter names that are ordinary words "
+            "there, one per line."
+        ),
+        render_kw={"rows": 2, "spellcheck": "false"},
+    )
+
+    @classmethod
+    def of(cls, settings: PublicSettings) -> "PublicForm":
+        """The form filled in with the present choice."""
+        return cls(
+            formdata=None,
+            scores=settings.scores.value,
+            veiled=settings.veiled,
+            measures=", ".join(settings.measures or DEFAULT_MEASURES),
+            description=settings.description,
+            guidelines=settings.guidelines,
+            citation=settings.citation,
+            allowed="\n".join(settings.allowed),
+        )
+
+    def change(self) -> PublicChange:
+        """What the form asks for; the usual measures are stored as none, so that they stay the usual ones."""
+        written = (self.measures.data or "").strip()
+        measures = tuple(split_names(written)) if written else ()
+        lines = (line.strip() for line in (self.allowed.data or "").splitlines())
+        return PublicChange(
+            scores=PublicScores(self.scores.data),
+            veiled=self.veiled.data,
+            measures=() if measures == tuple(DEFAULT_MEASURES) else measures,
+            description=self.description.data or "",
+            guidelines=self.guidelines.data,
+            citation=self.citation.data or "",
+            allowed=tuple(line for line in lines if line),
+        )
+
+
 def _present(collection: CollectionView) -> str:
     """The value of the current grades in the form."""
     if collection.scores_released_at is None:
@@ -159,7 +232,29 @@ def _moment(written: str, at: datetime) -> datetime | None:
     return submissions.read_release_moment(written) or at
 
 
-def _page(form: ReleaseForm) -> str:
-    versions = database().read(qrels_versions.list_versions, the_place().collection.slug)
+@blueprint.post("/collections/<slug>/release/public")
+@collection_page(Role.ORGANISER)
+def publish(slug: str) -> ResponseReturnValue:
+    """Set what everybody may read without signing in."""
+    form = PublicForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            settings = change_public(session, slug, form.change())
+            note(session, "scores.publish", slug, details=settings.noted)
+    if form.refused:
+        return _page(ReleaseForm.of(the_place().collection), form), form.status
+    return done(gettext("The public pages are saved."), ".show", slug=slug)
+
+
+def _page(form: ReleaseForm, public_form: PublicForm | None = None) -> str:
+    slug = the_place().collection.slug
+    with database().reading() as session:
+        versions = qrels_versions.list_versions(session, slug)
+        settings = show_public(session, slug)
     form.qrels.choices = grades_choices(versions)
-    return render_template("leaderboard/release.html", form=form)
+    return render_template(
+        "leaderboard/release.html",
+        form=form,
+        public_form=public_form or PublicForm.of(settings),
+        is_public=settings.scores is not PublicScores.NOTHING and the_place().sees is not ScoresShown.NOTHING,
+    )

@@ -20,6 +20,8 @@ NAME, BEGUN, SEEN = "session", "begun", "seen"
 # Of a person whose password was accepted, and from whom a code is still expected.
 HALF, HALF_SINCE = "half", "half_since"
 LONGEST_HALF = timedelta(minutes=5)
+# Its pages are for everybody, and may be cached by anyone: they set no cookie.
+PUBLIC = "public_pages"
 WHO = "_user_id"  # the key used by Flask-Login, so that older sessions remain valid
 
 
@@ -113,7 +115,7 @@ def _moment(name: str) -> datetime:
 
 
 def _go_on(response: Response) -> Response:
-    if request.endpoint != "static" and SEEN in session and signed_in_as() is not None:
+    if request.endpoint != "static" and request.blueprint != PUBLIC and SEEN in session and signed_in_as() is not None:
         at = now()
         if at - _moment(SEEN) > SAID_AGAIN:
             session[SEEN] = int(at.timestamp())

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, NotFoundError
 from annotator.evaluation.formats.identifiers import check_free_text
 from annotator.moments import has_time, read_moment, write_moment
-from annotator.storage import Collection, CollectionState, Membership, Role, ScoresShown, Team
+from annotator.storage import Collection, CollectionState, Membership, PublicScores, Role, ScoresShown, Team
 from annotator.storage.collections.audit import NO_MOMENT
 from annotator.storage.collections.collection import (
     find_collection,
@@ -185,6 +185,11 @@ def release_scores(
         collection.scores_released_at = wanted
     if shown is not None:
         collection.scores_shown = shown
+    if qrels == LIVE and collection.public_scores != PublicScores.NOTHING:
+        raise ConflictError(
+            "The public pages show scores, and these refer to a kept version of the qrels: make nothing public before "
+            "you release live scores."
+        )
     if qrels is not None:
         collection.scores_qrels_version = (
             None if qrels == LIVE else kept_version(session, collection.id, str(version_number(qrels))).number
@@ -197,13 +202,14 @@ def keeps_version(qrels: str | None, shown: ScoresShown | None, released_at: dat
 
 
 def take_scores_back(session: Session, slug: str) -> None:
-    """Hide scores from participants."""
+    """Hide scores from participants and from the public pages, also after a later release."""
     _take_back(lock_collection(session, slug))
 
 
 def _take_back(collection: Collection) -> None:
     collection.scores_released_at = None
     collection.scores_qrels_version = None
+    collection.public_scores = PublicScores.NOTHING
 
 
 def show_terms(session: Session, slug: str, user_id: int) -> Terms:

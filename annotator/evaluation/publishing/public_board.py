@@ -1,0 +1,133 @@
+"""What everybody may read of a finished collection: the facts of its task, and its runs with or without scores."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import median
+
+from annotator.errors import Sentence
+from annotator.evaluation.formats.identifiers import natural_order
+from annotator.evaluation.leaderboard.leaderboard import Leaderboard, LeaderboardRow
+from annotator.evaluation.metrics.measures import Better
+from annotator.evaluation.metrics.scoring import Number
+from annotator.evaluation.publishing.veil import Veil
+
+BY_NAME = "run"
+
+
+@dataclass(frozen=True)
+class BesideMedian:
+    """A run beside the median of all runs by one measure: 1 if it is better, -1 if worse, 0 if equal.
+
+    `better` and `worse` are the topics on which it is better and worse than the median of all runs on that topic.
+    """
+
+    side: int
+    better: int
+    worse: int
+
+
+@dataclass(frozen=True)
+class PublicRun:
+    """A run with one value per measure; None where nothing may or can be shown."""
+
+    name: str
+    team: str | None
+    scores: tuple[Number, ...]  # empty if only the sides of the median are public
+    sides: tuple[BesideMedian | None, ...]  # empty if scores are public; None for a measure of which no value is better
+
+
+@dataclass(frozen=True)
+class PublicBoard:
+    """The runs by name, and which values of each measure are better."""
+
+    measures: tuple[str, ...]
+    directions: tuple[Better, ...]
+    relative: bool
+    topics: int  # with a judgement
+    runs: tuple[PublicRun, ...]
+    notices: tuple[Sentence, ...]
+
+    @property
+    def orders(self) -> tuple[str, ...]:
+        """By what the runs may be sorted, the usual first: a side of the median has no order beyond that of names."""
+        return (BY_NAME,) if self.relative else (*self.measures, BY_NAME)
+
+    def sorted_by(self, order: str) -> list[tuple[int | None, PublicRun]]:
+        """The runs with their ranks, best first; ties share a rank, and are sorted by name.
+
+        There are no ranks by name, nor by a measure of which no value is better, whose greatest values come first.
+        """
+        if order == BY_NAME:
+            return [(None, run) for run in self.runs]
+        place = self.measures.index(order)
+        direction = self.directions[place]
+        sign = 1 if direction is Better.LESS else -1
+        runs = sorted(self.runs, key=lambda run: sign * run.scores[place])  # stable: ties keep the order of names
+        if direction is Better.NEITHER:
+            return [(None, run) for run in runs]
+        first: dict[Number, int] = {}
+        return [(first.setdefault(run.scores[place], rank), run) for rank, run in enumerate(runs, start=1)]
+
+
+@dataclass(frozen=True)
+class PublicTask:
+    """The task of a collection as it is published; texts may be empty."""
+
+    title: str
+    description: str
+    guidelines: str
+    citation: str
+    deadline: str  # in words
+    released_at: datetime
+    version: int  # of the qrels
+    kept_at: datetime
+    topics: int
+    judged: int  # documents with a grade
+    teams: int
+    veiled: bool
+    board: PublicBoard
+
+
+def public_board(board: Leaderboard, veil: Veil, *, relative: bool) -> PublicBoard:
+    """The runs of a leaderboard under their published names; `relative` leaves out every score."""
+    sides = _sides(board) if relative else {}
+    runs = [
+        PublicRun(veil.run(row.tag), veil.team(row.team), () if relative else row.values, sides.get(row.tag, ()))
+        for row in board.rows
+    ]
+    return PublicBoard(
+        board.measures,
+        board.directions,
+        relative,
+        len(board.topics),
+        tuple(sorted(runs, key=lambda run: natural_order(run.name))),
+        (*board.of_rounds, *board.of_sample),
+    )
+
+
+def _sides(board: Leaderboard) -> Mapping[str, tuple[BesideMedian | None, ...]]:
+    """The sides of every run by tag."""
+    columns = [_sides_by(board.rows, board.topics, place, one) for place, one in enumerate(board.directions)]
+    return {row.tag: sides for row, sides in zip(board.rows, zip(*columns, strict=True), strict=True)}
+
+
+def _sides_by(
+    rows: Sequence[LeaderboardRow], topics: Sequence[str], place: int, direction: Better
+) -> list[BesideMedian | None]:
+    if direction is Better.NEITHER:
+        return [None] * len(rows)
+    sign = -1 if direction is Better.LESS else 1
+    of_all = _beside_median([sign * row.values[place] for row in rows])
+    by_topic = [_beside_median([sign * row.by_topic[topic][place] for row in rows]) for topic in topics]
+    of_runs = zip(*by_topic, strict=True)
+    return [
+        BesideMedian(side, on_topics.count(1), on_topics.count(-1))
+        for side, on_topics in zip(of_all, of_runs, strict=True)
+    ]
+
+
+def _beside_median(values: Sequence[Number]) -> list[int]:
+    """The side of each value: 1 above the median, -1 below it, 0 at it."""
+    middle = median(values)
+    return [(value > middle) - (value < middle) for value in values]

@@ -1,0 +1,113 @@
+"""The pages of a task that everybody may read, for the site and as files for another web site.
+
+Each page is whole without scripts: the leaderboard in another order is a page of its own.
+"""
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from annotator.evaluation.publishing.public_board import PublicTask
+from annotator.installed import asset_folder, installed_version
+from annotator.reporting.blocks import count, score
+from annotator.reporting.page_environment import page_environment
+from annotator.reporting.words import Words
+from annotator.workflows.leaderboard.leaderboard import measure_help
+from annotator.workflows.leaderboard.overview_report import ENGLISH, LANGUAGES
+
+TEMPLATE = "leaderboard/public/page.html"
+MESSAGE = "leaderboard/public/message.html"
+STYLE = "leaderboard/public.css"
+NAMES: Mapping[str, str] = {ENGLISH: "English", "ko": "한국어"}
+TASK, BOARD = "index", "leaderboard"
+# The same for each file, so that equal pages give an equal archive; the first that zip can hold.
+WRITTEN_AT = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass(frozen=True)
+class PageLinks:
+    """The addresses in a page: of the task, of the leaderboard by order, of the page by language, and of the style.
+
+    Without an address the style is part of the page.
+    """
+
+    task: str
+    boards: Mapping[str, str]
+    languages: Mapping[str, str]
+    style: str | None = None
+
+
+def public_page(task: PublicTask, links: PageLinks, *, language: str, order: str | None = None) -> bytes:
+    """Render the page of the task, or the leaderboard in an order; equal arguments give equal bytes."""
+    words = Words(language)
+    html = (
+        page_environment(language)
+        .get_template(TEMPLATE)
+        .render(
+            task=task,
+            links=links,
+            language=language,
+            languages=NAMES,
+            is_board=order is not None,
+            sorted_by=order,
+            style=_style(),
+            version=installed_version(),
+            help={name: words.explain(text) for name, text in measure_help(task.board.measures).items()},
+            count=lambda number: count(number).text,
+            score=lambda value: score(value).text,
+            moment=_moment,
+            say=words.say,
+        )
+    )
+    return html.encode()
+
+
+def message_page(title: str, text: str, *, language: str, style: str) -> bytes:
+    """A page with one message, for readers who came to a page that is not public."""
+    template = page_environment(language).get_template(MESSAGE)
+    return template.render(title=title, text=text, language=language, style=style).encode()
+
+
+def site_files(task: PublicTask) -> dict[str, bytes]:
+    """The content of every file of a web site, by name: all pages in all languages, linked relative to each other."""
+    files: dict[str, bytes] = {}
+    for language in LANGUAGES:
+        boards = {order: _board_file(place, language) for place, order in enumerate(task.board.orders)}
+        task_file = _file(TASK, language)
+        links = PageLinks(task_file, boards, {one: _file(TASK, one) for one in LANGUAGES})
+        files[task_file] = public_page(task, links, language=language)
+        for place, order in enumerate(task.board.orders):
+            links = PageLinks(task_file, boards, {one: _board_file(place, one) for one in LANGUAGES})
+            files[boards[order]] = public_page(task, links, language=language, order=order)
+    return files
+
+
+def zipped_site(task: PublicTask, folder: str) -> bytes:
+    """The files of the web site in one folder of a zip file."""
+    stream = io.BytesIO()
+    with ZipFile(stream, "w") as archive:
+        for name, content in site_files(task).items():
+            entry = ZipInfo(f"{folder}/{name}", WRITTEN_AT)
+            entry.compress_type = ZIP_DEFLATED
+            archive.writestr(entry, content)
+    return stream.getvalue()
+
+
+def _board_file(place: int, language: str) -> str:
+    return _file(f"{BOARD}-{place + 1}" if place else BOARD, language)
+
+
+def _file(name: str, language: str) -> str:
+    return f"{name}.html" if language == ENGLISH else f"{name}.{language}.html"
+
+
+@cache
+def _style() -> str:
+    return (asset_folder("static") / STYLE).read_text(encoding="utf-8")
+
+
+def _moment(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

@@ -1,0 +1,282 @@
+"""What everybody may read of a collection without signing in: the choice of its organisers, and what it shows."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, FileRefusedError, InvalidValueError, Problems, Sentence
+from annotator.evaluation.formats.identifiers import check_free_text
+from annotator.evaluation.metrics.names import DEFAULT_MEASURES, measures_on_scale
+from annotator.evaluation.publishing.public_board import PublicTask, public_board
+from annotator.evaluation.publishing.veil import NO_VEIL, NameSearch, Veil
+from annotator.storage import ACCEPTED, Pool, PublicScores, Run, Team, Topic
+from annotator.storage import Collection as CollectionRow
+from annotator.storage.collections.collection import find_collection, latest_guidelines, lock_collection, scale_of
+from annotator.storage.qrels.qrels_versions import kept_version
+from annotator.storage.tables.runs import IN_FORCE
+from annotator.workflows.leaderboard.grade_sources import GradesFrom
+from annotator.workflows.leaderboard.leaderboard import build_leaderboard
+from annotator.workflows.leaderboard.release_kit import collection_veil
+from annotator.workflows.runs.submissions import deadline_in_words
+
+MOST_PUBLIC_MEASURES = 8  # of which a table on a phone can be read
+LONGEST_DESCRIPTION = 20_000
+LONGEST_CITATION = 2_000
+TITLE, DESCRIPTION, GUIDELINES, CITATION = "title", "description", "guidelines", "citation"
+
+
+@dataclass(frozen=True)
+class PublicSettings:
+    """What the public pages show; `measures` are empty for the usual ones.
+
+    `allowed` are names of teams and runs that are ordinary words in the texts.
+    """
+
+    scores: PublicScores
+    veiled: bool
+    measures: tuple[str, ...]
+    description: str
+    guidelines: bool
+    citation: str
+    allowed: tuple[str, ...]
+
+    @property
+    def noted(self) -> dict[str, object]:
+        """What the audit log notes."""
+        return {"scores": self.scores, "veiled": self.veiled, "guidelines": self.guidelines}
+
+
+@dataclass(frozen=True)
+class PublicChange:
+    """The settings to change; None keeps the present one."""
+
+    scores: PublicScores | None = None
+    veiled: bool | None = None
+    measures: tuple[str, ...] | None = None
+    description: str | None = None
+    guidelines: bool | None = None
+    citation: str | None = None
+    allowed: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class PublicState:
+    """Everything that the public pages are made from: equal states give equal pages.
+
+    `runs` are those shown: id, tag and team; `further` changes with what else the scores depend on.
+    """
+
+    slug: str
+    settings: PublicSettings
+    title: str
+    guidelines: str
+    deadline: str
+    released_at: datetime
+    version: int
+    runs: tuple[tuple[int, str, str | None], ...]
+    topics: tuple[tuple[int, str], ...]
+    further: tuple[object, ...]
+
+
+def show_public(session: Session, slug: str) -> PublicSettings:
+    """What the public pages of a collection are set to show."""
+    return _settings(find_collection(session, slug))
+
+
+def _settings(collection: CollectionRow) -> PublicSettings:
+    return PublicSettings(
+        PublicScores(collection.public_scores),
+        collection.public_veiled,
+        tuple(collection.public_measures.splitlines()),
+        collection.public_description,
+        collection.public_guidelines,
+        collection.public_citation,
+        tuple(collection.public_allowed.splitlines()),
+    )
+
+
+def change_public(session: Session, slug: str, change: PublicChange) -> PublicSettings:
+    """Change what everybody may read, also of a closed collection.
+
+    Raises `InvalidValueError` for a measure that is unknown and for too many or too long values, `ConflictError` when
+    there are no scores by a kept version of the qrels to show, and `FileRefusedError` that names each text with a
+    veiled name.
+    """
+    collection = lock_collection(session, slug)
+    if change.scores is not None:
+        collection.public_scores = change.scores
+    if change.veiled is not None:
+        collection.public_veiled = change.veiled
+    if change.guidelines is not None:
+        collection.public_guidelines = change.guidelines
+    if change.measures is not None:
+        collection.public_measures = "\n".join(_measures(session, collection, change.measures))
+    if change.description is not None:
+        collection.public_description = _text(change.description, LONGEST_DESCRIPTION)
+    if change.citation is not None:
+        collection.public_citation = _text(change.citation, LONGEST_CITATION)
+    if change.allowed is not None:
+        collection.public_allowed = _text("\n".join(change.allowed), LONGEST_DESCRIPTION)
+    settings = _settings(collection)
+    if settings.scores is not PublicScores.NOTHING:
+        _refuse_unreleased(session, collection)
+        _refuse_names(session, collection, settings)
+    return settings
+
+
+def _measures(session: Session, collection: CollectionRow, names: Collection[str]) -> list[str]:
+    if len(names) > MOST_PUBLIC_MEASURES:
+        raise InvalidValueError(
+            "The public leaderboard has at most %(most)d measures, not %(given)d.",
+            most=MOST_PUBLIC_MEASURES,
+            given=len(names),
+        )
+    best_grade = max((grade.value for grade in scale_of(session, collection.id)), default=0)
+    return [str(measure) for measure in measures_on_scale(names, best_grade)]
+
+
+def _text(text: str, most: int) -> str:
+    check_free_text(text, most)
+    return text.strip()
+
+
+def _refuse_unreleased(session: Session, collection: CollectionRow) -> None:
+    if collection.scores_released_at is None:
+        raise ConflictError(
+            "No scores are released yet, so that nothing can be public: release them to participants first, from a "
+            "kept version of the qrels."
+        )
+    if collection.scores_qrels_version is None:
+        raise ConflictError(
+            "The released scores are live, and public scores refer to a kept version of the qrels: release them from "
+            "a version first."
+        )
+    if not _runs(session, collection, collection.scores_released_at):
+        raise ConflictError("No active run was uploaded before the release of scores, so that there is none to show.")
+
+
+def _refuse_names(session: Session, collection: CollectionRow, settings: PublicSettings) -> None:
+    problems = Problems()
+    for part, name in _names_in_texts(session, collection, settings):
+        problems.add(part, None, "The text has the name “%(name)s” of a team or run.", name=name)
+    if problems.total:
+        raise FileRefusedError(
+            problems,
+            Sentence(
+                "Nothing was made public: texts have names that are to be replaced by pseudonyms. Change the texts, or "
+                "allow the names that are ordinary words there."
+            ),
+        )
+
+
+def _names_in_texts(session: Session, collection: CollectionRow, settings: PublicSettings) -> list[tuple[str, str]]:
+    """The parts of the public pages with a name that is veiled there, and the name."""
+    search = _search(_veil(session, collection.slug, settings), settings)
+    texts = _texts(session, collection, settings)
+    return [(part, name) for part, text in texts.items() for name in search.found(part, [text.encode()])]
+
+
+def _veil(session: Session, slug: str, settings: PublicSettings) -> Veil:
+    return collection_veil(session, slug) if settings.veiled else NO_VEIL
+
+
+def _search(veil: Veil, settings: PublicSettings) -> NameSearch:
+    return NameSearch(veil.names.difference(settings.allowed))
+
+
+def _texts(session: Session, collection: CollectionRow, settings: PublicSettings) -> Mapping[str, str]:
+    latest = latest_guidelines(session, collection.id) if settings.guidelines else None
+    return {
+        TITLE: collection.title,
+        DESCRIPTION: settings.description,
+        GUIDELINES: "" if latest is None else latest.text,
+        CITATION: settings.citation,
+    }
+
+
+def public_state(session: Session, slug: str, *, at: datetime) -> PublicState:
+    """What the public pages are made from, by a few small queries.
+
+    Raises `NotFoundError` for an unknown collection, and `ConflictError` while nothing of it is public.
+    """
+    collection = find_collection(session, slug)
+    settings, released_at = _settings(collection), collection.scores_released_at
+    if settings.scores is PublicScores.NOTHING:
+        raise ConflictError("Nothing of the collection is public: choose first what everybody may read.")
+    if released_at is None or at < released_at or collection.scores_qrels_version is None:
+        raise ConflictError("The scores of the collection are not released yet, so that nothing of it is public.")
+    topics = session.execute(
+        select(Topic.id, Topic.number).where(Topic.collection_id == collection.id, ACCEPTED).order_by(Topic.id)
+    )
+    pools = select(func.count(Pool.id), func.max(Pool.id)).where(Pool.collection_id == collection.id)
+    best_grade = max((grade.value for grade in scale_of(session, collection.id)), default=0)
+    teams = select(Team.name).where(Team.collection_id == collection.id).order_by(Team.id)
+    sent = select(func.count(Run.id), func.max(Run.id)).where(Run.collection_id == collection.id)
+    names = (*session.execute(sent).one(), *session.scalars(teams))  # with which texts are searched
+    return PublicState(
+        slug,
+        settings,
+        collection.title,
+        _texts(session, collection, settings)[GUIDELINES],
+        deadline_in_words(collection.submissions_until, collection.submissions_until_written),
+        released_at,
+        collection.scores_qrels_version,
+        _runs(session, collection, released_at),
+        tuple((id_, number) for id_, number in topics),
+        (collection.id, collection.relevant_from, best_grade, *session.execute(pools).one(), *names),
+    )
+
+
+def _runs(
+    session: Session, collection: CollectionRow, released_at: datetime
+) -> tuple[tuple[int, str, str | None], ...]:
+    """The runs in force that were uploaded before the release: id, tag and team."""
+    rows = session.execute(
+        select(Run.id, Run.tag, Team.name)
+        .outerjoin(Team, Team.id == Run.team_id)
+        .where(Run.collection_id == collection.id, IN_FORCE, Run.uploaded_at < released_at)
+        .order_by(Run.id)
+    )
+    return tuple((id_, tag, team) for id_, tag, team in rows)
+
+
+def public_task(session: Session, state: PublicState) -> PublicTask:
+    """Score the runs by the released version of the qrels, as it was kept, and describe the task.
+
+    Of the texts, those that have a veiled name by now are left out. Raises `ConflictError` when the title has one, and
+    when no run or no topic is left.
+    """
+    settings = state.settings
+    veil = _veil(session, state.slug, settings)
+    search = _search(veil, settings)
+
+    def shown(part: str, text: str) -> str:
+        return "" if search.found(part, [text.encode()]) else text
+
+    title = shown(TITLE, state.title)
+    if not title:
+        raise ConflictError("The title of the collection has the name of a team or run, which is not public.")
+    grades = GradesFrom(version=state.version, as_kept=True)
+    # Without the cache of the process: anonymous readers evict nothing that judges and organisers use.
+    board = build_leaderboard(
+        session, state.slug, settings.measures or DEFAULT_MEASURES, grades=grades, before=state.released_at
+    )
+    version = kept_version(session, find_collection(session, state.slug).id, str(state.version))
+    return PublicTask(
+        title=title,
+        description=shown(DESCRIPTION, settings.description),
+        guidelines=shown(GUIDELINES, state.guidelines),
+        citation=shown(CITATION, settings.citation),
+        deadline=state.deadline,
+        released_at=state.released_at,
+        version=state.version,
+        kept_at=version.made_at,
+        topics=len(state.topics),
+        judged=board.grades,
+        teams=len({team for _, _, team in state.runs} - {None}),
+        veiled=settings.veiled,
+        board=public_board(board, veil, relative=settings.scores is PublicScores.RELATIVE),
+    )
