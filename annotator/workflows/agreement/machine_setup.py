@@ -25,7 +25,8 @@ from annotator.storage.agreement.machine_judging import JudgedText, find_version
 from annotator.storage.agreement.machines import MachineFacts, find_or_add_labeller
 from annotator.storage.collections.collection import find_collection, lock_open_collection, scale_of
 from annotator.storage.runs.runs import lists_of_runs
-from annotator.workflows.agreement.model_requests import ModelAccess, host_of
+from annotator.workflows.agreement.model_requests import ModelAccess
+from annotator.workflows.site.host_keys import host_of
 from annotator.workflows.site.outgoing import check_address
 
 MOST_SAMPLES = 25

@@ -1,19 +1,17 @@
 """Requests to models: to endpoints that an administrator has named, within bounds of size and time."""
 
 import json
-import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from http import HTTPStatus
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
-from annotator.errors import AnnotatorError
+from annotator.errors import AnnotatorError, NotAllowedError
 from annotator.evaluation.machine_judging.completions import Completion, ModelRequest, completion_in, error_in
+from annotator.workflows.site.host_keys import key_of, place_of_key
 from annotator.workflows.site.outgoing import CheckedHost, http, seconds_to_wait
 
 if TYPE_CHECKING:
@@ -26,7 +24,6 @@ MOST_BYTES = 4 << 20
 LONGEST_REASON = 300
 REDIRECTED = range(300, 400)
 KEY_SETTING = "ANNOTATOR_MODEL_KEYS"
-IN_ENVIRONMENT = "env:"
 
 
 class Failure(StrEnum):
@@ -62,38 +59,17 @@ class ModelAccess:
 
     def has_key(self, endpoint: str) -> bool:
         """Whether the settings name a key for the host of an endpoint."""
-        return self._place(endpoint) is not None
+        return place_of_key(endpoint, self.keys) is not None
 
     def key_of(self, endpoint: str) -> str:
         """The key for the host of an endpoint, empty when it has none; it is sent to no other host.
 
         Raises `ModelError` when the settings name one that cannot be read.
         """
-        place = self._place(endpoint)
-        if place is None:
-            return ""
         try:
-            read = _read_key(place)
-        except (OSError, UnicodeError, KeyError):
-            read = ""
-        if not read or not read.isascii() or not read.isprintable():
-            raise ModelError(
-                "The key for “%(host)s” cannot be read where %(setting)s says that it is.",
-                failure=Failure.FATAL,
-                host=host_of(endpoint),
-                setting=KEY_SETTING,
-            )
-        return read
-
-    def _place(self, endpoint: str) -> str | None:
-        host = host_of(endpoint)
-        named = (one.partition("=") for one in self.keys)
-        return next((place for name, _, place in named if name.lower() == host), None)
-
-
-def host_of(endpoint: str) -> str:
-    """The name of an endpoint's host, to show where texts are sent."""
-    return urlsplit(endpoint).hostname or ""
+            return key_of(endpoint, self.keys, KEY_SETTING)
+        except NotAllowedError as refusal:
+            raise ModelError.of(refusal) from refusal
 
 
 class ModelHost:
@@ -146,12 +122,6 @@ def open_model(endpoint: str, access: ModelAccess) -> Iterator[ModelHost]:
         raise _unreachable(error) from error
     with host:
         yield ModelHost(host, key)
-
-
-def _read_key(place: str) -> str:
-    if place.startswith(IN_ENVIRONMENT):
-        return os.environ[place.removeprefix(IN_ENVIRONMENT)].strip()
-    return Path(place).read_text(encoding="utf-8").strip()
 
 
 def _completion(content: bytes) -> Completion:
