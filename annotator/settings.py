@@ -81,6 +81,9 @@ class Settings:
     #: The keys of machine judges, comma-separated: `api.example.org=/run/secrets/key` names a file that has the key for
     #: a host, `api.example.org=env:VARIABLE` a variable of the environment. It is sent to this host only.
     model_keys: tuple[str, ...] = ()
+    #: The keys of search engines, comma-separated, as those of machine judges. The file or variable has the value of
+    #: the header `Authorization`, such as `ApiKey …` or `Basic …`, or another header as `X-Api-Key: …`.
+    search_keys: tuple[str, ...] = ()
     #: What organisers may choose as sources of documents, comma-separated: folders, with all beneath them, and data
     #: sets such as `ir_datasets:msmarco-passage-v2`. Commands at the server may name any.
     document_sources: tuple[str, ...] = ()
@@ -264,7 +267,7 @@ def _document_sources(text: str, name: str) -> tuple[str, ...]:
     return places
 
 
-def _model_keys(text: str, name: str) -> tuple[str, ...]:
+def _keys_of_hosts(text: str, name: str) -> tuple[str, ...]:
     keys = tuple(key.strip() for key in text.split(",") if key.strip())
     for key in keys:
         host, _, place = key.partition("=")
@@ -365,7 +368,8 @@ KINDS: Mapping[str, Kind] = {
     "metrics_port": Kind("metrics_port", _count(0, GREATEST_PORT), types=(int,)),
     "site_hosts": Kind("site_hosts", _hosts, ",".join, (list,)),
     "outgoing_hosts": Kind("outgoing_hosts", _outgoing_hosts, ",".join, (list,)),
-    "model_keys": Kind("model_keys", _model_keys, ",".join, (list,)),
+    "model_keys": Kind("model_keys", _keys_of_hosts, ",".join, (list,)),
+    "search_keys": Kind("search_keys", _keys_of_hosts, ",".join, (list,)),
     "document_sources": Kind("document_sources", _document_sources, ",".join, (list,)),
     "index_folder": Kind("index_folder", _text),
     "search_folder": Kind("search_folder", _text),

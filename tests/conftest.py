@@ -18,6 +18,7 @@ from hypothesis import settings
 from kept import EMPTY_POSTGRES, Kept
 from model_server import KEY, VARIABLE, ModelServer
 from real_processes import MARKERS, let_try_again
+from search_engines import EngineServer
 from source_server import SourceServer
 from sqlalchemy import text
 from sqlalchemy.orm import Session
@@ -235,5 +236,13 @@ def model_server() -> Iterator[ModelServer]:
 def source_server() -> Iterator[SourceServer]:
     """A real local server of documents."""
     server = SourceServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def engine_server() -> Iterator[EngineServer]:
+    """A real local server that answers as search engines do."""
+    server = EngineServer()
     yield server
     server.close()

@@ -39,6 +39,7 @@ def test_another_process_reads_the_same_settings() -> None:
         site_hosts=("pool.example.org",),
         outgoing_hosts=("hooks.example.org", "::1"),
         model_keys=("models.example.org=/run/secrets/key", "::1=env:MODEL_KEY"),
+        search_keys=("search.example.org=/run/secrets/key",),
         document_sources=("/corpora", "ir_datasets:vaswani"),
         index_folder="/indexes",
         search_folder="/search",

@@ -36,7 +36,7 @@ from annotator.api.leaderboard import (
 )
 from annotator.api.pools import holes, pool, stopping, strategies
 from annotator.api.qrels import qrels
-from annotator.api.runs import changes, runs
+from annotator.api.runs import changes, run_fetching, runs
 from annotator.api.site import api_page, jobs, rate_limits
 from annotator.api.site.door import PREFIX
 from annotator.api.site.openapi_document import completed
@@ -71,6 +71,7 @@ FURTHER = (
     assignments,
     changed_texts,
     changes,
+    run_fetching,
     docno_lists,
     sources,
     editing,

@@ -28,6 +28,7 @@ JSON = "application/json"
 NEED_MORE = {
     "Documents.check_source",  # asks another host
     "Scores.set_public_pages",  # needs released scores
+    "Runs.fetch_run",  # asks another host
     "Agreement.estimate_machine_run",  # need a machine judge
     "Agreement.run_machine_judge",
     "Agreement.continue_machine_run",

@@ -78,6 +78,7 @@ ORGANISERS_PAGES = (
     "/documents",
     "/documents/missing",
     "/documents/source",
+    "/runs/fetch",
     "/documents/docnos",
     "/documents/changed",
     "/rounds",

@@ -184,6 +184,8 @@ MATRIX = {
     "search.judge": Row("POST", f"{N}/search/judge", (303, 404, 403, 403, 403, 403)),
     "runs.show": Row("GET", f"{N}/runs", SENDERS),
     "runs.upload": Row("POST", f"{N}/runs", SENDERS_FORM),
+    "run_fetching.show": Row("GET", f"{N}/runs/fetch", ORGANISERS),
+    "run_fetching.fetch": Row("POST", f"{N}/runs/fetch", ORGANISERS_FORM),
     "runs.check": Row("POST", f"{N}/runs/check", SENDERS_FORM),
     # No files are kept with the job that is there.
     "run_reviews.show": Row("GET", f"{N}/runs/uploads/1", (303, 404, 404, 403, 404, 404)),

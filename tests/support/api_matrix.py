@@ -92,6 +92,7 @@ MATRIX = {
     "Runs.list_runs": Row("GET", f"{NEWS}/runs", SENDERS, READ_OR_RUNS),
     "Runs.check_run": Row("POST", f"{NEWS}/runs/check", dict.fromkeys(SENDERS, 422), RUNS),
     "Runs.upload_run": Row("POST", f"{NEWS}/runs", dict.fromkeys(SENDERS, 422), RUNS),
+    "Runs.fetch_run": Row("POST", f"{NEWS}/runs/fetch", ORGANISERS_FORM, ORGANISE, {}),
     "Runs.show_run": Row("GET", f"{NEWS}/runs/alpha", SENDERS, READ_OR_RUNS),
     # The participant comes first.
     "Runs.withdraw_run": Row(

@@ -206,6 +206,7 @@ WAYS = {
     "send runs": Ways(
         "run_reviews.show runs.upload run_reviews.store", "runs import, site runs import", "Runs.upload_run"
     ),
+    "fetch a run from a search engine": Ways("run_fetching.show run_fetching.fetch", "runs fetch", "Runs.fetch_run"),
     "list, show and export runs": Ways(
         "run.show submissions.show runs.show run.receipt run.original",
         "runs list, runs show, runs export, site runs list, site runs export",

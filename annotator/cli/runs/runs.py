@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import click
 
 from annotator.cli.runs.run_comparison import compare
+from annotator.cli.runs.run_fetching import fetch
 from annotator.cli.site.files import FILE, STANDARD_INPUT, read_file, write_or_print
 from annotator.cli.site.input_files import given_files, input_format_option
 from annotator.cli.site.installation import Installation, actor, note, note_export, on_installation
@@ -25,7 +26,8 @@ from annotator.storage.tables.collections import USUAL_MOST_DOCUMENTS
 from annotator.workflows.documents import docno_lists
 from annotator.workflows.pools import pools
 from annotator.workflows.runs import run_upload, runs
-from annotator.workflows.runs.run_upload import CheckedRun, Submission, check_run_files
+from annotator.workflows.runs.file_checks import check_run_files
+from annotator.workflows.runs.run_upload import CheckedRun, Submission
 
 CHECK_HEADINGS = ("TAG", "TOPICS", "RETRIEVED", "WARNINGS", "FILE")
 
@@ -64,6 +66,7 @@ def command() -> None:
 
 
 command.add_command(compare)
+command.add_command(fetch)
 
 
 @command.command("check")

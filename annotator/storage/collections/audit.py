@@ -141,7 +141,7 @@ ACTIONS: Mapping[str, Action] = {
         {"team": Kind.CODE, "description": Kind.HIDDEN, "run_type": Kind.CODE, **_numbers("priority", "round")},
     ),
     "runs.export": Action(Subject.THING),
-    "runs.import": Action(Subject.THING, {"sha256": Kind.CODE}),
+    "runs.import": Action(Subject.THING, dict.fromkeys(("sha256", "host", "dialect"), Kind.CODE)),
     "runs.restore": Action(Subject.THING),
     "runs.withdraw": Action(Subject.THING),
     "scores.export-pages": Action(),

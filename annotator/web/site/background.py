@@ -49,6 +49,7 @@ OF_TEXTS = 4 * MEBIBYTE
 KINDS: Mapping[str, JobKind] = {
     "runs.upload": JobKind(lazy_gettext("Import of runs"), OF_RUNS, shown_by="run_reviews.show"),
     "runs.check": JobKind(lazy_gettext("Check of runs"), OF_RUNS, only_checks=True, shown_by="run_reviews.show"),
+    **dict.fromkeys(("run_fetching.fetch", "Runs.fetch_run"), JobKind(lazy_gettext("Run from a search engine"))),
     "runs.store": JobKind(lazy_gettext("Import of runs"), OF_RUNS),
     "archives.export": JobKind(lazy_gettext("Export of the archive")),
     "release_kit.publish": JobKind(lazy_gettext("Release kit")),
@@ -109,9 +110,8 @@ STATE = "state"
 LONGEST_TO_TELL = timedelta(minutes=1)
 JSON = "application/json"
 
-View = Callable[
-    ..., ResponseReturnValue
-]  # The attribute of a view that names the kind of the jobs it leaves to the worker.
+View = Callable[..., ResponseReturnValue]
+# The attribute of a view that names the kind of the jobs it leaves to the worker.
 JOB_KIND = "job_kind"
 
 

@@ -33,6 +33,7 @@ KEYWORDS: dict[str, Any] = dict.fromkeys(
         "AnnotatorError",
         "BusyError",
         "ConflictError",
+        "EngineError",
         "ExportMismatchError",
         "InvalidValueError",
         "ModelError",

@@ -14,6 +14,7 @@ from annotator.storage.qrels.qrels_versions import ReleasedVersion
 from annotator.workflows.agreement.model_requests import ModelAccess
 from annotator.workflows.collections.collection import CollectionView
 from annotator.workflows.documents.source_places import Reach, reach_of
+from annotator.workflows.runs.engine_requests import EngineAccess
 
 DATABASE = "annotator.database"
 SETTINGS = "annotator.settings"
@@ -121,6 +122,11 @@ def the_place() -> Place:
 def model_access() -> ModelAccess:
     """Where this server may send the texts for machine judges, and where the keys are."""
     return ModelAccess(settings().outgoing_hosts, settings().model_keys)
+
+
+def engine_access() -> EngineAccess:
+    """Which search engines this server may ask, and where their keys are."""
+    return EngineAccess(settings().outgoing_hosts, settings().search_keys)
 
 
 def reach() -> Reach:

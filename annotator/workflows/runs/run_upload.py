@@ -2,17 +2,15 @@
 
 import gzip
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import PurePath
 
 from sqlalchemy.orm import Session
 
-from annotator.errors import Problems, Sentence
+from annotator.errors import ConflictError, Problems, Sentence
 from annotator.evaluation.costs.statements import Statement
-from annotator.evaluation.formats.foreign_rows import query_key
-from annotator.evaluation.formats.topic_formats import parse_topics
-from annotator.evaluation.formats.unpacking import unpack_into
+from annotator.evaluation.formats.document_formats import ParsedDocument
 from annotator.evaluation.runs.docno_lists import ReadDocnos
 from annotator.evaluation.runs.ir_metadata import IrMetadata
 from annotator.evaluation.runs.run_intake import DocumentIds, ReadRun, RunIntake, RunRules, checksum_of
@@ -35,6 +33,7 @@ from annotator.storage.runs.sent_runs import Receipt, sent_runs
 from annotator.storage.site.database import has_one_writer
 from annotator.storage.site.webhooks import announce
 from annotator.storage.tables.runs import RunState
+from annotator.workflows.documents.documents import DocumentImport, import_documents
 from annotator.workflows.documents.source_folders import index_of
 from annotator.workflows.runs.run_costs import state_with_runs
 from annotator.workflows.runs.run_files import RunEntry, open_files
@@ -86,6 +85,14 @@ class Submission:
 
 
 @dataclass(frozen=True)
+class Brought:
+    """What comes with runs that the site fetched itself: texts to be stored, and where they are from, for the audit."""
+
+    texts: Sequence[ParsedDocument] = ()
+    noted: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Upload:
     """Stored runs with their receipts; by run id, the tags of other teams' runs with the same ranking.
 
@@ -95,6 +102,7 @@ class Upload:
     runs: list["CheckedRun"]
     receipts: list[Receipt]
     same: Mapping[int, Sequence[str]]
+    texts: DocumentImport | None = None
 
 
 @dataclass(frozen=True)
@@ -117,38 +125,62 @@ def upload(
     unpacked_limit: int,
     compares: bool = False,
     keep: bool = True,
+    brought: Brought | None = None,
 ) -> Upload:
     """Validate run files, without blocking other writers, and store all of them or none.
 
     `at` is the time of sending, `noted_at` that of the audit entry. With `compares` it also finds other teams' runs
-    with the same ranking; without `keep` it is a dry run. Raises `FileRefusedError` with every problem of every file,
-    and as `check_may_send` and `store_runs`.
+    with the same ranking; without `keep` it is a dry run. Texts that are `brought` are imported in the same
+    transaction. Raises `FileRefusedError` with every problem of every file, and as `check_may_send` and `store_runs`.
     """
     team, user_id = submission.team, actor.user_id
+    brought = brought or Brought()
     with database.reading() as session:
         foresee_sending(session, slug, user_id, team=team, at=at)
-        checked = check_each_run(
-            session,
-            slug,
-            files,
-            sender=submission.sender,
-            tag_from_file=submission.tag_from_file,
-            unpacked_limit=unpacked_limit,
-            shared=submission.details,
-            entries=submission.entries,
-        )
-    checked.problems.refuse_if_any()
+        checked = _check_submission(session, slug, files, submission, unpacked_limit)
     with database.transaction(keep=keep) as session:
         check_may_send(session, slug, user_id, team=team, at=at)
+        texts = None
+        if brought.texts:
+            # A worker indexes them: that would hold up other writers.
+            texts = import_documents(session, slug, brought.texts, at=at, index_at_once=False)
+            # The warnings about documents without a text are those of the corpus as it is now.
+            checked = _check_submission(session, slug, files, submission, unpacked_limit)
+            record_in(session, actor, "documents.import", slug, at=noted_at, details=vars(texts))
         receipts = store_runs(
             session, slug, checked.runs, details=submission.details, uploaded_by_id=user_id, uploaded_at=at
         )
         state_with_runs(session, slug, [receipt.tag for receipt in receipts], submission.costs, at=at)
         for receipt in receipts:
-            details = {"sha256": receipt.checksum}
+            details = {"sha256": receipt.checksum, **brought.noted}
             record_in(session, actor, "runs.import", slug, at=noted_at, subject=receipt.tag, details=details)
         same = rankings_sent_twice(session, slug) if compares else {}
-    return Upload(checked.runs, receipts, same)
+    return Upload(checked.runs, receipts, same, texts)
+
+
+def _check_submission(
+    session: Session, slug: str, files: Sequence[InputFile], submission: Submission, unpacked_limit: int
+) -> "CheckedFiles":
+    """The valid runs of a submission; raises `FileRefusedError` when any has a problem."""
+    checked = check_each_run(
+        session,
+        slug,
+        files,
+        sender=submission.sender,
+        tag_from_file=submission.tag_from_file,
+        unpacked_limit=unpacked_limit,
+        shared=submission.details,
+        entries=submission.entries,
+    )
+    checked.problems.refuse_if_any()
+    return checked
+
+
+def refuse_tag(session: Session, slug: str, tag: str, sender: Sender) -> None:
+    """Raise `ConflictError` when the sender may not use a tag, before anything is done for it."""
+    refusal = _sorted_tags(session, find_open_collection(session, slug).id, sender).refused.get(tag)
+    if refusal is not None:
+        raise ConflictError(refusal.template, **refusal.values)
 
 
 def check_runs(
@@ -448,50 +480,3 @@ def _begun(session: Session, checked: CheckedRun, at: datetime) -> Run:
         run.team_id, run.description = old.team_id, old.description
         run.run_type, run.priority, run.round_id = old.run_type, old.priority, old.round_id
     return run
-
-
-@dataclass(frozen=True)
-class ReadFiles:
-    """The valid runs, and the problems of the other files."""
-
-    runs: list[ReadRun]
-    problems: Problems
-
-
-def check_run_files(
-    files: Sequence[InputFile],
-    topics: InputFile,
-    *,
-    most_documents: int,
-    tag_from_file: bool = False,
-    unpacked_limit: int,
-    docnos: ReadDocnos | None = None,
-) -> ReadFiles:
-    """Validate runs as `check_each_run`, for a collection with these topics, whose corpus has these `docnos` if given.
-
-    Raises `FileRefusedError` with every problem of the topics.
-    """
-    problems = Problems()
-    text = unpack_into(problems, topics.name, topics.content, unpacked_limit)
-    parsed = None if text is None else parse_topics(topics.name, text, problems, topics.input_format)
-    problems.report_if_any()
-    numbers = frozenset(topic.number for topic in parsed or ())
-    intake = RunIntake(
-        RunRules(
-            topics=numbers,
-            wanted_topics=numbers,
-            most_documents=most_documents,
-            unpacked_limit=unpacked_limit,
-            tag_from_file=tag_from_file,
-            unknown_topic=Sentence("The file of topics has no topic %(topic)s."),
-            titles={query_key(topic.title): topic.number for topic in parsed or ()},
-        )
-    )
-    read = [intake.read(file.name, file.content, input_format=file.input_format) for file in files]
-    documents = DocumentIds(
-        intake.documents, corpus_is_loaded=False, list_parts=None if docnos is None else docnos.packed_lines
-    )
-    checked = [
-        replace(run, warnings=(*run.warnings, *documents.warnings_of(run.parsed))) for run in read if run is not None
-    ]
-    return ReadFiles(checked, intake.problems)

@@ -12,7 +12,7 @@ from annotator.storage.documents.docno_lists import StoredList
 from annotator.workflows.collections import collection
 from annotator.workflows.documents import docno_lists
 from annotator.workflows.documents.docno_lists import DocnosImport
-from annotator.workflows.runs.run_upload import check_run_files
+from annotator.workflows.runs.file_checks import check_run_files
 
 UNKNOWN = (
     "Docnos that are not in the list of valid docnos: 1 (x); lines with them: 1; first lines: 2; topics with them: 1; "

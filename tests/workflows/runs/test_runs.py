@@ -20,7 +20,7 @@ from annotator.storage.runs.sent_runs import Receipt
 from annotator.storage.tables.runs import RunState
 from annotator.workflows.collections.collection import close_collection
 from annotator.workflows.runs import run_upload, runs
-from annotator.workflows.runs.run_upload import check_run_files
+from annotator.workflows.runs.file_checks import check_run_files
 
 ORGANISER = Sender(None, organises=True)
 REPLACING = Sender(None, organises=True, replaces=True)
