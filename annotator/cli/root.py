@@ -83,6 +83,7 @@ NOUNS: Mapping[str, Noun] = {
     ),
     "qrels": Noun("annotator.cli.qrels.qrels", "Qrels: export the settled grades."),
     "leaderboard": Noun("annotator.cli.leaderboard.leaderboard", "The leaderboard: scores of all runs."),
+    "gate": Noun("annotator.cli.leaderboard.gate", "Fail a build when a run scores worse than a baseline."),
     "costs": Noun("annotator.cli.leaderboard.costs", "Costs of each system, beside its scores."),
     "significance": Noun(
         "annotator.cli.leaderboard.significance", "Significance: which runs differ by more than chance."

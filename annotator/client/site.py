@@ -44,6 +44,8 @@ Sent = str | PathLike[str] | InputFile
 class SiteError(AnnotatorError):
     """The site cannot be reached, or refused the request."""
 
+    status: int | None = None  # of a refusal by the site
+
 
 class Site:
     """A site, by its address and a token of an account, which decides what it may do.
@@ -287,7 +289,9 @@ def _refusal(answer: httpx.Response) -> AnnotatorError:
 
 def _refused(problem: Mapping[str, Any]) -> AnnotatorError:
     if not problem.get("problems"):
-        return SiteError(NO_LINE, said=problem["detail"])
+        refusal = SiteError(NO_LINE, said=problem["detail"])
+        refusal.status = problem.get("status")
+        return refusal
     problems = Problems()
     for one in problem["problems"]:
         sentence = Sentence(one["detail"].replace("%", "%%"))

@@ -16,6 +16,7 @@ NOUNS: Mapping[str, tuple[str, str, str]] = {
     "judge": ("annotator.cli.remote.judge", "command", "Judge on a site, as a program: draw documents, grade them."),
     "qrels": ("annotator.cli.remote.commands", "qrels", "Qrels: export the settled grades."),
     "leaderboard": ("annotator.cli.remote.commands", "leaderboard", "Scores of all runs, or of your team's runs."),
+    "gate": ("annotator.cli.leaderboard.gate", "command", "Fail a build when a run scores worse than a baseline."),
     "costs": ("annotator.cli.leaderboard.costs", "command", "Costs of each system, beside its scores."),
     "clicks": (
         "annotator.clicks.cli.clicks",

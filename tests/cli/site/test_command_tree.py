@@ -33,6 +33,7 @@ OWN_VERBS = {
     "documents changed requeue": "has documents judged again",
     "documents changed confirm": "old grades hold for new texts",
     "runs check": "what import would say; nothing is stored",
+    "gate": "fails a build when a run scores worse than a baseline",
     "runs fetch": "asks a search engine for every topic",
     "runs compare": "two runs and their tests",
     "runs withdraw": "a state: the run and its file stay",

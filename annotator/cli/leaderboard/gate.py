@@ -1,0 +1,141 @@
+"""`annotator gate`: fails a build pipeline when a run's score falls, in the database or on the site of --site."""
+
+import math
+from http import HTTPStatus
+
+import click
+
+from annotator.cli.remote.either import on_database_or_site
+from annotator.cli.site.installation import Installation
+from annotator.cli.site.options import qrels_option
+from annotator.cli.site.tables import Cell, format_option, show_values
+from annotator.client import Site
+from annotator.client.site import SiteError, in_path
+from annotator.errors import ConflictError, InvalidValueError, NotFoundError
+from annotator.evaluation.metrics.measures import Better
+from annotator.evaluation.metrics.names import USUAL_MEASURE
+from annotator.workflows.leaderboard.gate import Gate, gate_run
+
+FELL = 1
+# What a site answers to what does not exist or is malformed.
+WRONG = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY})
+
+
+class StoredRuns:
+    """Runs in the local database."""
+
+    def __init__(self, installation: Installation) -> None:
+        """Use the database of the installation."""
+        self._database = installation.database
+
+    def gate(self, slug: str, baseline: str, run: str | None, measure: str, max_drop: float, qrels: str) -> Gate:
+        """The comparison of a run with its baseline."""
+        return self._database.read(gate_run, slug, baseline, run, measure=measure, max_drop=max_drop, qrels=qrels)
+
+
+class SiteRuns:
+    """Runs on a site."""
+
+    def __init__(self, site: Site) -> None:
+        """Use this site."""
+        self._site = site
+
+    def gate(self, slug: str, baseline: str, run: str | None, measure: str, max_drop: float, qrels: str) -> Gate:
+        """The comparison of a run with its baseline."""
+        candidate = run or self._newest(slug, baseline)
+        asked = {"first": baseline, "second": candidate, "m": measure, "qrels": qrels, "by": "tests"}
+        answer = self._site.get(f"/collections/{in_path(slug)}/leaderboard/comparison", **asked)
+        row, about = answer["rows"][0], answer["about"]
+        return Gate(
+            about["measure"],
+            baseline,
+            candidate,
+            row["first_mean"],
+            row["second_mean"],
+            row["low"],
+            row["high"],
+            row["topics"],
+            max_drop,
+            about["better"] == Better.LESS,
+        )
+
+    def _newest(self, slug: str, baseline: str) -> str:
+        runs = [one for one in self._site.runs(slug) if one["tag"] != baseline]
+        if not runs:
+            raise ConflictError("The collection has no run besides “%(tag)s” to compare with it.", tag=baseline)
+        return str(max(runs, key=lambda one: one["uploaded_at"])["tag"])
+
+
+@click.command("gate")
+@click.argument("slug")
+@click.option("--baseline", required=True, metavar="TAG", help="The run that sets the mark.")
+@click.option("--run", metavar="TAG", help="The run to check. [the newest one besides the baseline]")
+@click.option("--measure", default=USUAL_MEASURE, show_default=True, metavar="MEASURE", help="The measure.")
+@click.option(
+    "--max-drop",
+    default=0.0,
+    show_default=True,
+    type=click.FloatRange(0),
+    metavar="X",
+    help="How far the mean may be worse than the baseline's.",
+)
+@qrels_option
+@format_option()
+@on_database_or_site(StoredRuns, SiteRuns)
+@click.pass_context
+def command(
+    context: click.Context,
+    runs: StoredRuns | SiteRuns,
+    /,
+    slug: str,
+    baseline: str,
+    run: str | None,
+    measure: str,
+    max_drop: float,
+    qrels: str,
+    format_: str,
+) -> None:
+    """Fail a build when the mean score of a run falls too far below that of a baseline.
+
+    The exit code is 0 when it does not, 1 when it does or when there is no answer, and 2 for wrong usage, such as a run
+    or a measure that does not exist. The interval is that of the paired t test at 95 %: one that has 0 in it does not
+    distinguish the drop from chance, but the mean alone decides. Without --run the newest active run is checked.
+    """
+    if math.isnan(max_drop):
+        raise click.UsageError("--max-drop is a number from 0 on, not nan.")
+    try:
+        found = runs.gate(slug, baseline, run, measure, max_drop, qrels)
+    except (InvalidValueError, NotFoundError) as wrong:
+        raise click.UsageError(str(wrong)) from wrong
+    except SiteError as refusal:
+        if refusal.status in WRONG:
+            raise click.UsageError(str(refusal)) from refusal
+        raise
+    show_values(format_, ("NAME", "VALUE"), _values(found))
+    click.echo(_conclusion(found), err=True)
+    if not found.passes:
+        context.exit(FELL)
+
+
+def _values(found: Gate) -> dict[str, Cell | list[str]]:
+    return {
+        "measure": found.measure,
+        "topics": found.topics,
+        "baseline": found.baseline,
+        "baseline score": found.baseline_score,
+        "run": found.run,
+        "run score": found.run_score,
+        "difference": found.difference,
+        "low": found.low,
+        "high": found.high,
+        "max drop": found.max_drop,
+        "passes": found.passes,
+    }
+
+
+def _conclusion(found: Gate) -> str:
+    verdict = "passes" if found.passes else "falls too far"
+    return (
+        f"{found.run} {verdict}: {found.measure} {found.run_score:.4f}, {found.baseline} {found.baseline_score:.4f}, "
+        f"difference {found.difference:+.4f}; allowed {found.max_drop:g}."
+    )
