@@ -17,6 +17,7 @@ from annotator.evaluation.pooling.text_features import (
     COLUMNS,
     FIRST,
     IDF_POWER,
+    SUFFIXES,
     Floats,
     Rows,
     TermCounts,
@@ -115,7 +116,8 @@ def training_hash(
 
     Documents are given by what identifies them with their texts, in any order.
     """
-    settings = (COLUMNS, FIRST, IDF_POWER, PRESUMED, COST, CLASS_WEIGHT, TOLERANCE, MOST_ITERATIONS, seed, round_)
+    terms = (COLUMNS, SUFFIXES, FIRST, IDF_POWER)
+    settings = (*terms, PRESUMED, COST, CLASS_WEIGHT, TOLERANCE, MOST_ITERATIONS, seed, round_)
     digest = blake2b(digest_size=HASH_BYTES)
     for part in (
         [repr(settings), topic, topic_text],

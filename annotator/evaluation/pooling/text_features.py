@@ -23,6 +23,12 @@ MOST_COUNTED = 255  # of a term in a text
 WORDS_AT_ONCE = 200_000
 MOST_REMEMBERED = 200_000  # words whose columns are kept while texts are counted
 ROWS_AT_ONCE = 50_000
+# English endings that a term loses, the first that fits, where enough of the word is left.
+SUFFIXES = (
+    *("ational", "ization", "ations", "ation", "ingly", "ments", "ment", "ings", "ing", "ies", "ers", "ed", "es"),
+    *("er", "ly", "s"),
+)
+LEAST_STEM = 4  # letters
 
 Rows = NDArray[np.intp]
 Floats = NDArray[np.float32]
@@ -75,17 +81,24 @@ class TermCounts:
 
 
 class _Columns(dict[str, int]):
-    """The columns of words; the same in every process, unlike Python's own hashes."""
+    """The columns of words, without their endings; the same in every process, unlike Python's own hashes."""
 
     def __missing__(self, word: str) -> int:
-        column = self[word] = crc32(word.encode(errors="replace")) % COLUMNS
+        column = self[word] = crc32(_stem(word).encode(errors="replace")) % COLUMNS
         return column
+
+
+def _stem(word: str) -> str:
+    """A word without its ending, so that “trial” and “trials” are one term for the classifier."""
+    ending = next((one for one in SUFFIXES if word.endswith(one) and len(word) - len(one) >= LEAST_STEM), "")
+    return word.removesuffix(ending)
 
 
 def count_terms(texts: Iterable[str]) -> TermCounts:
     """Count the terms of texts, those of search: words, and bigrams of characters in Korean, Chinese and Japanese.
 
-    Texts are taken one after the other, and only a part of them is in memory at once.
+    Words lose English endings (`SUFFIXES`), by which rare words come together: measured, docs/performance.md. Texts are
+    taken one after the other, and only a part of them is in memory at once.
     """
     remembered = _Columns()
     columns, counts, lengths = bytearray(), bytearray(), bytearray()

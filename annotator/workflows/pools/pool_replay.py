@@ -216,8 +216,8 @@ class _Trainings:
         if learned.training_hash != event.reason["training"]:
             topic = self.session.get_one(Topic, self.topic_id)
             raise ConflictError(
-                "Topic %(topic)s: the texts, the judgements or the topic itself were changed since round %(round)d of "
-                "version %(version)d was trained, so that its choices cannot be repeated.",
+                "Topic %(topic)s: the texts, the judgements, the topic itself or how this program learns were changed "
+                "since round %(round)d of version %(version)d was trained, so that its choices cannot be repeated.",
                 topic=topic.number,
                 round=number,
                 version=self.pool.version,

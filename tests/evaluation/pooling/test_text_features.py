@@ -103,3 +103,19 @@ def test_what_is_missing_is_named_with_the_extra(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
     with pytest.raises(InvalidValueError, match=r"needs scikit-learn.*relevance-annotator\[learning\]"):
         weighted(count_terms(["pool"])).matrix()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_one_term"),
+    [
+        ("trial", "trials", True),
+        ("treated", "treating", True),
+        ("treatment", "treatments", True),
+        ("analys", "analysis", False),  # no ending of the list
+        ("news", "new", False),  # too short to lose a letter
+        ("임상시험", "임상시험s", False),
+    ],
+)
+def test_words_that_differ_in_an_english_ending_are_one_term(one: str, other: str, *, is_one_term: bool) -> None:
+    first, second = (count_terms([word]).columns.tolist() for word in (one, other))
+    assert (first == second) is is_one_term

@@ -231,7 +231,7 @@ def test_a_choice_is_refused_its_replay_once_a_text_of_the_training_has_changed(
             [InputFile("documents.tsv", f"{shown[0]}\t\tanother text\n".encode())], fields={}, unpacked_limit=LIMIT
         )
         documents.import_documents(session, SLUG, changed)
-    with pytest.raises(ConflictError, match="Topic 1: the texts, the judgements or the topic itself were changed"):
+    with pytest.raises(ConflictError, match="Topic 1: the texts, the judgements, the topic itself or how"):
         differences(database)
 
 
