@@ -391,6 +391,18 @@ def test_what_systems_cost_has_no_place_in_older_tables(config: Config, database
     assert rows_of(database) == before
 
 
+def test_a_questionnaire_has_no_place_in_older_tables(config: Config, database: Database) -> None:
+    with database.transaction() as session:
+        pooled_news(session)
+        statement = """INSERT INTO questionnaire_version (collection_id, number, questions, made_at)
+                       SELECT id, 1, '[]', added_at FROM collection"""
+        session.execute(text(statement))
+    before = rows_of(database)
+    with pytest.raises(ConflictError, match="no place for a questionnaire"):
+        command.downgrade(config, "0037")
+    assert rows_of(database) == before
+
+
 def test_a_migration_that_leaves_rows_without_their_topic_changes_nothing(sqlite_database: Database) -> None:
     with sqlite_database.transaction() as session:
         pooled_news(session)

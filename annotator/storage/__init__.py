@@ -84,7 +84,17 @@ from annotator.storage.tables.pools import (
     TopicCounts,
 )
 from annotator.storage.tables.qrels import QrelsGrade, QrelsVersion
-from annotator.storage.tables.runs import IN_FORCE, FactColumn, RankedList, Run, RunFact, RunFile, RunType
+from annotator.storage.tables.runs import (
+    IN_FORCE,
+    FactColumn,
+    QuestionnaireVersion,
+    RankedList,
+    Run,
+    RunAnswer,
+    RunFact,
+    RunFile,
+    RunType,
+)
 from annotator.storage.tables.topics import ACCEPTED, DROPPED, Topic, TopicRevision, TopicState
 from annotator.storage.tables.webhooks import Event, FinishedTopic, Webhook, WebhookDelivery
 
@@ -152,12 +162,14 @@ __all__ = [
     "QualifyingAnswer",
     "QualifyingItem",
     "Question",
+    "QuestionnaireVersion",
     "QuickLook",
     "RankedList",
     "RecoveryCode",
     "Role",
     "Round",
     "Run",
+    "RunAnswer",
     "RunFact",
     "RunFile",
     "RunType",

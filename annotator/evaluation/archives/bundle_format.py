@@ -20,6 +20,7 @@ from annotator.evaluation.metrics.measures import Better
 from annotator.evaluation.pooling.strategies import STRATEGIES
 from annotator.evaluation.qrels.consensus import parse_policy
 from annotator.evaluation.runs.docno_lists import check_part
+from annotator.evaluation.runs.questionnaires import AnswerKind, questions_of
 
 FORMAT = "annotator collection"
 VERSION = 1
@@ -233,7 +234,7 @@ def _refusal(name: str, template: str, line: int | None = None, **values: object
 
 
 def refuse_unknown_words(table: str, row: Mapping[str, Any], *, further_strategies: AbstractSet[str]) -> None:
-    """Raise `InvalidValueError` for a policy, a strategy, a kind or findings unknown to this version of the program.
+    """Raise `InvalidValueError` for a policy, strategy, kind, question or findings that this version does not know.
 
     So do docnos of a list that cannot be read.
 
@@ -246,6 +247,10 @@ def refuse_unknown_words(table: str, row: Mapping[str, Any], *, further_strategi
     if table == "docno_list_part":
         check_part(row["count"], row["lines"])
     if table == "fact_column" and (row["kind"] not in set(FactKind) or row["better"] not in set(Better)):
+        raise InvalidValueError("“%(column)s” has a value of the wrong type.", column="kind")
+    if table == "questionnaire_version":
+        questions_of(row["questions"])
+    if table == "run_answer" and row["kind"] not in set(AnswerKind):
         raise InvalidValueError("“%(column)s” has a value of the wrong type.", column="kind")
     if table == "click_log" and not are_findings(row["options"], row["findings"]):
         raise InvalidValueError("“%(column)s” has a value of the wrong type.", column="findings")

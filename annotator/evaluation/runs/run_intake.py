@@ -26,7 +26,7 @@ from annotator.evaluation.runs.run_warnings import warnings_of, warnings_of_corp
 GREATEST_TAG_LENGTH = 128
 DOCUMENTS_AT_ONCE = 50_000
 # The API's addresses of a run end in its tag, which may have slashes, or in one of these after it.
-PARTS_OF_ADDRESSES = ("/file", "/costs", "/restore")
+PARTS_OF_ADDRESSES = ("/file", "/costs", "/restore", "/answers")
 NO_TAGS = SortedTags()
 
 

@@ -131,6 +131,11 @@ CHECKS = {
         SELECT count(*) FROM collection
         WHERE public_scores <> 'nothing' AND (scores_released_at IS NULL OR scores_qrels_version IS NULL)
     """,
+    "Answers to the questionnaire of another collection than their run": """
+        SELECT count(*) FROM run_answer JOIN run ON run.id = run_answer.run_id
+        JOIN questionnaire_version ON questionnaire_version.id = run_answer.questionnaire_version_id
+        WHERE run.collection_id <> questionnaire_version.collection_id
+    """,
     # Four bytes per document, eight per score.
     "Ranked lists with another number of scores than of documents": """
         SELECT count(*) FROM ranked_list WHERE length(documents) * 2 <> length(scores)

@@ -134,3 +134,35 @@ class RunFact(Base):
     number: Mapped[float | None]
     words: Mapped[str] = mapped_column(default="")
     stated_at: Mapped[datetime]
+
+
+class QuestionnaireVersion(Base):
+    """What organisers ask about every run; a change is another version, so that answers keep their questions."""
+
+    __tablename__ = "questionnaire_version"
+    __table_args__ = (UniqueConstraint("collection_id", "number"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"))
+    # Numbered from 1 in each collection.
+    number: Mapped[int]
+    # Key, text, kind, whether required, and choices of each question.
+    questions: Mapped[list[dict[str, Any]]] = mapped_column(JSON)
+    made_by_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
+    made_at: Mapped[datetime]
+
+
+class RunAnswer(Base):
+    """The answer of a run to a question of one version of the questionnaire."""
+
+    __tablename__ = "run_answer"
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), primary_key=True)
+    questionnaire_version_id: Mapped[int] = mapped_column(ForeignKey("questionnaire_version.id"), primary_key=True)
+    # Key of the question.
+    question: Mapped[str] = mapped_column(ByteOrdered, primary_key=True)
+    # Kind of the question: e-mail addresses are deleted with the account that gave them.
+    kind: Mapped[str]
+    answer: Mapped[str]
+    answered_by_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
+    answered_at: Mapped[datetime]

@@ -18,8 +18,9 @@ from annotator.evaluation.formats.pseudonyms import (
     without_names,
     without_names_in,
 )
+from annotator.evaluation.runs.questionnaires import AnswerKind
 from annotator.files import GZIP_MAGIC
-from annotator.storage import AuditEvent, Collection, Run, RunFile, UserKind
+from annotator.storage import AuditEvent, Collection, Run, RunAnswer, RunFile, UserKind
 from annotator.storage.collections.bundles import (
     COLLECTION,
     KEPT_SECRET,
@@ -51,7 +52,9 @@ WRITTEN_BY_PEOPLE: Mapping[str, tuple[str, ...]] = {
     "label_file": ("name",),
     "qualifying_item": ("explanation",),
     "question": ("text", "answer"),
+    "questionnaire_version": ("questions",),
     "run": ("description", "file_name", "warnings"),
+    "run_answer": ("answer",),
     "run_fact": ("words",),
     "topic": ("reason",),
     "topic_mark": ("words",),
@@ -76,6 +79,8 @@ ranked_lists.jsonl  the runs as they were read: ids of documents, best first, as
                     integers, and their scores as base64 of little-endian 64-bit floating-point numbers
 run_facts.jsonl     what each system costs, as stated with the run; fact_columns.jsonl what the organisers asked beside
                     what every collection asks
+questionnaire_versions.jsonl  what the organisers asked about every run; run_answers.jsonl what was answered, to which
+                    version (no e-mail addresses where people have pseudonyms)
 pools.jsonl         the versions of the pool, with strategy, parameters and seed; pool_items.jsonl what is in it, and
                     contributions.jsonl why; strata.jsonl are the samples, selection_events.jsonl adaptive choices;
                     stopping_decisions.jsonl who decided to stop judging a topic, when and why
@@ -121,7 +126,8 @@ def write_archive(
         writer.add(part_of(USER), _lines(counts, USER, persons))
         for table in (COLLECTION, *TABLES):
             if table.name != RUN_FILES:
-                rows = (_renamed(table, row, names) for row in rows_of(session, table, collection.id))
+                stored = rows_of(session, table, collection.id)
+                rows = (_renamed(table, row, names) for row in stored if not names or not _is_address(table, row))
                 writer.add(part_of(table), _lines(counts, table, rows))
         _add_run_files(session, collection.id, writer)
         if not names:
@@ -182,6 +188,11 @@ def _audit_entries(session: Session, collection_id: int) -> Iterator[bytes]:
     for entry in session.scalars(statement, execution_options={"yield_per": ROWS_AT_ONCE}):
         written = {"at": entry.at.isoformat(), "name": entry.name, "door": entry.door, "action": entry.action}
         yield _line({**written, "subject": entry.subject, "details": entry.details})
+
+
+def _is_address(table: Table, row: Row) -> bool:
+    """Whether it is the e-mail address that somebody gave about a run, which no archive with pseudonyms has."""
+    return table is RunAnswer.__table__ and row["kind"] == AnswerKind.EMAIL
 
 
 def _renamed(table: Table, row: Row, names: Mapping[str, str]) -> Row:

@@ -17,9 +17,10 @@ from annotator.storage.documents.docno_lists import copy_list
 from annotator.storage.documents.documents import ROWS_AT_ONCE
 from annotator.storage.documents.search import index_documents
 from annotator.storage.documents.sources import copy_source
+from annotator.storage.runs.questionnaires import newest_questionnaire
 from annotator.storage.runs.runs import columns_of
 from annotator.storage.tables.documents import DOCUMENTS
-from annotator.storage.tables.runs import FactColumn
+from annotator.storage.tables.runs import FactColumn, QuestionnaireVersion
 from annotator.workflows.people.members import add_member
 
 # Settings that are copied; state, deadline, release and pass mark are reset.
@@ -78,6 +79,9 @@ def copy_collection(
     for column in columns_of(session, old.id):
         asked = {name: getattr(column, name) for name in ASKED}
         session.add(FactColumn(collection_id=new.id, added_at=at, **asked))
+    questionnaire = newest_questionnaire(session, old.id)
+    if questionnaire is not None and questionnaire.questions:
+        session.add(QuestionnaireVersion(collection_id=new.id, number=1, questions=questionnaire.questions, made_at=at))
     session.flush()
     copied = _copy_documents(session, old.id, new.id, at) if with_documents else 0
     if organiser is not None:

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
 from annotator.evaluation.formats.pseudonyms import names_somebody, policy_without_names, without_names
+from annotator.evaluation.runs.questionnaires import AnswerKind
 from annotator.storage import (
     ApiToken,
     Assignment,
@@ -28,6 +29,7 @@ from annotator.storage import (
 from annotator.storage.collections.audit import Subject, actions_of
 from annotator.storage.judging.leases import give_back
 from annotator.storage.people.accounts import end_sessions, find_user, locked_user, refuse_without_organiser
+from annotator.storage.runs.questionnaires import delete_answers_of
 from annotator.storage.tables.people import FORGOTTEN
 
 
@@ -63,7 +65,7 @@ def _organised(session: Session, user_id: int) -> Sequence[Collection]:
 
 
 def _take_everything_back(session: Session, user_id: int) -> None:
-    """Delete roles, links, tokens, topic ownership, pending jobs, and job results of the user's collections."""
+    """Delete roles, links, tokens, topic ownership, pending jobs, job results of the user's collections, addresses."""
     places = _places(user_id)
     # Reports and their addresses name a collection's judges; they can be requested again.
     session.execute(delete(Job).where(Job.collection_id.in_(places), Job.finished_at.is_not(None)))
@@ -75,6 +77,7 @@ def _take_everything_back(session: Session, user_id: int) -> None:
     session.execute(delete(Job).where(Job.asked_by_id == user_id))
     session.execute(delete(Invitation).where((Invitation.user_id == user_id) | (Invitation.used_by_id == user_id)))
     session.execute(update(Topic).where(Topic.owner_id == user_id).values(owner_id=None))
+    delete_answers_of(session, user_id, kind=AnswerKind.EMAIL)
 
 
 def _free_name(session: Session, user: User) -> str:

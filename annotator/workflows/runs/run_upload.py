@@ -28,6 +28,7 @@ from annotator.storage.documents import documents as document_rows
 from annotator.storage.documents.docno_lists import packed_parts, stored_list
 from annotator.storage.documents.documents import add_documents, has_texts, stored_documents
 from annotator.storage.documents.sources import find_source
+from annotator.storage.runs.questionnaires import carry_answers
 from annotator.storage.runs.runs import RunDetails, add_files, add_ranked_lists, apply_details, carry_facts
 from annotator.storage.runs.sent_runs import Receipt, sent_runs
 from annotator.storage.site.database import has_one_writer
@@ -35,6 +36,7 @@ from annotator.storage.site.webhooks import announce
 from annotator.storage.tables.runs import RunState
 from annotator.workflows.documents.documents import DocumentImport, import_documents
 from annotator.workflows.documents.source_folders import index_of
+from annotator.workflows.runs.questionnaires import answer_with_runs, foresee_answers
 from annotator.workflows.runs.run_costs import state_with_runs
 from annotator.workflows.runs.run_files import RunEntry, open_files
 from annotator.workflows.runs.runs import check_details, rankings_sent_twice
@@ -66,7 +68,7 @@ class CheckedRun(ReadRun):
 
 @dataclass(frozen=True)
 class Submission:
-    """The sender of uploaded run files, the details and costs of all runs, and what is given for single files.
+    """The sender of uploaded run files, details, costs and answers for all runs, and what is given for single files.
 
     `entries` are as many as the files, in their order, None for a file to be left out; without them, the metadata sent
     with the files count.
@@ -77,11 +79,17 @@ class Submission:
     costs: Sequence[Statement] = ()
     tag_from_file: bool = False
     entries: Sequence[RunEntry | None] | None = None
+    answers: Mapping[str, object] = field(default_factory=dict)  # to the questionnaire, by key
 
     @property
     def team(self) -> str | None:
         """The team of a participant, to whom the submission rules apply; None for an organiser."""
         return None if self.sender.organises else self.sender.team
+
+    @property
+    def must_answer(self) -> bool:
+        """Whether required answers must be given; a corrected run has those of the run that it corrects."""
+        return self.team is not None and not self.sender.replaces
 
 
 @dataclass(frozen=True)
@@ -137,6 +145,7 @@ def upload(
     brought = brought or Brought()
     with database.reading() as session:
         foresee_sending(session, slug, user_id, team=team, at=at)
+        foresee_answers(session, slug, submission.answers, requires=submission.must_answer)
         checked = _check_submission(session, slug, files, submission, unpacked_limit)
     with database.transaction(keep=keep) as session:
         check_may_send(session, slug, user_id, team=team, at=at)
@@ -150,7 +159,9 @@ def upload(
         receipts = store_runs(
             session, slug, checked.runs, details=submission.details, uploaded_by_id=user_id, uploaded_at=at
         )
-        state_with_runs(session, slug, [receipt.tag for receipt in receipts], submission.costs, at=at)
+        tags = {receipt.id: receipt.tag for receipt in receipts}
+        state_with_runs(session, slug, tags.values(), submission.costs, at=at)
+        answer_with_runs(session, slug, tags, submission.answers, by_id=user_id, at=at, requires=team is not None)
         for receipt in receipts:
             details = {"sha256": receipt.checksum, **brought.noted}
             record_in(session, actor, "runs.import", slug, at=noted_at, subject=receipt.tag, details=details)
@@ -308,7 +319,9 @@ def store_runs(
         session,
         ((id_, one.packed is not one.file.content, one.packed) for id_, one in zip(run_ids, checked, strict=True)),
     )
-    carry_facts(session, {one.corrected_id: id_ for id_, one in zip(run_ids, checked, strict=True) if one.corrected_id})
+    corrected = {one.corrected_id: id_ for id_, one in zip(run_ids, checked, strict=True) if one.corrected_id}
+    carry_facts(session, corrected)
+    carry_answers(session, corrected)
     lists = (
         (id_, topics[number], ids, scores)
         for id_, one in zip(run_ids, checked, strict=True)

@@ -19,6 +19,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from annotator.errors import AnnotatorError, FileRefusedError
 from annotator.evaluation.qrels.machine_labels import pack_labels
+from annotator.evaluation.runs.questionnaires import AnswerKind, RunQuestion
 from annotator.files import InputFile
 from annotator.settings import sqlite_url
 from annotator.storage import (
@@ -62,7 +63,7 @@ from annotator.workflows.judging import questions
 from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.qrels import qrels, qrels_versions
 from annotator.workflows.qrels.stopping_decisions import decide_topic
-from annotator.workflows.runs import submissions
+from annotator.workflows.runs import questionnaires, submissions
 
 ARCHIVING = Archiving(NOW, "0.1.0")
 LIMIT = 1 << 24
@@ -129,6 +130,10 @@ def fill(session: Session) -> None:
     rounds.close_round(session, SLUG, version=version, at=NOW)
     submissions.release_scores(session, SLUG, at=NOW, qrels=str(version), early=True)
     stored_log(session, log_text(users=4))
+    asked = [RunQuestion("contact", "Whom do we ask?", AnswerKind.EMAIL), RunQuestion("manual", "Was it manual?")]
+    questionnaires.set_questionnaire(session, SLUG, asked, made_by_id=ola, at=NOW)
+    told = {"contact": "pat@example.org", "manual": "no"}
+    questionnaires.change_answers(session, SLUG, "alpha", told, at=NOW, by_id=ola)
     docnos = docno_lists.read_docnos([InputFile("ids.txt", b"a\nb\n")], unpacked_limit=LIMIT)
     docno_lists.import_docnos(session, SLUG, docnos, files=["ids.txt"], at=NOW)
     topic, document = one(session, Topic.id), one(session, Document.id)
@@ -246,6 +251,9 @@ def test_pseudonyms_tell_nobodys_name_and_give_the_same_results(filled: Database
         assert f'"{name}"'.encode() not in told
         assert f"judge:{name}".encode() not in told
     assert "audit.jsonl" not in parts(content)
+    assert b"pat@example.org" in parts(archive(filled))["run_answers.jsonl"]
+    answers = [json.loads(line) for line in parts(content)["run_answers.jsonl"].splitlines()]
+    assert [one["answer"] for one in answers] == ["no"]
     done = stored(filled, content, "nameless")
     assert done.known == ()
     assert all(name.endswith("-abc123") for name in done.made)
@@ -343,6 +351,8 @@ def without(part: str) -> Callable[[dict[str, bytes]], None]:
         (in_the_first_line("pools.jsonl", strategy="guess"), "“strategy” has a value of the wrong type"),
         (in_the_first_line("fact_columns.jsonl", kind="guess"), "“kind” has a value of the wrong type"),
         (in_the_first_line("fact_columns.jsonl", better="dearer"), "“kind” has a value of the wrong type"),
+        (in_the_first_line("questionnaire_versions.jsonl", questions=[{"key": "A"}]), "its key is at most 40"),
+        (in_the_first_line("run_answers.jsonl", kind="guess"), "“kind” has a value of the wrong type"),
         (in_the_first_line("click_logs.jsonl", findings={"comparison": 1}), "“findings” has a value of the wrong type"),
         (in_the_first_line("collections.jsonl", consensus_policy="loudest"), "no consensus policy"),
         (in_the_first_line("collections.jsonl", kind="contest"), "“kind” has a value of the wrong type"),

@@ -209,7 +209,7 @@ def test_a_tag_that_cannot_be_shown_is_refused(two_topics: Session, tag: str) ->
     ]
 
 
-@pytest.mark.parametrize("ending", ["/file", "/costs", "/restore"])
+@pytest.mark.parametrize("ending", ["/file", "/costs", "/restore", "/answers"])
 def test_a_tag_that_ends_as_an_address_of_the_api_does_is_refused(two_topics: Session, ending: str) -> None:
     text = f"1 Q0 a 1 1 ours{ending}\n".encode()
     assert problems_of(two_topics, InputFile("r.run", text)) == [

@@ -1,0 +1,102 @@
+"""Versions of the questionnaire of a collection, and the answers of its runs."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import delete, insert, select
+from sqlalchemy.orm import Session
+
+from annotator.storage.site.bulk_insert import chunks
+from annotator.storage.tables.people import User
+from annotator.storage.tables.runs import QuestionnaireVersion, RunAnswer
+
+
+@dataclass(frozen=True)
+class StoredAnswer:
+    """A stored answer, with the number of the version that asked."""
+
+    run_id: int
+    version: int
+    question: str
+    answer: str
+    answered_by: str | None
+    answered_at: datetime
+
+
+def newest_questionnaire(session: Session, collection_id: int) -> QuestionnaireVersion | None:
+    """The version that asks now; None if nothing was ever asked."""
+    wanted = select(QuestionnaireVersion).where(QuestionnaireVersion.collection_id == collection_id)
+    return session.scalar(wanted.order_by(QuestionnaireVersion.number.desc()).limit(1))
+
+
+def questionnaires_of(session: Session, collection_id: int) -> dict[int, QuestionnaireVersion]:
+    """Number → version, in order."""
+    wanted = select(QuestionnaireVersion).where(QuestionnaireVersion.collection_id == collection_id)
+    return {one.number: one for one in session.scalars(wanted.order_by(QuestionnaireVersion.number))}
+
+
+def answers_of_runs(session: Session, run_ids: Iterable[int]) -> dict[int, list[StoredAnswer]]:
+    """Run id → its answers to all versions, the oldest version first."""
+    found: dict[int, list[StoredAnswer]] = {}
+    wanted = (
+        select(RunAnswer, QuestionnaireVersion.number, User.name)
+        .join(QuestionnaireVersion, QuestionnaireVersion.id == RunAnswer.questionnaire_version_id)
+        .outerjoin(User, User.id == RunAnswer.answered_by_id)
+        .order_by(RunAnswer.run_id, QuestionnaireVersion.number, RunAnswer.question)
+    )
+    for some in chunks(list(run_ids)):
+        for row, number, name in session.execute(wanted.where(RunAnswer.run_id.in_(some))):
+            stored = StoredAnswer(row.run_id, number, row.question, row.answer, name, row.answered_at)
+            found.setdefault(row.run_id, []).append(stored)
+    return found
+
+
+def replace_answers(
+    session: Session,
+    run_id: int,
+    version_id: int,
+    answers: Mapping[str, tuple[str, str]],
+    *,
+    by_id: int | None,
+    at: datetime,
+) -> None:
+    """Replace a run's answers to one version by {key: (kind, answer)}; those to other versions stay.
+
+    Unchanged answers keep their time and who gave them.
+    """
+    of_version = (RunAnswer.run_id == run_id, RunAnswer.questionnaire_version_id == version_id)
+    before = {row.question: row for row in session.scalars(select(RunAnswer).where(*of_version))}
+    rows = []
+    for key, (kind, answer) in answers.items():
+        old = before.get(key)
+        is_same = old is not None and old.answer == answer
+        rows.append(
+            {
+                "run_id": run_id,
+                "questionnaire_version_id": version_id,
+                "question": key,
+                "kind": kind,
+                "answer": answer,
+                "answered_by_id": old.answered_by_id if old is not None and is_same else by_id,
+                "answered_at": old.answered_at if old is not None and is_same else at,
+            }
+        )
+    session.execute(delete(RunAnswer).where(*of_version))
+    if rows:
+        session.execute(insert(RunAnswer), rows)
+
+
+def carry_answers(session: Session, runs: Mapping[int, int]) -> None:
+    """Copy the answers to corrected runs: {old run id: new run id}."""
+    names = [column.name for column in RunAnswer.__table__.columns]
+    for some in chunks(list(runs)):
+        old = session.scalars(select(RunAnswer).where(RunAnswer.run_id.in_(some))).all()
+        rows = [{name: getattr(row, name) for name in names} | {"run_id": runs[row.run_id]} for row in old]
+        if rows:
+            session.execute(insert(RunAnswer), rows)
+
+
+def delete_answers_of(session: Session, user_id: int, *, kind: str) -> None:
+    """Delete the answers of a kind that a person gave."""
+    session.execute(delete(RunAnswer).where(RunAnswer.answered_by_id == user_id, RunAnswer.kind == kind))
