@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from annotator.clicks.workflows.click_logs import LogKind
 from annotator.evaluation.formats.source_answers import SourceOptions
 from annotator.evaluation.machine_judging.tokens import Prices
+from annotator.evaluation.runs.questionnaires import AnswerKind, RunQuestion
 from annotator.files import InputFile
 from annotator.storage import (
     Collection,
@@ -48,7 +49,7 @@ from annotator.workflows.people import invitations, tokens
 from annotator.workflows.people.invitations import InvitationRequest
 from annotator.workflows.people.tokens import Scope, TokenRequest
 from annotator.workflows.qrels import qrels, qrels_versions
-from annotator.workflows.runs import run_costs, submissions
+from annotator.workflows.runs import questionnaires, run_costs, submissions
 from annotator.workflows.runs.run_costs import ColumnRequest
 from annotator.workflows.topics import topic_editing
 from annotator.workflows.topics.topic_editing import TopicWords
@@ -126,6 +127,8 @@ ORGANISERS_PAGES = (
     "/costs?m=P@5&cost=latency_at@1000000&within=50",
     "/costs/columns",
     "/runs/costs?tag=alpha",
+    "/questionnaire",
+    "/runs/answers?tag=alpha",
     "/leaderboard/topics",
     "/leaderboard/matrix",
     "/leaderboard/topic?number=1",
@@ -171,6 +174,7 @@ PARTICIPANTS_PAGES = (
     "/leaderboard?m=AP&letters=y",
     "/costs",
     "/runs/costs?tag=alpha",
+    "/runs/answers?tag=alpha",
     "/topics",
 )
 JUDGES_PAGES = (
@@ -228,9 +232,26 @@ def _add(session: Session) -> None:
     run_costs.add_column(session, SLUG, ColumnRequest("price", "Price of a day", unit="EUR", better="less"), at=NOW)
     run_costs.change_costs(session, SLUG, "alpha", stated, at=NOW)
     run_costs.change_costs(session, SLUG, "beta", {"latency_p95": "20"}, at=NOW)
+    _add_questionnaire(session)
     _add_webhook(session)
     _add_source(session)
     _add_machine_judge(session)
+
+
+def _add_questionnaire(session: Session) -> None:
+    """Questions of every kind, which one run answers in part before one of them is worded differently."""
+    asked = [
+        RunQuestion("model", "Which model ranks the documents?", AnswerKind.CHOICE, choices=("BM25", "dense")),
+        RunQuestion("trained", "Was it trained on these topics?", AnswerKind.YES_NO, required=True),
+        RunQuestion("parameters", "How many parameters has it?", AnswerKind.NUMBER),
+        RunQuestion("contact", "Whom do we ask about the run?", AnswerKind.EMAIL),
+        RunQuestion("other", "What else is there to know?"),
+    ]
+    questionnaires.set_questionnaire(session, SLUG, asked, made_by_id=None, at=NOW)
+    answers = {"model": "BM25", "trained": "no", "contact": "pat@example.org"}
+    questionnaires.change_answers(session, SLUG, "alpha", answers, at=NOW)
+    asked[1] = replace(asked[1], text="Was it trained on these or similar topics?")
+    questionnaires.set_questionnaire(session, SLUG, asked, made_by_id=None, at=NOW)
 
 
 def _add_machine_judge(session: Session) -> None:

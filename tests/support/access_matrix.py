@@ -197,6 +197,12 @@ MATRIX = {
     "costs.show_run": Row("GET", f"{N}/runs/costs?tag=alpha", SENDERS),
     # A form in which nothing is stated is a good one.
     "costs.state_run": Row("POST", f"{N}/runs/costs?tag=alpha", (303, 404, 303, 403, 303, 303)),
+    "questionnaire.show": Row("GET", f"{N}/questionnaire", ORGANISERS),
+    "questionnaire.change": Row("POST", f"{N}/questionnaire", ORGANISERS_FORM),
+    "questionnaire.answers_csv": Row("GET", f"{N}/questionnaire/answers.csv", ORGANISERS),
+    "questionnaire.show_run": Row("GET", f"{N}/runs/answers?tag=alpha", SENDERS),
+    # Nothing is asked: a form without answers is a good one.
+    "questionnaire.answer_run": Row("POST", f"{N}/runs/answers?tag=alpha", (303, 404, 303, 403, 303, 303)),
     "run.receipt": Row("GET", f"{N}/runs/receipt?tag=alpha", SENDERS),
     "run.original": Row("GET", f"{N}/runs/file?tag=alpha", SENDERS),
     "release_kit.show": Row("GET", f"{N}/kit", ORGANISERS),

@@ -221,6 +221,17 @@ WAYS = {
         "Costs.state_costs Costs.change_costs Costs.show_costs Costs.show_cost_report Costs.add_fact Costs.remove_fact "
         "Costs.list_facts",
     ),
+    "questionnaire about runs": Ways(
+        "questionnaire.show questionnaire.change",
+        "questionnaire show, questionnaire set",
+        "Runs.show_questionnaire Runs.set_questionnaire",
+    ),
+    "answer the questionnaire": Ways(
+        "questionnaire.show_run questionnaire.answer_run",
+        "questionnaire answers show, questionnaire answers set",
+        "Runs.show_answers Runs.change_answers",
+    ),
+    "export the answers": Ways("questionnaire.answers_csv", "questionnaire export", "Runs.list_answers"),
     # Pools
     "build and show the pool": Ways(
         "pools.show pools.build",

@@ -21,6 +21,7 @@ from annotator.web.site.background import arrived_at, report_reading
 from annotator.web.site.context import database, now, settings, the_place
 from annotator.web.site.downloads import BYTES
 from annotator.workflows.runs import run_upload, runs
+from annotator.workflows.runs.questionnaires import parse_answers
 from annotator.workflows.runs.run_files import only_runs
 from annotator.workflows.runs.run_upload import Submission
 
@@ -97,6 +98,10 @@ class UploadQuery(FileQuery):
         load_default=None,
         metadata={"description": "The pooling priority among the runs of the team: 1 = pooled first."},
     )
+    answers = Text(
+        load_default="",
+        metadata={"description": "A JSON object with the answers to the questionnaire, by key."},
+    )
 
 
 class ListQuery(Schema):
@@ -165,7 +170,12 @@ def upload_run(call: Call) -> object:
         database(),
         call.slug,
         _files(call),
-        Submission(_sender(call), details, tag_from_file=call.query["tag_from_file"]),
+        Submission(
+            _sender(call),
+            details,
+            tag_from_file=call.query["tag_from_file"],
+            answers=parse_answers(call.query["answers"]),
+        ),
         actor=actor(),
         at=at,
         noted_at=now(),

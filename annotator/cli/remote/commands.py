@@ -1,5 +1,6 @@
 """`annotator --site URL documents|runs|leaderboard|qrels|collections`: uploads to a site and downloads from it."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,11 +12,13 @@ from annotator.cli.remote.site import on_site
 from annotator.cli.site.files import FILE, read_files, write_or_print
 from annotator.cli.site.options import (
     AS_MINUS_ONE,
+    answer_option,
     confirm,
     dry_run_option,
     is_asked,
     is_residual,
     measures_option,
+    read_assignments,
     residual_option,
     round_option,
     show_outcome,
@@ -103,6 +106,7 @@ def check_runs(
     metavar="N",
     help="The pooling priority among the runs of the team: 1 = pooled first.",
 )
+@answer_option
 @on_site
 def import_runs(
     site: Site,
@@ -115,8 +119,10 @@ def import_runs(
     description: str | None,
     run_type: str | None,
     priority: int | None,
+    answers: Sequence[str],
 ) -> None:
     """Check all files, and if none has an error submit them, one after the other."""
+    answered = read_assignments(answers)
     checked, problems = _checked(site, slug, files, tag_from_file=tag_from_file, replaces=replace)
     _show_warnings(checked)
     problems.refuse_if_any()
@@ -130,6 +136,7 @@ def import_runs(
             description=description,
             type=run_type,
             priority=priority,
+            answers=json.dumps(answered) if answered else None,
         )
         for file in read_files(files)
     ]

@@ -13,6 +13,11 @@ NOUNS: Mapping[str, tuple[str, str, str]] = {
     "guidelines": ("annotator.cli.remote.judge", "guidelines", "Guidelines for judges: show them, accept them."),
     "documents": ("annotator.cli.remote.commands", "documents", "Documents: import texts; the list of valid docnos."),
     "runs": ("annotator.cli.remote.commands", "runs", "Runs: check, import, list, export, withdraw."),
+    "questionnaire": (
+        "annotator.cli.runs.questionnaire",
+        "command",
+        "The questionnaire about runs: questions, and answers of the teams.",
+    ),
     "judge": ("annotator.cli.remote.judge", "command", "Judge on a site, as a program: draw documents, grade them."),
     "qrels": ("annotator.cli.remote.commands", "qrels", "Qrels: export the settled grades."),
     "leaderboard": ("annotator.cli.remote.commands", "leaderboard", "Scores of all runs, or of your team's runs."),

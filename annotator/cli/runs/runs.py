@@ -10,7 +10,15 @@ from annotator.cli.runs.run_fetching import fetch
 from annotator.cli.site.files import FILE, STANDARD_INPUT, read_file, write_or_print
 from annotator.cli.site.input_files import given_files, input_format_option
 from annotator.cli.site.installation import Installation, actor, note, note_export, on_installation
-from annotator.cli.site.options import confirm, dry_run_option, is_asked, show_outcome, yes_at_terminal
+from annotator.cli.site.options import (
+    answer_option,
+    confirm,
+    dry_run_option,
+    is_asked,
+    read_assignments,
+    show_outcome,
+    yes_at_terminal,
+)
 from annotator.cli.site.progress import watched
 from annotator.cli.site.tables import JSON, TABLE, Row, Table, format_option, show_rows, show_tables, show_values
 from annotator.errors import Problems
@@ -121,6 +129,7 @@ def check(
 @type_option
 @priority_option
 @round_option
+@answer_option
 @click.option("--replace", is_flag=True, help="Replace runs with the same tags; the older files are kept.")
 @dry_run_option
 @on_installation
@@ -136,6 +145,7 @@ def import_files(
     run_type: RunType | None,
     priority: int | None,
     round_number: int | None,
+    answers: Sequence[str],
     replace: bool,
     dry_run: bool,
 ) -> None:
@@ -148,6 +158,7 @@ def import_files(
         Sender(team, organises=True, replaces=replace),
         RunDetails(team, description, run_type, priority, round_number),
         tag_from_file=tag_from_file,
+        answers=read_assignments(answers),
     )
     with watched(given_files(files, Holds.RUNS, input_format=input_format)) as given:
         now = datetime.now(UTC)

@@ -1,7 +1,7 @@
 """Options that several commands share, and the confirmation of effects that are hard to undo."""
 
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from datetime import date, datetime
 from typing import Any
 
@@ -146,3 +146,25 @@ def refuse_options_besides(option: str, also: Collection[str]) -> None:
         is_given = context.get_parameter_source(one.name or "") is ParameterSource.COMMANDLINE
         if is_given and isinstance(one, click.Option) and one.name not in also:
             raise click.UsageError(f"{option} does not go with {one.opts[0]}.")
+
+
+answer_option = click.option(
+    "--answer",
+    "answers",
+    multiple=True,
+    metavar="KEY=ANSWER",
+    help="An answer to the questionnaire, for all of the files; repeatable.",
+)
+
+
+def read_assignments(given: Sequence[str]) -> dict[str, object]:
+    """Parse `KEY=ANSWER` arguments; `UsageError` for any other form and for a key given twice."""
+    read: dict[str, object] = {}
+    for one in given:
+        key, equals, answer = one.partition("=")
+        if not equals:
+            raise click.UsageError(f"“{one}” is not KEY=ANSWER.")
+        if key.strip() in read:
+            raise click.UsageError(f"“{key.strip()}” is answered twice.")
+        read[key.strip()] = answer
+    return read

@@ -16,7 +16,7 @@ from annotator.web.site.downloads import BYTES, download
 from annotator.web.site.forms import confirmation, done, is_confirmed
 from annotator.web.site.language import format_number, gettext
 from annotator.workflows.pools import pools
-from annotator.workflows.runs import run_costs, runs
+from annotator.workflows.runs import questionnaires, run_costs, runs
 from annotator.workflows.runs.runs import RunView
 
 blueprint = Blueprint("run", __name__)
@@ -144,5 +144,7 @@ def _run(slug: str) -> RunView:
 def _page(slug: str, run: RunView, form: DetailsForm) -> str:
     with database().reading() as session:
         stated = run_costs.costs_of_run(session, slug, run.row.tag, team=own_team())
+        answered = questionnaires.show_answers(session, slug, run.row.tag, team=own_team())
         same = runs.rankings_sent_twice(session, slug).get(run.row.id, ()) if the_place().organises else ()
-    return render_template("runs/one.html", run=run, same=same, stated=stated, form=form, sending=sender_state(slug))
+    about = {"run": run, "same": same, "stated": stated, "answered": answered}
+    return render_template("runs/one.html", **about, form=form, sending=sender_state(slug))

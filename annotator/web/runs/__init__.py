@@ -1,5 +1,5 @@
 """Pages of runs."""
 
-from annotator.web.runs import run_fetching, run_reviews, runs
+from annotator.web.runs import questionnaire, run_fetching, run_reviews, runs
 
-BLUEPRINTS = (runs.blueprint, run_reviews.blueprint, run_fetching.blueprint)
+BLUEPRINTS = (runs.blueprint, run_reviews.blueprint, run_fetching.blueprint, questionnaire.blueprint)

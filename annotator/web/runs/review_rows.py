@@ -12,6 +12,7 @@ from annotator.errors import Problem, Sentence
 from annotator.storage import RunType
 from annotator.storage.runs.runs import RunDetails
 from annotator.web.runs.cost_forms import CostsForm
+from annotator.web.runs.questionnaire_forms import AnswersForm
 from annotator.web.site.forms import Form as PageForm
 from annotator.web.site.labels import RUN_TYPES
 from annotator.web.site.language import gettext, lazy_gettext
@@ -119,7 +120,14 @@ def _with_repeats(problem: Problem) -> str:
 
 
 def review_page(
-    kept_id: int, answer: Mapping[str, Any], form: PageForm, stated: CostsForm, rows: Sequence[CheckedRow]
+    kept_id: int,
+    answer: Mapping[str, Any],
+    form: PageForm,
+    stated: CostsForm,
+    answered: AnswersForm,
+    rows: Sequence[CheckedRow],
 ) -> str:
     """The page of checked files: what was found in each, and the fields that can be changed."""
-    return render_template("runs/review.html", kept_id=kept_id, answer=answer, form=form, stated=stated, rows=rows)
+    return render_template(
+        "runs/review.html", kept_id=kept_id, answer=answer, form=form, stated=stated, answered=answered, rows=rows
+    )

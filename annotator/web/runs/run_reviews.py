@@ -8,15 +8,13 @@ from flask.typing import ResponseReturnValue
 
 from annotator.errors import InvalidValueError
 from annotator.storage import Role
-from annotator.web.runs.cost_forms import CostsForm, costs_form
 from annotator.web.runs.review_rows import checked_rows, review_page
-from annotator.web.runs.runs import RunsForm
+from annotator.web.runs.runs import About, RunsForm
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import actor
-from annotator.web.site.background import JOB_KIND, KeptForm, arrived_at, kept_form, leave_form, report_reading, work
+from annotator.web.site.background import JOB_KIND, arrived_at, kept_form, leave_form, report_reading, work
 from annotator.web.site.context import database, now, settings
-from annotator.workflows.runs import run_costs, run_upload
-from annotator.workflows.runs.run_upload import Submission
+from annotator.workflows.runs import run_upload
 
 blueprint = Blueprint("run_reviews", __name__)
 
@@ -27,7 +25,8 @@ def show(slug: str, id_: int) -> ResponseReturnValue:
     """The checked files of an upload, with what was found in each."""
     kept = kept_form(slug, id_)
     rows = checked_rows(kept.answer["rows"])
-    return review_page(id_, kept.answer, RunsForm(kept.fields), _costs(slug, kept), rows), kept.status
+    about = About.of_request(slug, kept.fields)
+    return review_page(id_, kept.answer, RunsForm(kept.fields), about.costs, about.answers, rows), kept.status
 
 
 @blueprint.post("/collections/<slug>/runs/uploads/<row:id_>")
@@ -37,9 +36,9 @@ def store(slug: str, id_: int) -> ResponseReturnValue:
     sent_at, kept = arrived_at(), kept_form(slug, id_)
     if work() is None and kept.is_heavy:
         return leave_form(slug, [BytesIO(file.content) for file in kept.files])
-    form, stated = RunsForm(), costs_form(database().read(run_costs.list_facts, slug))
+    form, about = RunsForm(), About.of_request(slug)
     rows = checked_rows(kept.answer["rows"], request.form)
-    if all([stated.validate(), *(row.form.validate() for row in rows if row.form.use.data)]):
+    if all([about.validate(), *(row.form.validate() for row in rows if row.form.use.data)]):
         chosen = kept.fields.get("input_format") or None
         with form.guard():
             if not any(row.form.use.data for row in rows):
@@ -48,7 +47,7 @@ def store(slug: str, id_: int) -> ResponseReturnValue:
                 database(),
                 slug,
                 report_reading([replace(file, input_format=chosen) for file in kept.files]),
-                Submission(form.sender(), form.details(), stated.statements, entries=[row.entry for row in rows]),
+                about.submission(form, entries=[row.entry for row in rows]),
                 actor=actor(),
                 at=sent_at,
                 noted_at=now(),
@@ -56,12 +55,7 @@ def store(slug: str, id_: int) -> ResponseReturnValue:
             )
         if form.refusal is None:
             return redirect(url_for("run.receipt", slug=slug, at=sent_at.isoformat()), 303)
-    return review_page(id_, kept.answer, form, stated, rows), form.status
+    return review_page(id_, kept.answer, form, about.costs, about.answers, rows), form.status
 
 
 setattr(store, JOB_KIND, "runs.store")
-
-
-def _costs(slug: str, kept: KeptForm) -> CostsForm:
-    """The costs that were entered with the files."""
-    return costs_form(database().read(run_costs.list_facts, slug), kept.fields)

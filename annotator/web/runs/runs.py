@@ -1,8 +1,12 @@
 """Runs: check, submit and list them."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_wtf.file import FileRequired, MultipleFileField
+from werkzeug.datastructures import MultiDict
 from wtforms import BooleanField, IntegerField, RadioField, SelectChoice, StringField
 from wtforms.validators import InputRequired, Optional
 
@@ -13,6 +17,7 @@ from annotator.storage import Role, RunType
 from annotator.storage.runs.runs import RunDetails
 from annotator.web.people.senders import own_team, sender_state
 from annotator.web.runs.cost_forms import CostsForm, costs_form
+from annotator.web.runs.questionnaire_forms import AnswersForm, answers_form
 from annotator.web.runs.review_rows import as_kept, checked_rows, review_page
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import actor
@@ -24,7 +29,8 @@ from annotator.web.site.labels import RUN_TYPES
 from annotator.web.site.language import lazy_gettext
 from annotator.web.site.uploads import input_files
 from annotator.workflows.people import members
-from annotator.workflows.runs import run_costs, run_upload, runs, upload_review
+from annotator.workflows.runs import questionnaires, run_costs, run_upload, runs, upload_review
+from annotator.workflows.runs.run_files import RunEntry
 from annotator.workflows.runs.run_upload import Submission
 
 OK = 200
@@ -102,11 +108,55 @@ class RunsForm(DetailsForm):
         return Sender(self.given_team(), organises=the_place().organises, replaces=self.replaces.data)
 
 
+@dataclass(frozen=True)
+class About:
+    """What is stated about runs that are uploaded together: costs, and answers to the questionnaire."""
+
+    costs: CostsForm
+    answers: AnswersForm
+
+    @classmethod
+    def of_request(cls, slug: str, fields: MultiDict[str, str] | None = None) -> "About":
+        """The fields of this request, or those of an earlier one."""
+        with database().reading() as session:
+            facts = run_costs.list_facts(session, slug)
+            questions = questionnaires.show_questionnaire(session, slug).questions
+        return cls(costs_form(facts, fields), answers_form(questions, fields))
+
+    def validate(self) -> bool:
+        """Whether both can be read; errors are next to their fields."""
+        return all([self.costs.validate(), self.answers.validate()])
+
+    @property
+    def refused(self) -> bool:
+        """Whether a field was rejected."""
+        return bool(self.costs.refused or self.answers.refused)
+
+    def status_with(self, form: RunsForm) -> int:
+        """The HTTP status of the page with these fields and the form of the files."""
+        if form.refused:
+            return form.status
+        return self.costs.status if self.refused else OK
+
+    def submission(
+        self, form: RunsForm, *, tag_from_file: bool = False, entries: Sequence[RunEntry | None] | None = None
+    ) -> Submission:
+        """What is submitted with the files of the form."""
+        return Submission(
+            form.sender(),
+            form.details(),
+            self.costs.statements,
+            tag_from_file=tag_from_file,
+            entries=entries,
+            answers=self.answers.answers,
+        )
+
+
 @blueprint.get("/collections/<slug>/runs")
 @collection_page(Role.ORGANISER, Role.PARTICIPANT)
 def show(slug: str) -> ResponseReturnValue:
     """The current runs, or all submissions (`?show=all`); a participant sees their team's."""
-    return _list(slug, RunsForm(formdata=None), _stated(slug))
+    return _list(slug, RunsForm(formdata=None), About.of_request(slug))
 
 
 @blueprint.post("/collections/<slug>/runs/check")
@@ -114,11 +164,11 @@ def show(slug: str) -> ResponseReturnValue:
 @long_form("runs.check")
 def check(slug: str) -> ResponseReturnValue:
     """Check the files, and keep them for a page with a row for each; nothing is stored."""
-    form, stated = RunsForm(), _stated(slug)
-    if all([form.validate(), stated.validate()]):
+    form, about = RunsForm(), About.of_request(slug)
+    if all([form.validate(), about.validate()]):
         with form.guard():
-            return _reviewed(slug, form, stated)
-    return _list(slug, form, stated), _status(form, stated)
+            return _reviewed(slug, form, about)
+    return _list(slug, form, about), about.status_with(form)
 
 
 @blueprint.post("/collections/<slug>/runs")
@@ -127,30 +177,28 @@ def check(slug: str) -> ResponseReturnValue:
 def upload(slug: str) -> ResponseReturnValue:
     """Store the runs of all files or of none, and show a receipt; files with problems are kept as by a check."""
     sent_at = arrived_at()  # the time of arrival, as reading a file may end after the deadline
-    form, stated = RunsForm(), _stated(slug)
-    if all([form.validate(), stated.validate()]):
+    form, about = RunsForm(), About.of_request(slug)
+    if all([form.validate(), about.validate()]):
         with form.guard():
             stored = run_upload.upload(
                 database(),
                 slug,
                 input_files(form.files.data, form.input_format.data),
-                Submission(form.sender(), form.details(), stated.statements, form.tag_from_file.data),
+                about.submission(form, tag_from_file=form.tag_from_file.data),
                 actor=actor(),
                 at=sent_at,
                 noted_at=now(),
                 unpacked_limit=settings().unpacked_limit,
             )
     if isinstance(form.refusal, FileRefusedError):
-        return _reviewed(slug, form, stated, form.refusal)
-    if form.refused or stated.refused:
-        return _list(slug, form, stated), _status(form, stated)
+        return _reviewed(slug, form, about, form.refusal)
+    if form.refused or about.refused:
+        return _list(slug, form, about), about.status_with(form)
     report_formats(Holds.RUNS, [run.file for run in stored.runs])
     return redirect(url_for("run.receipt", slug=slug, at=sent_at.isoformat()), 303)
 
 
-def _reviewed(
-    slug: str, form: RunsForm, stated: CostsForm, refusal: FileRefusedError | None = None
-) -> ResponseReturnValue:
+def _reviewed(slug: str, form: RunsForm, about: About, refusal: FileRefusedError | None = None) -> ResponseReturnValue:
     """The page of the files that were checked, after a refusal or before anything is stored; it keeps them."""
     for file in form.files.data:
         file.stream.seek(0)
@@ -164,27 +212,16 @@ def _reviewed(
     if work() is not None:
         return keep_form(answer, status=status)
     id_ = keep_form_here(slug, answer, status=status)
-    return review_page(id_, answer, form, stated, checked_rows(answer["rows"])), status
+    return review_page(id_, answer, form, about.costs, about.answers, checked_rows(answer["rows"])), status
 
 
-def _stated(slug: str) -> CostsForm:
-    """The costs entered for the uploaded runs."""
-    with database().reading() as session:
-        return costs_form(run_costs.list_facts(session, slug))
-
-
-def _status(form: RunsForm, stated: CostsForm) -> int:
-    if form.refused:
-        return form.status
-    return stated.status if stated.refused else 200
-
-
-def _list(slug: str, form: RunsForm, stated: CostsForm) -> str:
+def _list(slug: str, form: RunsForm, about: About) -> str:
     place, every = the_place(), request.args.get("show") == "all"
     with database().reading() as session:
         rows = runs.list_runs(session, slug, team=own_team(), every=every)
         silent = members.teams_without_runs(session, slug) if place.organises else []
         same = runs.rankings_sent_twice(session, slug) if place.organises else {}
+        answers = [] if place.organises else questionnaires.list_answers(session, slug, team=own_team())
     return render_template(
         "runs/list.html",
         rows=sorted(rows, key=lambda run: run.team or ""),
@@ -192,7 +229,9 @@ def _list(slug: str, form: RunsForm, stated: CostsForm) -> str:
         silent=silent,
         same=same,
         form=form,
-        stated=stated,
+        stated=about.costs,
+        answered=about.answers,
+        must_answer=[one.run.tag for one in answers if one.missing],
         sending=sender_state(slug),
         upload_limit=settings().upload_limit,
     )

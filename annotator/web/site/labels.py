@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from annotator.evaluation.costs.facts import FactKind, Per
+from annotator.evaluation.runs.questionnaires import NO, YES, AnswerKind
 from annotator.storage import CannotJudge, JudgingMode, Role, RunType, Showing, TopicState
 from annotator.storage.judging.judge_history import AskedAgain
 from annotator.storage.tables.collections import CollectionKind
@@ -204,6 +205,16 @@ COST_KINDS: Mapping[str, str] = {
     FactKind.WORDS: lazy_gettext("words"),
     FactKind.LIST: lazy_gettext("words with commas between them"),
 }
+
+ANSWER_KINDS: Mapping[str, str] = {
+    AnswerKind.TEXT: lazy_gettext("text"),
+    AnswerKind.NUMBER: lazy_gettext("a number"),
+    AnswerKind.CHOICE: lazy_gettext("one of several choices"),
+    AnswerKind.YES_NO: lazy_gettext("yes or no"),
+    AnswerKind.EMAIL: lazy_gettext("an e-mail address"),
+}
+
+YES_NO: Mapping[str, str] = {YES: lazy_gettext("yes"), NO: lazy_gettext("no")}
 
 COST_ENDS: Mapping[str, str] = {
     "neither": lazy_gettext("neither end"),

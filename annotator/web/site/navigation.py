@@ -23,7 +23,10 @@ FIRST_STEPS = tuple(f"first_steps.{name}" for name in ("topics", "runs", "task",
 JUDGING_PAGES = ("judging.next_document", "training.show", "training.task", "training.feedback", "judge_desk.show")
 
 # Also what a form answers with in place.
-RUN_PAGES = ("run.show", "run.receipt", "runs.check", "runs.upload", "run_reviews.show", "run_reviews.store")
+RUN_PAGES = (
+    *("run.show", "run.receipt", "runs.check", "runs.upload", "run_reviews.show", "run_reviews.store"),
+    "questionnaire.show_run",
+)
 
 
 def _organisers(place: Place) -> bool:
@@ -201,6 +204,7 @@ ENTRIES: tuple[Entry, ...] = (
             _tab("submissions.terms", lazy_gettext("Terms"), _teams),
             _tab("submissions.show", lazy_gettext("Submissions"), _task_organisers, ("submissions.terms",)),
             _tab("run_fetching.show", lazy_gettext("Search engine"), also=("run_fetching.fetch",)),
+            _tab("questionnaire.show", lazy_gettext("Questionnaire")),
             _tab("rounds.show", lazy_gettext("Rounds")),
             _tab("costs.show", lazy_gettext("Costs"), _board_readers, ("costs.show_run", "costs.columns")),
         ),

@@ -15,6 +15,7 @@ from kept import Kept
 from visiting import Visitor
 
 from annotator.evaluation.formats.source_answers import SourceOptions
+from annotator.evaluation.runs.questionnaires import AnswerKind, RunQuestion
 from annotator.files import InputFile
 from annotator.installed import PACKAGE
 from annotator.storage import Database, Role, ScoresShown
@@ -26,7 +27,7 @@ from annotator.workflows.documents import documents
 from annotator.workflows.documents.source_places import Reach
 from annotator.workflows.documents.sources import set_source
 from annotator.workflows.qrels import qrels, qrels_versions
-from annotator.workflows.runs import submissions
+from annotator.workflows.runs import questionnaires, submissions
 
 # Each begins as a formula does, and would end an attribute or begin an element.
 TOPIC, OTHER_TOPIC = "=1+1", "@2"
@@ -57,6 +58,9 @@ def fill(database: Database) -> None:
         set_source(session, SLUG, address, SourceOptions(), reach=reach, by_id=None, by_command=True, at=NOW)
         run(session, TAG, {TOPIC: ["=D1", "+D2"], OTHER_TOPIC: ["@D3"]}, team=TEAM)
         run(session, OTHER_TAG, {TOPIC: ["+D2", "@D3"], OTHER_TOPIC: ["=D1"]}, team=OTHER_TEAM)
+        asked = RunQuestion("model", TITLE, AnswerKind.CHOICE, choices=(TITLE, "other"))
+        questionnaires.set_questionnaire(session, SLUG, [asked], made_by_id=None, at=NOW)
+        questionnaires.change_answers(session, SLUG, TAG, {"model": TITLE}, at=NOW)
         pool(session, depth=2)
         build(session, PoolRequest("sample", {"budget": 5, "depth": 2, "certainty_depth": 2}))
         labels(session, JUDGE, f"{TOPIC} 0 =D1 1\n{TOPIC} 0 +D2 0\n{OTHER_TOPIC} 0 @D3 2\n")
