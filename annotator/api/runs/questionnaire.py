@@ -20,8 +20,8 @@ class RunQuestionBody(Schema):
     """A question about every run."""
 
     key = Text(required=True, metadata={"description": "The name by which answers refer to it."})
-    text = Text(required=True)
-    kind = one_of(AnswerKind, load_default=AnswerKind.TEXT.value)
+    text = Text(required=True, metadata={"description": "What is asked."})
+    kind = one_of(AnswerKind, load_default=AnswerKind.TEXT.value, metadata={"description": "The type of the answer."})
     required = fields.Boolean(load_default=False, metadata={"description": "Whether a team must answer it."})
     choices = fields.List(
         Text,
@@ -49,26 +49,34 @@ class QuestionnaireShown(Schema):
     """The questions asked now."""
 
     number = fields.Integer(required=True, metadata={"description": "The version, 0 while nothing was ever asked."})
-    questions = fields.List(fields.Nested(RunQuestionBody), required=True)
+    questions = fields.List(
+        fields.Nested(RunQuestionBody),
+        required=True,
+        metadata={"description": "The questions that are asked now, in their order."},
+    )
 
 
 class KeptAnswerShown(Schema):
     """An answer with its question as it was answered."""
 
-    key = fields.String(required=True)
-    question = fields.String(required=True)
-    kind = fields.String(required=True)
-    answer = fields.String(required=True)
+    key = fields.String(required=True, metadata={"description": "The key of the question."})
+    question = fields.String(required=True, metadata={"description": "The question as it was answered."})
+    kind = fields.String(required=True, metadata={"description": "The type of the answer."})
+    answer = fields.String(required=True, metadata={"description": "The answer; yes or no where that was asked."})
     version = fields.Integer(required=True, metadata={"description": "The version of the questionnaire that asked."})
     counts = fields.Boolean(required=True, metadata={"description": "Whether the same is still asked."})
-    answered_at = Moment(required=True)
+    answered_at = Moment(required=True, metadata={"description": "When it was answered, in UTC."})
 
 
 class RunAnswersShown(Schema):
     """What was answered about a run."""
 
-    run = fields.String(required=True)
-    team = fields.String(required=True, allow_none=True)
+    run = fields.String(required=True, metadata={"description": "The tag of the run."})
+    team = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The team of the run; null for runs of the organisers."},
+    )
     answers = fields.Dict(
         keys=fields.String(),
         values=fields.String(),
@@ -80,7 +88,11 @@ class RunAnswersShown(Schema):
         required=True,
         metadata={"description": "Keys of required questions without an answer, such as those asked since."},
     )
-    kept = fields.List(fields.Nested(KeptAnswerShown), required=True)
+    kept = fields.List(
+        fields.Nested(KeptAnswerShown),
+        required=True,
+        metadata={"description": "Every answer that is kept, each with its question."},
+    )
 
 
 class RunAnswersBody(Schema):
@@ -96,7 +108,13 @@ class RunAnswersBody(Schema):
 class RunAnswersQuery(Schema):
     """As what the answers are given."""
 
-    format = one_of(["json", "csv", "every-csv"], load_default="json")
+    format = one_of(
+        ["json", "csv", "every-csv"],
+        load_default="json",
+        metadata={
+            "description": "As JSON, as CSV with a column for each question, or as CSV of every answer that is kept."
+        },
+    )
 
 
 @operation(resource, "GET", "/collections/<slug>/questionnaire", SEE_RUNS, Gives(QuestionnaireShown))
