@@ -399,7 +399,7 @@ def test_a_questionnaire_has_no_place_in_older_tables(config: Config, database: 
         session.execute(text(statement))
     before = rows_of(database)
     with pytest.raises(ConflictError, match="no place for a questionnaire"):
-        command.downgrade(config, "0037")
+        command.downgrade(config, "0039")
     assert rows_of(database) == before
 
 

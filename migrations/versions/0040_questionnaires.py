@@ -5,8 +5,8 @@ from alembic import op
 
 from annotator.errors import ConflictError
 
-revision = "0038"
-down_revision = "0037"
+revision = "0040"
+down_revision = "0039"
 branch_labels = None
 depends_on = None
 
