@@ -25,8 +25,9 @@ from annotator.storage.site.backups import left_copies
 from annotator.storage.site.database import file_behind
 from annotator.storage.site.replica import Replica
 from annotator.storage.site.schema import has_tables, prepare_schema, try_to_write
-from annotator.workflows.agreement.model_requests import ModelAccess
+from annotator.workflows.agreement.model_requests import KEY_SETTING
 from annotator.workflows.site.health import site_health
+from annotator.workflows.site.host_keys import SEARCH_SETTING, key_of
 from annotator.workflows.site.input_sources import IR_DATASETS
 
 GIBIBYTE = 1 << 30
@@ -234,11 +235,10 @@ def _size(count: int) -> str:
 
 
 def _of_keys(settings: Settings) -> Iterator[Finding]:
-    """Whether the key of each machine judge can be read; no key is shown."""
-    keys = ModelAccess(settings.outgoing_hosts, settings.model_keys)
-    for named in settings.model_keys:
-        host = named.partition("=")[0]
-        yield _refused(f"key for {host}", "can be read", partial(keys.key_of, f"https://{host}/"))
+    """Whether the keys of machine judges and search engines can be read; no key is shown."""
+    for setting, named in ((KEY_SETTING, settings.model_keys), (SEARCH_SETTING, settings.search_keys)):
+        for host in (one.partition("=")[0] for one in named):
+            yield _refused(f"key for {host}", "can be read", partial(key_of, f"https://{host}/", named, setting))
 
 
 def _of_server(settings: Settings) -> Finding:

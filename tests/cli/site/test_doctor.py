@@ -129,6 +129,13 @@ def test_a_bad_address_of_the_database_is_named() -> None:
         ("DEMONSTRATION", "1", "demonstration", "warning", "which everybody knows"),
         ("SITE_HOSTS", "pool.example.org", "HTTPS", "warning", "without HTTPS"),
         ("MODEL_KEYS", "api.example.org=/nowhere/key", "key for api.example.org", "error", "cannot be read"),
+        (
+            "SEARCH_KEYS",
+            "search.example.org=/nowhere/key",
+            "key for search.example.org",
+            "error",
+            "ANNOTATOR_SEARCH_KEYS",
+        ),
         ("DOCUMENT_SOURCES", "/nowhere/corpus", "documents", "error", "/nowhere/corpus is missing"),
     ],
 )
