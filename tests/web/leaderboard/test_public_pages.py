@@ -173,3 +173,16 @@ def test_a_refused_change_keeps_what_was_entered(visit: Visit, news: str) -> Non
     assert "No scores are released yet" in words(answer)
     assert "My task" in answer.text
     assert visit("ola").post(f"{news}/release/public", scores="all").status_code == 422
+
+
+def test_teams_are_named_only_where_there_are_some(visit: Visit, news: str, database: Database) -> None:
+    with database.transaction() as session:
+        run(session, "plain", {"1": ["a", "b"]})
+        labels(session, "nist", "1 0 a 1\n1 0 b 0\n")
+    assert visit("ola").post(f"{news}/release", shown="own", early="y").status_code == 303
+    publish(visit, news)
+    assert ">Teams<" not in visit(None).get(TASK).text
+    assert ">Team<" not in visit(None).get(BOARD).text
+    with database.transaction() as session:
+        run(session, "reds", {"1": ["b"]}, team="red")
+    assert ">Team<" in visit(None).get(BOARD).text
