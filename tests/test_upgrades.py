@@ -10,6 +10,7 @@ from alembic import command
 from alembic.config import Config
 from build import SLUG
 from cli.command_line import CommandLine
+from dropped_columns import drop_worn_tables
 from sqlalchemy import JSON, LargeBinary, MetaData, Table, func, select, text
 from sqlalchemy.types import Boolean, Date, DateTime, TypeEngine
 
@@ -37,6 +38,7 @@ def config(database: Database) -> Iterator[Config]:
     """Alembic's settings for a database; the one of PostgreSQL, which all tests share, is upgraded again afterwards."""
     yield migration_config(database)
     if not database.is_sqlite:
+        drop_worn_tables(database)
         upgrade_schema(database)
 
 

@@ -237,15 +237,14 @@ def test_only_long_pages_of_the_collection_can_be_asked_for(visit: Visit, page: 
 OF_FORMS = {
     *("runs.upload", "runs.check", "runs.store", "documents.add", "topics.add", "judgements.add", "click_logs.add"),
     *("first_steps.add_task", "archives.export", "archives.copy", "archives.import", "interleaving.make"),
-    *("docno_lists.add", "release_kit.publish"),
+    *("docno_lists.add", "release_kit.publish", "run_fetching.fetch"),
 }
 OF_CALLS = {
     *("Runs.upload_run", "Runs.check_run", "Documents.import_documents", "Documents.import_docnos"),
     *("Topics.import_topics", "Judging.import_labels", "Judging.import_gold_questions", "Judging.import_training"),
     *("Collections.export_archive", "Collections.import_archive", "Agreement.show_effect", "Scores.show_significance"),
     *("Scores.show_leave_out", "Scores.show_quality", "Scores.export_report", "Pool.simulate_pool"),
-    "Pool.replay_pool",
-    *("Clicks.interleave_runs", "Scores.publish_kit"),
+    *("Pool.replay_pool", "Runs.fetch_run", "Clicks.interleave_runs", "Scores.publish_kit"),
 }
 OF_PAGES = {
     *("report.file", "judge_effect.show", "significance.show", "significance.as_csv", "leave_out.show"),
