@@ -7,10 +7,11 @@ from collections.abc import Iterator
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser.pages import sign_in
-from build import SLUG, run_text
+from build import NOW, SLUG, run_text
 from playwright.sync_api import Browser, FilePayload, Page, ViewportSize, expect
 
 from annotator.storage import Database
+from annotator.workflows.runs.questionnaires import set_questionnaire
 from annotator.workflows.runs.runs import list_runs
 
 RUNS = f"/collections/{SLUG}/runs"
@@ -218,6 +219,8 @@ def test_who_was_signed_out_meanwhile_is_asked_to_sign_in(page: Page, server: st
 
 
 def test_runs_are_sent_from_a_phone_by_keyboard_alone(phone: Page, server: str, served: Database) -> None:
+    with served.transaction() as session:
+        set_questionnaire(session, SLUG, [], made_by_id=None, at=NOW)  # no question is between these fields
     sign_in(phone, server, "pat", RUNS)
     open_form(phone)
     phone.get_by_label("Files of runs").set_input_files(run_file("one"))
