@@ -11,9 +11,9 @@ from contextlib import contextmanager
 import pytest
 from build import SECRET_KEY, document_file, news, pool, run, topic_file
 from faults.length import times
+from local_server import HOST
 from machine_judging import add, grades, last, release, settings_for, start
 from model_server import KEY, VARIABLE, ModelServer
-from source_server import HOST
 from sqlalchemy import select
 
 from annotator.storage import Database, Document, MachineResponse, MachineRunState

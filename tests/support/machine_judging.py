@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from build import NOW, SLUG
+from local_server import HOST
 from model_server import MODEL, VARIABLE, ModelServer
-from source_server import HOST
 from sqlalchemy import select
 
 from annotator.evaluation.machine_judging.tokens import Prices

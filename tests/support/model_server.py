@@ -6,10 +6,10 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from math import log
 
-from source_server import HOST, send, send_json
+from local_server import LocalServer, body_of, send, send_json
 
 KEY = "sk-for-tests-0123456789"
 # Of the environment; the settings of the tests name it.
@@ -20,7 +20,7 @@ TEXT = re.compile(r"<document_text>\n(.*?)\n</document_text>", re.DOTALL)
 Misbehaving = Callable[[BaseHTTPRequestHandler, str], None]
 
 
-class ModelServer:
+class ModelServer(LocalServer):
     """Answers each document with the grade that `grades` has for its text, else with 1.
 
     `behaviours` answer for texts instead, once for each entry; `everywhere` answers whatever is asked.
@@ -37,30 +37,12 @@ class ModelServer:
         self.seconds = 0.0
         self.counts_tokens = True
         self._lock = threading.Lock()
-        model = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                model.answer(self)
-
-            def log_message(self, *_: object) -> None:
-                """Print nothing."""
-
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-
-            def handle_error(self, *_: object) -> None:
-                """Print nothing: clients go away."""
-
-        self.server = Server((HOST, 0), Handler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        super().__init__()
 
     @property
     def endpoint(self) -> str:
         """Its base address."""
-        return f"http://{HOST}:{self.server.server_port}/v1"
+        return f"{self.site}/v1"
 
     @property
     def texts(self) -> Counter[str]:
@@ -72,7 +54,7 @@ class ModelServer:
 
     def answer(self, request: BaseHTTPRequestHandler) -> None:
         """Answer a request."""
-        content = request.rfile.read(int(request.headers["Content-Length"]))
+        content = body_of(request)
         with self._lock:
             self.asked[content.decode()] += 1
             self.at_once += 1
@@ -111,11 +93,6 @@ class ModelServer:
             choice["logprobs"] = {"content": [{**several[0], "top_logprobs": several}]}
         usage = {"usage": {"prompt_tokens": 100, "completion_tokens": 2, "total_tokens": 102}}
         return {"id": "x", "object": "chat.completion", "choices": [choice], **(usage if self.counts_tokens else {})}
-
-    def close(self) -> None:
-        """Stop serving."""
-        self.server.shutdown()
-        self.server.server_close()
 
 
 def text_of(body: dict[str, object]) -> str:

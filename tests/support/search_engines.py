@@ -7,13 +7,12 @@ order.
 
 import base64
 import json
-import threading
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from source_server import HOST, send
+from local_server import LocalServer, body_of, send, send_json
 
 DOCUMENTS = {
     "d1": "first cats and dogs",
@@ -24,7 +23,7 @@ DOCUMENTS = {
 Answering = Callable[[BaseHTTPRequestHandler], None]
 
 
-class EngineServer:
+class EngineServer(LocalServer):
     """Serves /news/_search, /solr/news/select and /find/QUERY; `behaviours` answer instead, once for each in turn."""
 
     def __init__(self) -> None:
@@ -34,42 +33,14 @@ class EngineServer:
         self.always: Answering | None = None
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self.headers: list[dict[str, str]] = []
-        engine = self
+        super().__init__()
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_GET(self) -> None:
-                engine.answer(self, {name: values[0] for name, values in parse_qs(urlsplit(self.path).query).items()})
-
-            def do_POST(self) -> None:
-                engine.answer(self, json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-
-            def log_message(self, *_: object) -> None:
-                """Print nothing."""
-
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-
-            def handle_error(self, *_: object) -> None:
-                """Print nothing: clients go away."""
-
-        self.server = Server((HOST, 0), Handler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    @property
-    def site(self) -> str:
-        """The beginning of its addresses."""
-        return f"http://{HOST}:{self.server.server_port}"
-
-    def close(self) -> None:
-        """Stop serving."""
-        self.server.shutdown()
-        self.server.server_close()
-
-    def answer(self, request: BaseHTTPRequestHandler, asked: dict[str, Any]) -> None:
-        """Answer a request."""
-        path = urlsplit(request.path).path
+    def answer(self, request: BaseHTTPRequestHandler) -> None:
+        """Answer a request: the parameters of an address, or the body of another one."""
+        path, query = urlsplit(request.path).path, parse_qs(urlsplit(request.path).query)
+        asked = {name: values[0] for name, values in query.items()}
+        if request.command == "POST":
+            asked = json.loads(body_of(request))
         self.asked.append((path, asked))
         self.headers.append({name.lower(): value for name, value in request.headers.items()})
         if self.behaviours:
@@ -77,13 +48,13 @@ class EngineServer:
         elif self.always is not None:
             self.always(request)
         elif path == "/news/_search":
-            send_value(request, self.of_opensearch(asked))
+            send_json(request, self.of_opensearch(asked))
         elif path == "/solr/news/select":
-            send_value(request, self.of_solr(asked))
+            send_json(request, self.of_solr(asked))
         else:
             found = self.found(path.rpartition("/")[2].replace("%20", " "), int(asked.get("n", 10)))
             results = [{"docno": docno, "title": docno.upper(), "text": text} for docno, text, _ in found]
-            send_value(request, {"results": results})
+            send_json(request, {"results": results})
 
     def found(self, query: str, most: int) -> list[tuple[str, str, float]]:
         """Docno, text and score of what has a word of the query."""
@@ -126,11 +97,6 @@ class EngineServer:
         return {"responseHeader": header, "response": {"numFound": len(docs), "start": 0, "docs": docs}}
 
 
-def send_value(request: BaseHTTPRequestHandler, value: object) -> None:
-    """Send a value as JSON."""
-    send(request, json.dumps(value).encode())
-
-
 def refusing(status: int, error: object = None, **headers: str) -> Answering:
     """Answer with a status, and with what an engine says of an error."""
     return lambda request: send(request, json.dumps({"error": error}).encode(), status=status, **headers)
@@ -143,7 +109,7 @@ def sending(body: bytes) -> Answering:
 
 def hits(*found: dict[str, object], **others: object) -> Answering:
     """Answer with these hits, as OpenSearch does."""
-    return lambda request: send_value(request, {"hits": {"hits": list(found)}, **others})
+    return lambda request: send_json(request, {"hits": {"hits": list(found)}, **others})
 
 
 BASIC_KEY = f"Basic {base64.b64encode(b'reader:secret').decode()}"

@@ -1,18 +1,17 @@
 """A source of documents: a real local server, whose answers a test chooses by docno."""
 
-import json
-import threading
 import time
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import parse_qs, unquote, urlsplit
 
-HOST = "127.0.0.1"
+from local_server import LocalServer, send, send_json
+
 # Writes an answer for a docno.
 Misbehaving = Callable[[BaseHTTPRequestHandler, str], None]
 
 
-class SourceServer:
+class SourceServer(LocalServer):
     """Serves documents at /segments/DOCNO and a search at /search?q=; `behaviours` answer for their docnos instead."""
 
     def __init__(self) -> None:
@@ -21,30 +20,7 @@ class SourceServer:
         self.behaviours: dict[str, Misbehaving] = {}
         self.asked: list[str] = []
         self.is_down = False
-        source = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_GET(self) -> None:
-                source.answer(self)
-
-            def log_message(self, *_: object) -> None:
-                """Print nothing."""
-
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-
-            def handle_error(self, *_: object) -> None:
-                """Print nothing: clients go away."""
-
-        self.server = Server((HOST, 0), Handler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    @property
-    def site(self) -> str:
-        """The beginning of its addresses."""
-        return f"http://{HOST}:{self.server.server_port}"
+        super().__init__()
 
     @property
     def template(self) -> str:
@@ -79,25 +55,6 @@ class SourceServer:
         hits = [one for one in self.documents.values() if query["q"].lower() in str(one).lower()]
         first = int(query["from"])
         return {"total": len(hits), "hits": hits[first : first + int(query["size"])]}
-
-    def close(self) -> None:
-        """Stop serving."""
-        self.server.shutdown()
-        self.server.server_close()
-
-
-def send(request: BaseHTTPRequestHandler, body: bytes, *, status: int = 200, **headers: str) -> None:
-    """Send an answer; headers are named with underscores."""
-    request.send_response(status)
-    for name, value in {"Content_Length": str(len(body)), **headers}.items():
-        request.send_header(name.replace("_", "-"), value)
-    request.end_headers()
-    request.wfile.write(body)
-
-
-def send_json(request: BaseHTTPRequestHandler, value: object) -> None:
-    """Send a value as JSON."""
-    send(request, json.dumps(value).encode())
 
 
 def _status(status: int, **headers: str) -> Misbehaving:

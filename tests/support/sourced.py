@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from build import SLUG, news, pool, run, topic_file
-from source_server import HOST
+from local_server import HOST
 from sqlalchemy import select, update
 
 from annotator.storage import (

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from build import SECRET_KEY
 from cli.command_line import CommandLine
+from local_server import HOST
 from model_server import KEY, MODEL, VARIABLE, ModelServer, failing, responding
-from source_server import HOST
 
 JUDGES = ("judges", "machine")
 

@@ -5,7 +5,8 @@ import json
 import pytest
 from build import SECRET_KEY
 from cli.command_line import CommandLine
-from source_server import HOST, MISBEHAVIOURS, SourceServer
+from local_server import HOST
+from source_server import MISBEHAVIOURS, SourceServer
 from sourced import pool_unread
 
 from annotator.storage import Database

@@ -2,8 +2,8 @@
 
 import pytest
 from cli.command_line import CommandLine
+from local_server import HOST
 from search_engines import MATCH, EngineServer, sending
-from source_server import HOST
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 import pytest
 from build import SLUG, news, pool, run, topic_file
 from kept import Kept
-from source_server import HOST, MISBEHAVIOURS, SLOW, STUCK, SourceServer, send
+from local_server import HOST, send
+from source_server import MISBEHAVIOURS, SLOW, STUCK, SourceServer
 from sourced import REACH, add_pool, bodies, fetch, make_due, problems, set_source
 from sqlalchemy import select
 from worker.at_work import settings_of

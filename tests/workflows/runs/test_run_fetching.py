@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from build import NOW, SLUG, document_file, news, topic_file
 from kept import Kept
+from local_server import HOST, send
 from search_engines import BASIC_KEY, MATCH, Answering, EngineServer, hits, refusing, sending
-from source_server import HOST, send
 from sqlalchemy import select
 
 from annotator.errors import AnnotatorError, ConflictError, InvalidValueError, NotAllowedError
