@@ -34,7 +34,7 @@ class PublicRun:
     name: str
     team: str | None
     scores: tuple[Number, ...]  # empty if only the sides of the median are public
-    sides: tuple[BesideMedian | None, ...]  # empty if scores are public; None for a measure of which no value is better
+    sides: tuple[BesideMedian | None, ...]  # empty if scores are public; None for a measure that has no better end
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class PublicBoard:
     def sorted_by(self, order: str) -> list[tuple[int | None, PublicRun]]:
         """The runs with their ranks, best first; ties share a rank, and are sorted by name.
 
-        There are no ranks by name, nor by a measure of which no value is better, whose greatest values come first.
+        By name there are no ranks, nor by a measure that has no better end; its greatest values come first.
         """
         if order == BY_NAME:
             return [(None, run) for run in self.runs]

@@ -14,7 +14,7 @@ from annotator.evaluation.formats.identifiers import check_free_text
 
 KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
 NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?", re.ASCII)
-# What RFC 5321 lets pass in practice: one @, no blanks, a domain. Whether the address exists, only a letter tells.
+# What RFC 5321 lets pass in practice: one @, no blanks, a domain. Only a mail shows whether the address exists.
 EMAIL = re.compile(r"[^\s@<>()\[\],;:\"\\]+@[^\s@<>()\[\],;:\"\\.]+(?:\.[^\s@<>()\[\],;:\"\\.]+)+")
 MOST_QUESTIONS = 50
 MOST_CHOICES = 50
@@ -48,7 +48,7 @@ class RunQuestion:
     choices: tuple[str, ...] = ()
 
     def asks_the_same(self, other: "RunQuestion | None") -> bool:
-        """Whether an answer to the other question answers this one: whatever is required of it."""
+        """Whether an answer to the other question answers this one, too; `required` makes no difference."""
         return other is not None and (self.text, self.kind, self.choices) == (other.text, other.kind, other.choices)
 
 

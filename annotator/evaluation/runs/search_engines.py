@@ -142,7 +142,7 @@ class SearchEngine:
         for name in PATHS:
             parse_path(getattr(self.paths, name))
         if "{query}" not in self.query and "{query}" not in self.endpoint:
-            raise InvalidValueError("The template needs {query}, in whose place each topic's title is searched for.")
+            raise InvalidValueError("The template needs {query}: the title of each topic is put there.")
         if PLACEHOLDER.search(_host_of(self.endpoint)):
             raise InvalidValueError("The host of an address is the same for all topics: no braces before the path.")
         if self.dialect in ENGINES and not self.address.endswith(SEARCHES):
@@ -173,7 +173,7 @@ class SearchEngine:
         return SearchRequest("GET", f"{address}{joint}{written}" if parameters else address)
 
     def _body(self, values: Mapping[str, str]) -> dict[str, object]:
-        """The JSON body; the query is escaped, and stands within quotes of the template."""
+        """The JSON body; the query is escaped for the quotes that the template has around it."""
         written = {name: json.dumps(value)[1:-1] for name, value in values.items()}
         try:
             body = json.loads(PLACEHOLDER.sub(lambda found: written[found[1]], self.query))

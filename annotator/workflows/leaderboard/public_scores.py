@@ -22,7 +22,7 @@ from annotator.workflows.leaderboard.leaderboard import build_leaderboard
 from annotator.workflows.leaderboard.release_kit import collection_veil
 from annotator.workflows.runs.submissions import deadline_in_words
 
-MOST_PUBLIC_MEASURES = 8  # of which a table on a phone can be read
+MOST_PUBLIC_MEASURES = 8  # columns that can be read on a phone
 LONGEST_DESCRIPTION = 20_000
 LONGEST_CITATION = 2_000
 TITLE, DESCRIPTION, GUIDELINES, CITATION = "title", "description", "guidelines", "citation"
