@@ -16,7 +16,7 @@ NOUNS: Mapping[str, tuple[str, str, str]] = {
     "questionnaire": (
         "annotator.cli.runs.questionnaire",
         "command",
-        "The questionnaire about runs: questions, and answers of the teams.",
+        "Questions about every run, and the answers of teams.",
     ),
     "judge": ("annotator.cli.remote.judge", "command", "Judge on a site, as a program: draw documents, grade them."),
     "qrels": ("annotator.cli.remote.commands", "qrels", "Qrels: export the settled grades."),
