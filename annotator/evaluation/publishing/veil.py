@@ -4,6 +4,7 @@ import csv
 import hmac
 import io
 import json
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -76,13 +77,14 @@ class NameSearch:
     """Looks for names in the files of a kit.
 
     In tables and in files of columns a field is compared as a whole, in JSON and in text a name is found as a whole
-    word, whatever its case: `run1` is in `see RUN1.` and not in `run12`.
+    word, whatever its case: `run1` is in `see RUN1.` and not in `run12`. There blanks and line ends count as one space,
+    and characters are compared in their compatible form (NFKC).
     """
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = frozenset(names)
         self._fields = frozenset(name.encode() for name in self._names)
-        self._pattern = name_pattern(self._names) if self._names else None
+        self._pattern = name_pattern(map(_plain, self._names)) if self._names else None
 
     def found(self, file: str, pieces: Iterable[bytes]) -> list[str]:
         """The names in the content of this file, sorted; its kind is known by its ending."""
@@ -94,14 +96,18 @@ class NameSearch:
         if file.endswith(".csv"):
             cells = {cell.removeprefix(APOSTROPHE) for row in csv.reader(io.StringIO(text)) for cell in row}
             return sorted(cells & self._names)
-        words = {word.casefold() for one in _texts(file, text) for word in self._pattern.findall(one)}
-        return sorted(name for name in self._names if name.casefold() in words)
+        words = {word.casefold() for one in _texts(file, text) for word in self._pattern.findall(_plain(one))}
+        return sorted(name for name in self._names if _plain(name).casefold() in words)
 
     def _in_columns(self, lines: Iterable[bytes]) -> set[bytes]:
         found: set[bytes] = set()
         for line in lines:
             found |= self._fields.intersection(line.split())
         return found
+
+
+def _plain(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).split())
 
 
 def _texts(file: str, text: str) -> Iterator[str]:

@@ -115,6 +115,11 @@ class ReviewedTopic:
         drawn = sum(drawn for _, drawn in self.strata)
         return ReviewedTopic(self.relevant[self.chosen], max(self.candidates - drawn, self.chosen.size))
 
+    def after(self, judged: int) -> "ReviewedTopic":
+        """What was judged after so many documents and not drawn at random, as a topic of its own."""
+        later = self.chosen[self.chosen >= judged]
+        return ReviewedTopic(self.relevant[later], max(self.candidates - self.judged, 0) + later.size)
+
     @cached_property
     def looks(self) -> Whole:
         """The numbers of documents after which a batch ends that begins with one and grows by a tenth, rounded up."""

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from annotator.errors import InvalidValueError
@@ -27,6 +28,8 @@ TAKES: Mapping[str, tuple[str, ...]] = {
     "in-a-row": ("in_a_row",),
     "keep-or-drop": (),
 }
+# Rules that look at the order of documents, which the strategy makes only from its first choice on.
+OF_CHOICES = frozenset({"in-a-row"})
 # A name, and settings in brackets.
 FORM = re.compile(r"([A-Za-z-]+)\s*(?:\(([^()]*)\))?")
 
@@ -42,15 +45,19 @@ class WrittenRule:
         """The name, and in brackets the settings that differ from the usual ones."""
         values = {name: getattr(self.settings, name) for name in TAKES[self.name]}
         changed = [
-            f"{name}={value.value if isinstance(value, Rho) else value}"
-            for name, value in values.items()
-            if value != getattr(USUAL_SETTINGS, name)
+            f"{name}={_shown(value)}" for name, value in values.items() if value != getattr(USUAL_SETTINGS, name)
         ]
         return f"{self.name}({', '.join(changed)})" if changed else self.name
 
-    def decide(self, topic: ReviewedTopic) -> StoppingAnswer:
-        """The answer of the rule for a topic."""
-        return decide(self.name, topic, self.settings)
+    def decide(self, topic: ReviewedTopic, begun: int) -> StoppingAnswer:
+        """The answer of the rule for a topic whose first `begun` documents were judged before the strategy chose."""
+        return decide(self.name, topic.after(begun) if self.name in OF_CHOICES else topic, self.settings)
+
+
+def _shown(value: float | Rho | None) -> str:
+    if isinstance(value, float):
+        return f"{Decimal(repr(value)):f}"  # without an exponent
+    return str(value.value if isinstance(value, Rho) else value)
 
 
 def parse_rule(written: str) -> WrittenRule | None:
@@ -93,7 +100,7 @@ def _read(name: str, setting: str, value: str) -> float | int | Rho:
         return Rho(value)
     if setting in {"in_a_row", "budget"} and re.fullmatch("[0-9]{1,9}", value):
         return int(value)
-    if setting in {"target", "alpha"} and re.fullmatch(r"[0-9]*\.?[0-9]+", value):
+    if setting in {"target", "alpha"} and re.fullmatch(r"[0-9]*\.?[0-9]+(e-?[0-9]{1,3})?", value):
         return float(value)
     raise InvalidValueError(
         "The stopping rule %(name)s cannot have %(setting)s=%(value)s.", name=name, setting=setting, value=value

@@ -148,6 +148,33 @@ def choices_made(session: Session, pool_id: int) -> dict[int, int]:
     return {topic_id: count for topic_id, count in rows}
 
 
+def judged_before_choosing(session: Session, pool: Pool, topic_id: int) -> int | None:
+    """How many documents of a topic were judged when the version's strategy first chose one; None before it has.
+
+    Choices of earlier versions by the same strategy count.
+    """
+    first = session.execute(
+        select(SelectionEvent.seen_judgement_id)
+        .join(Pool, Pool.id == SelectionEvent.pool_id)
+        .where(
+            Pool.collection_id == pool.collection_id,
+            Pool.strategy == pool.strategy,
+            Pool.version <= pool.version,
+            SelectionEvent.topic_id == topic_id,
+        )
+        .order_by(Pool.version, SelectionEvent.step)
+        .limit(1)
+    ).one_or_none()
+    if first is None:
+        return None
+    judged = (
+        select(func.count(PoolItem.document_id.distinct()))
+        .join(Judgement, Judgement.pool_item_id == PoolItem.id)
+        .where(PoolItem.topic_id == topic_id, Judgement.id <= (first.seen_judgement_id or 0))
+    )
+    return session.scalar(judged) or 0
+
+
 def choices_of_strategy(session: Session, pool: Pool) -> dict[int, Made]:
     """Topic id → number of documents that this version and earlier ones of the same strategy have selected.
 

@@ -16,7 +16,7 @@ from annotator.evaluation.stopping.stopping_rules import StoppingAnswer, Stoppin
 from annotator.storage import Topic, TopicState
 from annotator.storage.collections.collection import lock_collection
 from annotator.storage.documents.documents import greatest_document
-from annotator.storage.judging.adaptive_choices import choices_made
+from annotator.storage.judging.adaptive_choices import choices_made, judged_before_choosing
 from annotator.storage.pools.learning_rounds import collections_that_learn
 from annotator.storage.pools.pools import latest_pool, sampled_pool
 from annotator.storage.pools.stopping_decisions import latest_decision, latest_decisions
@@ -91,6 +91,7 @@ def _asked(session: Session, version: ChoosingVersion, topic_id: int) -> tuple[R
     sample = sampled_pool(session, version.collection.id)
     candidates = candidate_counts(session, version.collection, [topic_id])
     reviewed = reviewed_topics(session, version.collection, [topic_id], sample, candidates)[topic_id]
-    answer = rule.decide(reviewed)
+    begun = judged_before_choosing(session, version.pool, topic_id)
+    answer = rule.decide(reviewed, reviewed.judged if begun is None else begun)
     is_stopped = latest is not None and latest.stops
     return None if (answer.state is StoppingState.STOP) is is_stopped else (reviewed, answer)

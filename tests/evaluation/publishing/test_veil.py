@@ -72,3 +72,11 @@ words = st.text(st.characters(codec="utf-8", categories=("L", "N")), min_size=1,
 def test_a_name_between_blanks_is_found_however_json_writes_it(name: str, before: str, after: str) -> None:
     content = json.dumps({"text": f"{before} {name} {after}"}).encode()
     assert name in NameSearch([name]).found("kit.json", [content])
+
+
+@pytest.mark.parametrize(
+    "written", ["Équipe\nBleue", "Équipe  Bleue", "équipe\u00a0bleue", "E\u0301quipe Bleue", "Ｂleue"]
+)
+def test_a_name_is_found_over_lines_blanks_and_forms_of_characters(written: str) -> None:
+    name = "Bleue" if written == "Ｂleue" else "Équipe Bleue"
+    assert NameSearch([name]).found("README.md", [f"by {written} itself".encode()]) == [name]

@@ -69,8 +69,8 @@ def test_what_a_rule_cannot_have_is_named(written: str, sentence: str) -> None:
 
 def test_a_written_rule_decides() -> None:
     topic = ReviewedTopic(np.array([True, False, False, False]), 10)
-    assert WrittenRule("in-a-row", StoppingSettings(in_a_row=3)).decide(topic).at == 4
-    assert WrittenRule("in-a-row", StoppingSettings(in_a_row=4)).decide(topic).state is StoppingState.GO_ON
+    assert WrittenRule("in-a-row", StoppingSettings(in_a_row=3)).decide(topic, 0).at == 4
+    assert WrittenRule("in-a-row", StoppingSettings(in_a_row=4)).decide(topic, 0).state is StoppingState.GO_ON
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ import pytest
 from adaptive import AdaptiveJudge
 from beginning import beginning
 from build import NOW, SLUG, build, labels, member, news, run, topic_file
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
 from annotator.files import InputFile
-from annotator.storage import Collection, Database, Judgement, JudgingMode, Pool, StoppingDecision, Topic
+from annotator.storage import Collection, Database, Judgement, JudgingMode, Pool, SelectionEvent, StoppingDecision, Topic
 from annotator.storage.judging.leases import return_assignments
 from annotator.storage.pools.pools import PoolRequest
 from annotator.storage.pools.stopping_decisions import stopped_topics
@@ -436,3 +436,15 @@ def test_a_decision_by_hand_is_recorded_with_a_person(database: Database) -> Non
         decide_topic(session, SLUG, "1", stops=True, reason="enough", by_id=judge.id, at=NOW)
         found = stopping_report(session, SLUG, StoppingRequest()).decisions[0].row
     assert (found.decided_by, found.version) == ("jo", None)
+
+
+def test_documents_that_the_strategy_did_not_choose_are_in_no_row(database: Database) -> None:
+    """The initial documents, in random order, have more in a row without a relevant one than the rule waits for."""
+    judge = ruled_pool(database, start_depth=12)
+    shown = worked(judge)
+    assert sum(map(is_relevant, shown)) == 8
+    with database.reading() as session:
+        chosen = session.scalar(select(func.count()).select_from(SelectionEvent))
+    assert chosen is not None
+    assert chosen > ROW
+    assert decisions(database) == [("1", True, "in-a-row", 1)]
