@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from annotator.errors import InvalidValueError
 from annotator.evaluation.pooling.pool_choice import stored_strategy
@@ -26,6 +28,12 @@ from annotator.evaluation.stopping.stopping_rules import RULES, Rho, StoppingSet
             WrittenRule("hypergeometric", StoppingSettings(target=0.9, alpha=0.1)),
             "hypergeometric(target=0.9, alpha=0.1)",
         ),
+        (
+            "hypergeometric(alpha=0.00005)",
+            WrittenRule("hypergeometric", StoppingSettings(alpha=0.00005)),
+            "hypergeometric(alpha=0.00005)",
+        ),
+        ("autostop(target=9e-1)", WrittenRule("autostop", StoppingSettings(target=0.9)), "autostop(target=0.9)"),
         # As it is without settings.
         ("target-set(target=0.8)", WrittenRule("target-set"), "target-set"),
     ],
@@ -94,3 +102,17 @@ def test_a_strategy_with_a_rule_is_stored_and_may_choose_everything() -> None:
         parse_strategy("cal", {"until": "12"})
     with pytest.raises(InvalidValueError, match="takes no until"):
         parse_strategy("mtf", {"until": "knee"})
+
+
+@given(st.floats(1e-12, 0.999999), st.floats(1e-12, 0.999999))
+def test_what_is_written_is_read_again(target: float, alpha: float) -> None:
+    rule = WrittenRule("hypergeometric", StoppingSettings(target=target, alpha=alpha))
+    assert parse_rule(str(rule)) == rule
+
+
+def test_documents_before_the_first_choice_are_in_no_row() -> None:
+    topic = ReviewedTopic(np.array([False, False, False, True, False, False]), 10)
+    rule = WrittenRule("in-a-row", StoppingSettings(in_a_row=3))
+    assert rule.decide(topic, 0).at == 3
+    assert rule.decide(topic, 2).state is StoppingState.GO_ON
+    assert WrittenRule("budget", StoppingSettings(budget=5)).decide(topic, 2).at == 5

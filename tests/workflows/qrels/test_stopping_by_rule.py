@@ -14,7 +14,16 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
 from annotator.files import InputFile
-from annotator.storage import Collection, Database, Judgement, JudgingMode, Pool, SelectionEvent, StoppingDecision, Topic
+from annotator.storage import (
+    Collection,
+    Database,
+    Judgement,
+    JudgingMode,
+    Pool,
+    SelectionEvent,
+    StoppingDecision,
+    Topic,
+)
 from annotator.storage.judging.leases import return_assignments
 from annotator.storage.pools.pools import PoolRequest
 from annotator.storage.pools.stopping_decisions import stopped_topics
