@@ -2,13 +2,14 @@
 
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
 from http.client import HTTPConnection, HTTPException
 from importlib.util import find_spec
 from os import R_OK, W_OK, X_OK, access
+from os.path import exists
 from pathlib import Path
 from shutil import disk_usage
 from tempfile import gettempdir
@@ -86,12 +87,19 @@ def _row(finding: Finding) -> list[str]:
 
 def _findings(settings: Settings, *, now: datetime) -> Iterator[Finding]:
     yield Finding("program", State.OK, f"annotator {installed_version()}, Python {sys.version.partition(' ')[0]}")
-    yield from _of_settings(settings)
-    yield from _of_extras()
-    yield from _of_database(settings, now=now)
-    yield from _of_folders(settings)
-    yield from _of_keys(settings)
-    yield _of_server(settings)
+    parts: Mapping[str, Callable[[], Iterator[Finding]]] = {
+        "settings": partial(_of_settings, settings),
+        "extras": _of_extras,
+        "database": partial(_of_database, settings, now=now),
+        "folders": partial(_of_folders, settings),
+        "keys": partial(_of_keys, settings),
+        "server": partial(_of_server, settings),
+    }
+    for subject, examine in parts.items():
+        try:
+            yield from examine()
+        except OSError as error:  # such as a folder that this account may not enter
+            yield Finding(subject, State.ERROR, f"Cannot be examined: {error}.")
 
 
 def _of_settings(settings: Settings) -> Iterator[Finding]:
@@ -212,14 +220,20 @@ def _of_folders(settings: Settings) -> Iterator[Finding]:
     yield _of_disk("temporary files", Path(gettempdir()), least=LEAST_FREE)
     for name, folder in (("search index", settings.search_folder), ("indexes of folders", settings.index_folder)):
         if folder:
-            place = next(one for one in (Path(folder).resolve(), *Path(folder).resolve().parents) if one.exists())
-            if access(place, W_OK | X_OK):
-                yield _of_disk(name, place, least=LEAST_FREE)
-            else:
-                yield Finding(name, State.ERROR, f"This account cannot write into {place}.", f"chown or chmod {place}")
+            yield _of_folder(name, Path(folder).resolve())
     for source in settings.document_sources:
         if not source.startswith(IR_DATASETS) and not access(source, R_OK | X_OK):
             yield Finding("documents", State.ERROR, f"{source} is missing, or this account cannot read it.")
+
+
+def _of_folder(name: str, folder: Path) -> Finding:
+    """Whether files can be made in a folder, which is made at need."""
+    place = next(one for one in (folder, *folder.parents) if exists(one))  # noqa: PTH110 - False where it may not look
+    if not place.is_dir():
+        return Finding(name, State.ERROR, f"{place} is a file, not a folder.", "Choose another folder.")
+    if not access(place, W_OK | X_OK):
+        return Finding(name, State.ERROR, f"This account cannot write into {place}.", f"chown or chmod {place}")
+    return _of_disk(name, place, least=LEAST_FREE)
 
 
 def _of_disk(subject: str, folder: Path, *, least: int) -> Finding:
@@ -241,22 +255,24 @@ def _of_keys(settings: Settings) -> Iterator[Finding]:
             yield _refused(f"key for {host}", "can be read", partial(key_of, f"https://{host}/", named, setting))
 
 
-def _of_server(settings: Settings) -> Finding:
+def _of_server(settings: Settings) -> Iterator[Finding]:
     """Whether a server answers at the configured address, and is of the version of this program."""
     host = EVERY_ADDRESS.get(settings.host, settings.host)
-    at = f"{host}:{settings.port}"
+    at = f"[{host}]:{settings.port}" if ":" in host else f"{host}:{settings.port}"
     try:
         health = _answer(host, settings.port, "/health")
         ready = _answer(host, settings.port, "/ready")
-    except (OSError, HTTPException):
-        return Finding("server", State.NOTE, f"None answers at {at}.", "annotator serve")
-    if not health.startswith("alive, annotator "):
-        return Finding("server", State.ERROR, f"Another program answers at {at}.", "Choose another ANNOTATOR_PORT.")
+    except (OSError, HTTPException, UnicodeError):
+        yield Finding("server", State.NOTE, f"None answers at {at}.", "annotator serve")
+        return
     version = health.removeprefix("alive, annotator ").strip()
-    if version != installed_version():
-        return Finding("server", State.WARNING, f"The one at {at} is of version {version}.", "Restart it.")
     is_ready = ready.strip() == "ready"
-    return Finding("server", State.OK if is_ready else State.ERROR, f"answers at {at}: {ready.strip()}")
+    if not health.startswith("alive, annotator "):
+        yield Finding("server", State.ERROR, f"Another program answers at {at}.", "Choose another ANNOTATOR_PORT.")
+    elif version != installed_version():
+        yield Finding("server", State.WARNING, f"The one at {at} is of version {version}.", "Restart it.")
+    else:
+        yield Finding("server", State.OK if is_ready else State.ERROR, f"answers at {at}: {ready.strip()}")
 
 
 def _answer(host: str, port: int, path: str) -> str:

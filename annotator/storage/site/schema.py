@@ -46,7 +46,11 @@ def has_tables(database: Database) -> bool:
     Does not create the file.
     """
     file = file_behind(database.engine.url)
-    return (file is None or file.exists()) and version_of(database) is not None
+    try:
+        is_there = file is None or file.exists()
+    except OSError as error:  # the folder cannot be entered
+        raise ConflictError("The database cannot be opened: %(reason)s", reason=error) from error
+    return is_there and version_of(database) is not None
 
 
 def version_of(database: Database) -> str | None:

@@ -230,3 +230,41 @@ def test_a_folder_that_cannot_be_written_is_named(
     monkeypatch.setattr(doctor, "access", lambda *_: False)  # an administrator may write everywhere
     line = examined(in_order, exit_code=1)["indexes of folders"]
     assert line.found == f"This account cannot write into {tmp_path}."
+
+
+def test_a_file_in_place_of_a_folder_is_named(
+    in_order: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "indexes").write_text("")
+    monkeypatch.setenv("ANNOTATOR_INDEX_FOLDER", str(tmp_path / "indexes"))
+    line = examined(in_order, exit_code=1)["indexes of folders"]
+    assert line.found == f"{tmp_path / 'indexes'} is a file, not a folder."
+
+
+def test_what_cannot_be_examined_does_not_hide_the_rest(in_order: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_: Path) -> object:
+        raise PermissionError(13, "Permission denied", "/root/x")
+
+    monkeypatch.setattr(doctor, "disk_usage", refused)
+    lines = examined(in_order, exit_code=1)
+    assert lines["folders"] == Line("error", "Cannot be examined: [Errno 13] Permission denied: '/root/x'.", "")
+    assert lines["server"].state == "note"
+
+
+def test_a_database_in_a_folder_that_cannot_be_entered_is_named(
+    in_order: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "exists", refused)
+    line = examined(in_order, exit_code=1)["database"]
+    assert line.state == "error"
+    assert line.found.startswith("The database cannot be opened: [Errno 13] Permission denied")
+
+
+@pytest.mark.parametrize(("host", "at"), [("::1", "[::1]:1"), ("exa..mple", "exa..mple:1")])
+def test_any_host_can_be_asked(in_order: CommandLine, monkeypatch: pytest.MonkeyPatch, host: str, at: str) -> None:
+    monkeypatch.setenv("ANNOTATOR_HOST", host)
+    monkeypatch.setenv("ANNOTATOR_SITE_HOSTS", "pool.example.org")
+    assert examined(in_order, exit_code=0)["server"].found == f"None answers at {at}."
