@@ -57,7 +57,12 @@ def show(installation: Installation, slug: str, format_: str) -> None:
 )
 @click.option("--veil/--names", "veiled", default=None, help="Whether teams and runs have pseudonyms. [--veil]")
 @click.option(
-    "-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="A measure of the leaderboard. Repeatable."
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="MEASURE",
+    help="A measure of the leaderboard; '' for the usual ones. Repeatable.",
 )
 @click.option("--description", metavar="TEXT", help="A description of the task.")
 @click.option("--guidelines/--no-guidelines", default=None, help="Whether the guidelines of the judges are shown.")
@@ -67,7 +72,7 @@ def show(installation: Installation, slug: str, format_: str) -> None:
     "allowed",
     multiple=True,
     metavar="NAME",
-    help="With --veil: this name of a team or run may occur in texts, as an ordinary word. Repeatable.",
+    help="With --veil: this name of a team or run may occur in texts, as an ordinary word; '' for no name. Repeatable.",
 )
 @on_installation
 def set_(
@@ -91,11 +96,11 @@ def set_(
     change = PublicChange(
         scores=None if scores is None else PublicScores(scores),
         veiled=veiled,
-        measures=measures or None,
+        measures=tuple(filter(None, measures)) if measures else None,
         description=description,
         guidelines=guidelines,
         citation=citation,
-        allowed=allowed or None,
+        allowed=tuple(filter(None, allowed)) if allowed else None,
     )
     with installation.database.transaction() as session:
         settings = change_public(session, slug, change)

@@ -14,7 +14,13 @@ from annotator.evaluation.publishing.public_board import PublicTask, public_boar
 from annotator.evaluation.publishing.veil import NO_VEIL, NameSearch, Veil
 from annotator.storage import ACCEPTED, Pool, PublicScores, Run, Team, Topic
 from annotator.storage import Collection as CollectionRow
-from annotator.storage.collections.collection import find_collection, latest_guidelines, lock_collection, scale_of
+from annotator.storage.collections.collection import (
+    find_collection,
+    latest_guidelines,
+    lock_collection,
+    rounds_of,
+    scale_of,
+)
 from annotator.storage.qrels.qrels_versions import kept_version
 from annotator.storage.tables.runs import IN_FORCE
 from annotator.workflows.leaderboard.grade_sources import GradesFrom
@@ -213,6 +219,7 @@ def public_state(session: Session, slug: str, *, at: datetime) -> PublicState:
     )
     pools = select(func.count(Pool.id), func.max(Pool.id)).where(Pool.collection_id == collection.id)
     best_grade = max((grade.value for grade in scale_of(session, collection.id)), default=0)
+    has_rounds = bool(rounds_of(session, collection.id))  # of which the leaderboard has a notice
     teams = select(Team.name).where(Team.collection_id == collection.id).order_by(Team.id)
     sent = select(func.count(Run.id), func.max(Run.id)).where(Run.collection_id == collection.id)
     names = (*session.execute(sent).one(), *session.scalars(teams))  # with which texts are searched
@@ -226,7 +233,7 @@ def public_state(session: Session, slug: str, *, at: datetime) -> PublicState:
         collection.scores_qrels_version,
         _runs(session, collection, released_at),
         tuple((id_, number) for id_, number in topics),
-        (collection.id, collection.relevant_from, best_grade, *session.execute(pools).one(), *names),
+        (collection.id, collection.relevant_from, best_grade, has_rounds, *session.execute(pools).one(), *names),
     )
 
 

@@ -42,3 +42,17 @@ def test_a_veiled_name_in_the_description_is_refused(released: CommandLine) -> N
     wanted = ("collections", "pages", "set", "news", "--scores", "relative", "--description", "Alpha is a run.")
     assert "description: The text has the name “alpha” of a team or run." in " ".join(released.refused(*wanted))
     released.done(*wanted, "--allow", "alpha")
+
+
+def test_measures_and_allowed_names_are_cleared_by_an_empty_one(released: CommandLine) -> None:
+    setting = ("collections", "pages", "set", "news")
+    released.done(
+        *setting, "--scores", "everything", "-m", "P@5", "--allow", "alpha", "--description", "Alpha is a word."
+    )
+    assert "P@5" in released.done("collections", "pages", "show", "news")
+    assert "alpha" in released.done("collections", "pages", "show", "news")
+    assert released.refused(*setting, "--allow", "")[0].startswith("description:")
+    released.done(*setting, "-m", "", "--allow", "", "--description", "A word.")
+    shown = released.done("collections", "pages", "show", "news")
+    assert "alpha" not in shown
+    assert "nDCG@10" in shown

@@ -17,6 +17,7 @@ from annotator.storage.collections.audit import Actor
 from annotator.storage.tables.collections import Door
 from annotator.web.leaderboard import public_memory
 from annotator.workflows.collections import deletions
+from annotator.workflows.collections.rounds import open_round
 from annotator.workflows.leaderboard import public_scores
 from annotator.workflows.runs.runs import withdraw_run
 
@@ -186,3 +187,13 @@ def test_teams_are_named_only_where_there_are_some(visit: Visit, news: str, data
     with database.transaction() as session:
         run(session, "reds", {"1": ["b"]}, team="red")
     assert ">Team<" in visit(None).get(BOARD).text
+
+
+def test_a_round_that_is_begun_is_on_the_page_at_once(visit: Visit, released: str, database: Database) -> None:
+    publish(visit, released)
+    before = visit(None).get(BOARD)
+    with database.transaction() as session:
+        open_round(session, SLUG, at=NOW)
+    after = visit(None).get(BOARD)
+    assert after.headers["ETag"] != before.headers["ETag"]
+    assert len(re.findall("<li>", after.text)) > len(re.findall("<li>", before.text))
