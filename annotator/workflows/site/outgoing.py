@@ -38,6 +38,8 @@ def check_address(address: str, allowed: Sequence[str]) -> str:
     try:
         parts = urlsplit(address)
         host, _ = parts.hostname, parts.port  # a port that is no number raises
+        if host is not None:
+            host.encode("idna")  # an empty label and one that is too long raise here, else when the host is looked up
     except ValueError:
         host = None
     if (

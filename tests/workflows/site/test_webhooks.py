@@ -338,6 +338,8 @@ def test_the_worker_sends_while_it_waits_for_jobs(pooled: Database, listener: Li
         ("ftp://hooks.example.org/", "“ftp://hooks.example.org/” is not an address"),
         ("https://hooks.example.org:x/", "“https://hooks.example.org:x/” is not an address"),
         ("https://hooks example.org/", "“https://hooks example.org/” is not an address"),
+        ("https://hooks..example.org/", "“https://hooks..example.org/” is not an address"),
+        (f"https://{'x' * 64}.example.org/", f"“https://{'x' * 64}.example.org/” is not an address"),
         ("https://ola:secret@hooks.example.org/", "The address has a user name or a password"),
         ("https://elsewhere.org/", "This server may not send to “elsewhere.org”"),
         ("https://hooks.example.org.evil.org/", "This server may not send to “hooks.example.org.evil.org”"),
