@@ -12,7 +12,7 @@ from wtforms.validators import InputRequired
 
 from annotator.errors import ConflictError, InvalidValueError
 from annotator.web.people.sign_in_code import ONE_TIME
-from annotator.web.people.throttle import against_guessing
+from annotator.web.people.throttle import against_guessing, against_guessing_codes
 from annotator.web.site.access import signed_in_page
 from annotator.web.site.addresses import local_path
 from annotator.web.site.audit_note import note
@@ -108,7 +108,7 @@ def turn_on() -> ResponseReturnValue:
 
 @blueprint.post("/account/second-factor/codes")
 @signed_in_page
-@against_guessing
+@against_guessing_codes
 def renew_codes() -> ResponseReturnValue:
     """Make new recovery codes in place of the earlier ones, and show them, only once."""
     form = ChangeForm()
@@ -124,7 +124,7 @@ def renew_codes() -> ResponseReturnValue:
 
 @blueprint.post("/account/second-factor/off")
 @signed_in_page
-@against_guessing
+@against_guessing_codes
 def turn_off() -> ResponseReturnValue:
     """Turn off the second factor."""
     form = ChangeForm()
@@ -160,7 +160,7 @@ def _offered(signed: str) -> str:
     except (BadData, ValueError, TypeError):
         shown_to, secret = None, ""
     if shown_to != _session_of_now():
-        raise InvalidValueError("The QR code was shown too long ago. Begin again: remove it from the app.")
+        raise InvalidValueError("The QR code was shown too long ago. Begin again, and remove the entry from your app.")
     return str(secret)
 
 

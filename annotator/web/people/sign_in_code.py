@@ -5,7 +5,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import StringField
 from wtforms.validators import InputRequired
 
-from annotator.errors import InvalidValueError
+from annotator.errors import ConflictError, InvalidValueError
 from annotator.storage.people.accounts import Person
 from annotator.web.people.throttle import against_guessing_codes
 from annotator.web.site.access import enter, enter_half
@@ -15,7 +15,9 @@ from annotator.web.site.context import current_person, database, now
 from annotator.web.site.forms import Form
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.sessions import half_signed_in
+from annotator.web.site.translate import say
 from annotator.workflows.people import second_factor
+from annotator.workflows.people.second_factor import CodeAccepted
 
 blueprint = Blueprint("sign_in_code", __name__)
 
@@ -60,11 +62,10 @@ def check() -> ResponseReturnValue:
     if half is None:
         return _begin_again()
     if form.validate():
-        with database().transaction() as session:
-            accepted = second_factor.sign_in_with_code(session, *half, form.code.data, at=now())
-            if accepted is not None and accepted.codes_left is not None:
-                details = {"left": accepted.codes_left}
-                note(session, "users.recovery-code", subject=accepted.person.name, details=details)
+        try:
+            accepted = _accepted(*half, form.code.data)
+        except ConflictError as lapsed:
+            return _begin_again(say(lapsed.sentence))
         if accepted is not None:
             enter(accepted.person)
             _warn(accepted.codes_left)
@@ -73,14 +74,23 @@ def check() -> ResponseReturnValue:
     return render_template("people/accounts/code.html", form=form), form.status
 
 
+def _accepted(user_id: int, generation: int, code: str) -> CodeAccepted | None:
+    with database().transaction() as session:
+        accepted = second_factor.sign_in_with_code(session, user_id, generation, code, at=now())
+        if accepted is not None and accepted.codes_left is not None:
+            details = {"left": accepted.codes_left}
+            note(session, "users.recovery-code", subject=accepted.person.name, details=details)
+    return accepted
+
+
 def _warn(codes_left: int | None) -> None:
     """Say how many recovery codes are left after one was used."""
     if codes_left is not None:
         flash(gettext("You signed in with a recovery code. Recovery codes left: %(count)d.", count=codes_left))
 
 
-def _begin_again() -> ResponseReturnValue:
-    flash(gettext("Sign in with name and password first; the code is asked for within five minutes."))
+def _begin_again(reason: str | None = None) -> ResponseReturnValue:
+    flash(reason or gettext("Sign in with name and password first; the code is asked for within five minutes."))
     return redirect(url_for("accounts.sign_in", next=request.args.get("next")), 303)
 
 

@@ -38,14 +38,16 @@ def against_guessing(view: View) -> View:
 
 
 def against_guessing_codes(view: View) -> View:
-    """Limit the attempts of the view that takes the code after the password, whose account the session has.
+    """Limit the attempts of a view that takes a code of an account: signed in, or with the password alone.
 
-    Who tries here knows the password: without a limit a day, six digits would be guessed within months.
+    Who tries here knows the password: without a limit a day, which all of these views share, six digits would be
+    guessed within months.
     """
 
     def limits() -> dict[str, Limit]:
-        account = _hashed(str(half_signed_in()))
-        return _limits(account) | {f"{request.endpoint} {account} day": OF_CODES}
+        person, half = current_person(), half_signed_in()
+        account = _hashed(str(person.id if person else half and half[0]))
+        return _limits(account) | {f"code {account} day": OF_CODES}
 
     return _limited(view, limits)
 

@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from annotator.errors import NotAllowedError, NotFoundError
 from annotator.storage import Role
 from annotator.storage.people.accounts import Person
-from annotator.web.site.addresses import here
+from annotator.web.site.addresses import API, here
 from annotator.web.site.context import FIND_PERSON, Place, current_person, database, now, settings
 from annotator.web.site.json_answers import SIGNED_OUT, refusal, wants_json
 from annotator.web.site.language import gettext
@@ -23,7 +23,7 @@ View = Callable[..., ResponseReturnValue]
 
 # Session key for the secret of an invitation link until it is accepted.
 INVITED = "invitation"
-# What opens without the second factor that is required: the pages that turn it on, and the way out.
+# What opens without the second factor that is required: pages that turn it on or are for everybody, and the way out.
 WITHOUT_SECOND_FACTOR = {
     "static",
     "health.alive",
@@ -33,6 +33,8 @@ WITHOUT_SECOND_FACTOR = {
     "accounts.try_to_sign_in",
     "accounts.sign_out",
     "joining.show",
+    "public_pages.show_task",
+    "public_pages.show_board",
 }
 TURNING_ON = "second_factor"  # the blueprint
 
@@ -73,9 +75,11 @@ def require_second_factor() -> ResponseReturnValue | None:
     """Lead organisers and administrators who lack the second factor that the site requires to the page for it.
 
     A form that they send is refused and not redirected, so that the browser keeps what they wrote; the judging screen
-    hears that they are signed out, and keeps their judgements.
+    hears that they are signed out, and keeps their judgements. The API takes tokens, not cookies.
     """
     if not settings().require_second_factor or request.endpoint in WITHOUT_SECOND_FACTOR:
+        return None
+    if request.path.startswith(API):
         return None
     person = None if request.blueprint == TURNING_ON else current_person()
     if person is None or not database().read(second_factor.is_missing, person.id):

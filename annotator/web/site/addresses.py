@@ -13,7 +13,7 @@ from werkzeug.sansio.utils import host_is_trusted
 from annotator.web.site.context import settings
 
 WATCHED = {"health.alive", "health.ready"}
-BODIES_ARE_FILES = "/api/"
+API = "/api/"  # takes tokens in place of cookies, and files as bodies
 OF_A_COLLECTION = re.compile(r"(?P<collection>/collections/[^/]+/)(?P<page>.+)")
 # Pages of a collection whose address has changed.
 MOVED = {"test-questions": "gold-questions"}
@@ -71,7 +71,7 @@ def redirect_old_addresses() -> ResponseReturnValue | None:
 def _texts() -> Iterator[str]:
     yield request.path
     yield from (value for _, value in request.args.items(multi=True))
-    if request.is_json or request.path.startswith(BODIES_ARE_FILES):
+    if request.is_json or request.path.startswith(API):
         # A judgement's JSON is not parsed as a form, nor a file read as one.
         return
     yield from (value for _, value in request.form.items(multi=True))

@@ -119,14 +119,16 @@ def sign_in_with_code(
 ) -> CodeAccepted | None:
     """The person whose password was accepted in this generation of the account; None when the code is not.
 
-    A code is accepted once, and none that is older than the last.
+    A code is accepted once, and none that is older than the last. Raises `ConflictError` when the password has to be
+    given again, as the sessions of the account have ended or its second factor is off.
     """
     user = lock_user(session, user_id)
-    if user.sign_in_generation != generation:
-        return None
     factor = session.get(SecondFactor, user_id, populate_existing=True)
-    if factor is None:
-        return None
+    if user.sign_in_generation != generation or factor is None:
+        raise ConflictError(
+            "Sign in with name and password again: since you did, your second factor was turned off, or all of your "
+            "sessions were ended."
+        )
     if _uses_step(factor, code, at):
         return CodeAccepted(person_of(user), None)
     if _uses_recovery_code(session, user_id, code):

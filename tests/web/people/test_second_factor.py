@@ -17,7 +17,8 @@ from werkzeug.test import TestResponse
 from annotator.storage import AuditEvent, Database
 from annotator.storage.people.accounts import find_user
 from annotator.web.site.context import SETTINGS
-from annotator.workflows.people import invitations, second_factor, tokens
+from annotator.workflows.people import accounts, invitations, second_factor, tokens
+from annotator.workflows.people.throttling import Limit
 from annotator.workflows.people.tokens import Scope, TokenRequest
 
 pytestmark = pytest.mark.usefixtures("news")
@@ -129,6 +130,42 @@ def test_a_crowd_of_addresses_guesses_fifty_codes_a_day(app: Flask) -> None:
         return client.post("/sign-in/code", data={"code": "x"}, environ_base=here).status_code
 
     assert [tries(turn) for turn in range(51)] == [422] * 50 + [429]
+
+
+@pytest.mark.parametrize("form", ["off", "codes"])
+def test_the_limit_a_day_counts_codes_of_every_form(
+    visit: Visit, app: Flask, database: Database, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    monkeypatch.setattr("annotator.web.people.throttle.OF_CODES", Limit(2, timedelta(days=1)))
+    jo = visit("jo")
+    signed, secret, _ = offer(jo)
+    assert jo.post(PAGE, offer=signed, code=now_code(secret)).status_code == 200
+    for _ in range(2):
+        assert jo.post(f"{PAGE}/{form}", password=PASSWORD, code="x").status_code == 422
+    assert jo.post(f"{PAGE}/{form}", password=PASSWORD, code="x").status_code == 429
+    with database.transaction() as session:
+        accounts.sign_out_everywhere(session, "jo", at=datetime.now(UTC))
+    client, _ = half(app, "jo")
+    assert client.post("/sign-in/code", data={"code": "x"}).status_code == 429
+
+
+@pytest.mark.usefixtures("ola")
+@pytest.mark.parametrize("how", ["reset", "sign-out"])
+def test_a_password_step_that_has_lapsed_leads_to_the_sign_in_and_is_not_counted(
+    app: Flask, database: Database, how: str
+) -> None:
+    client, _ = half(app)
+    with database.transaction() as session:
+        if how == "reset":
+            second_factor.reset(session, "ola")
+        else:
+            accounts.sign_out_everywhere(session, "ola", at=datetime.now(UTC))
+    for _ in range(11):
+        answer = client.post("/sign-in/code?next=/files", data={"code": now_code()})
+        assert (answer.status_code, answer.location) == (303, "/sign-in?next=/files")
+    page = words(client.get("/sign-in"))
+    assert "Sign in with name and password again: since you did, your second factor was turned off" in page
+    assert "This code is wrong" not in page
 
 
 def test_half_signed_in_does_not_shift_password_guesses_to_another_account(app: Flask, database: Database) -> None:
@@ -305,6 +342,20 @@ def test_a_required_second_factor_leaves_judges_alone(visit: Visit, app: Flask, 
         token = tokens.make_token(session, "ola", TokenRequest("script", [Scope.READ]), at=datetime.now(UTC))
     headers = {"Authorization": f"Bearer {token}"}
     assert app.test_client().get(f"/api/v1/collections/{SLUG}", headers=headers).status_code == 200
+
+
+@pytest.mark.usefixtures("required")
+def test_a_required_second_factor_leaves_programs_and_public_pages_alone(visit: Visit, database: Database) -> None:
+    ola = visit("ola")
+    with database.transaction() as session:
+        token = tokens.make_token(session, "ola", TokenRequest("script", [Scope.READ]), at=datetime.now(UTC))
+    headers = {"Authorization": f"Bearer {token}"}
+    assert ola.client.get(f"/api/v1/collections/{SLUG}", headers=headers).status_code == 200
+    assert ola.client.get(f"/api/v1/collections/{SLUG}", headers={**headers, **BROWSER}).status_code == 200
+    for page in (f"/tasks/{SLUG}", f"/tasks/{SLUG}/leaderboard"):
+        assert ola.get(page, headers=BROWSER).status_code == 404  # nothing is public
+    for page in ("/health", "/ready"):
+        assert ola.get(page, headers=BROWSER).status_code == 200
 
 
 @pytest.mark.usefixtures("required")
