@@ -1,6 +1,7 @@
 """`annotator gate`: fails a build pipeline when a run's score falls, in the database or on the site of --site."""
 
 import math
+from datetime import datetime
 from http import HTTPStatus
 
 import click
@@ -11,10 +12,10 @@ from annotator.cli.site.options import qrels_option
 from annotator.cli.site.tables import Cell, format_option, show_values
 from annotator.client import Site
 from annotator.client.site import SiteError, in_path
-from annotator.errors import ConflictError, InvalidValueError, NotFoundError
+from annotator.errors import InvalidValueError, NotFoundError
 from annotator.evaluation.metrics.measures import Better
 from annotator.evaluation.metrics.names import USUAL_MEASURE
-from annotator.workflows.leaderboard.gate import Gate, gate_run
+from annotator.workflows.leaderboard.gate import Gate, gate_run, newest_tag
 
 FELL = 1
 # What a site answers to what does not exist or is malformed.
@@ -60,10 +61,8 @@ class SiteRuns:
         )
 
     def _newest(self, slug: str, baseline: str) -> str:
-        runs = [one for one in self._site.runs(slug) if one["tag"] != baseline]
-        if not runs:
-            raise ConflictError("The collection has no run besides “%(tag)s” to compare with it.", tag=baseline)
-        return str(max(runs, key=lambda one: one["uploaded_at"])["tag"])
+        sent = ((datetime.fromisoformat(one["uploaded_at"]), str(one["tag"])) for one in self._site.runs(slug))
+        return newest_tag(sent, besides=baseline)
 
 
 @click.command("gate")
@@ -101,8 +100,8 @@ def command(
     or a measure that does not exist. The interval is that of the paired t test at 95 %: one that has 0 in it does not
     distinguish the drop from chance, but the mean alone decides. Without --run the newest active run is checked.
     """
-    if math.isnan(max_drop):
-        raise click.UsageError("--max-drop is a number from 0 on, not nan.")
+    if not math.isfinite(max_drop):
+        raise click.UsageError(f"--max-drop is a finite number from 0 on, not {max_drop}.")
     try:
         found = runs.gate(slug, baseline, run, measure, max_drop, qrels)
     except (InvalidValueError, NotFoundError) as wrong:

@@ -1,10 +1,13 @@
 """The gate of a build pipeline: whether a run's mean score falls too far below that of a baseline."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.metrics.measures import Better
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.qrels.qrels_versions import LIVE
@@ -47,16 +50,21 @@ class Gate:
         return drop <= self.max_drop + ROUNDING
 
 
-def newest_run(session: Session, slug: str, *, besides: str) -> str:
-    """The tag of the active run that was sent last, the baseline left out; raises `ConflictError` without another."""
-    runs = [
-        run
-        for run in sent_runs(session, find_collection(session, slug).id)
-        if run.state == RunState.IN_FORCE and run.tag != besides
-    ]
-    if not runs:
+def newest_tag(sent: Iterable[tuple[datetime, str]], *, besides: str) -> str:
+    """The tag that was sent last, the baseline left out, of active runs with their times of sending.
+
+    Of those sent together it is the last in natural order: the API gives no ids. Raises `ConflictError` without
+    another run.
+    """
+    others = [(at, natural_order(tag), tag) for at, tag in sent if tag != besides]
+    if not others:
         raise ConflictError("The collection has no run besides “%(tag)s” to compare with it.", tag=besides)
-    return max(runs, key=lambda run: (run.uploaded_at, run.id)).tag
+    return max(others)[-1]
+
+
+def _newest_run(session: Session, slug: str, *, besides: str) -> str:
+    sent = sent_runs(session, find_collection(session, slug).id)
+    return newest_tag(((run.uploaded_at, run.tag) for run in sent if run.state == RunState.IN_FORCE), besides=besides)
 
 
 def gate_run(
@@ -70,7 +78,7 @@ def gate_run(
     qrels: str = LIVE,
 ) -> Gate:
     """Compare a run, by default the newest, with a baseline, over all topics with a grade. Raises as `inspect_pair`."""
-    candidate = run or newest_run(session, slug, besides=baseline)
+    candidate = run or _newest_run(session, slug, besides=baseline)
     found = inspect_pair(session, slug, baseline, candidate, measures=[measure], topics=(), grades=GradesChosen(qrels))
     one = found.look.by_measure[0]
     low, high = one.tests.t.interval.bounds or (None, None)

@@ -1,14 +1,16 @@
 """`annotator gate`, on the database and on a site."""
 
 import json
+from datetime import UTC, datetime, timedelta
 
 import pytest
-from build import SLUG, labels
+from build import SLUG, labels, run
 from cli.command_line import CommandLine
 from cli.remote_site import Remote
 from kept import Kept
+from sqlalchemy import update
 
-from annotator.storage import Database
+from annotator.storage import Database, Run
 
 
 @pytest.fixture
@@ -27,6 +29,19 @@ def add_grades(database: Database) -> None:
 @pytest.mark.parametrize("words", [["alpha", "--run", "beta"], ["alpha"], ["beta", "--max-drop", "1"]])
 def test_the_site_answers_as_its_database(judged: Remote, words: list[str], format_: str) -> None:
     assert judged.alike("ola", "gate", "news", "--measure", "P@1", "--baseline", *words, "--format", format_)
+
+
+def test_the_site_and_its_database_find_the_same_run_newest(judged: Remote) -> None:
+    with judged.database.transaction() as session:
+        for tag in ("run10", "run9"):
+            run(session, tag, {"1": ["d", "a"]})
+        for one, moment in {"run10": 0, "run9": 0, "beta": -1}.items():
+            # Times without and with a fraction of a second.
+            at = datetime(2030, 1, 1, tzinfo=UTC) + timedelta(microseconds=moment)
+            session.execute(update(Run).where(Run.tag == one).values(uploaded_at=at))
+    words = ("gate", "news", "--measure", "P@1", "--baseline", "alpha", "--max-drop", "1", "--format", "json")
+    assert judged.alike("ola", *words)
+    assert json.loads(judged("ola", *words).stdout)["run"] == "run10"
 
 
 def test_the_exit_code_tells_whether_a_run_falls(judged: Remote) -> None:
@@ -52,6 +67,7 @@ def test_the_exit_code_tells_whether_a_run_falls(judged: Remote) -> None:
         (["--baseline", "alpha", "--measure", "nDGC"], "nDGC"),
         (["--baseline", "alpha", "--max-drop", "-1"], "-1"),
         (["--baseline", "alpha", "--max-drop", "nan"], "nan"),
+        (["--baseline", "alpha", "--max-drop", "inf", "--format", "json"], "not inf"),
     ],
 )
 def test_wrong_usage_has_another_exit_code(judged: Remote, words: list[str], told: str) -> None:

@@ -1,12 +1,14 @@
 """The gate of a build pipeline. Expected values: P@1 by hand; the interval is that of `scipy.stats.ttest_rel`."""
 
+from datetime import timedelta
+
 import pytest
 from build import NOW, SLUG, labels, news, pool, run, topic_file
 from kept import Kept
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.storage import Database
-from annotator.workflows.leaderboard.gate import Gate, gate_run, newest_run
+from annotator.workflows.leaderboard.gate import Gate, gate_run, newest_tag
 from annotator.workflows.runs.runs import withdraw_run
 
 
@@ -51,11 +53,20 @@ def test_of_measures_of_which_less_is_better_a_rise_is_a_fall(judged: Database) 
 
 def test_the_newest_active_run_is_checked(judged: Database) -> None:
     assert gate(judged, "alpha", None).run == "beta"
-    assert judged.read(newest_run, SLUG, besides="beta") == "alpha"
+    assert gate(judged, "beta", None).run == "alpha"
     with judged.transaction() as session:
         withdraw_run(session, SLUG, "beta", at=NOW)
     with pytest.raises(ConflictError, match="no run besides “alpha” to compare"):
         gate(judged, "alpha", None)
+
+
+def test_of_runs_sent_together_the_last_in_natural_order_is_the_newest(judged: Database) -> None:
+    with judged.transaction() as session:
+        for tag in ("run10", "run9", "aaa"):
+            run(session, tag, {"1": ["a"]})
+    assert gate(judged, "alpha", None).run == "run10"
+    sent = [(NOW, "run10"), (NOW, "run9"), (NOW - timedelta(microseconds=1), "z")]
+    assert newest_tag(sent, besides="run10") == "run9"
 
 
 def test_what_does_not_exist_is_refused(judged: Database) -> None:
