@@ -133,19 +133,23 @@ class RunIntake:
         before = problems.total
         if not tag:
             return True  # a line too short to have a tag, which the parser notes
-        refusal = _refusal(content, tag, tags)
-        if len(tag) > GREATEST_TAG_LENGTH or not tag.isprintable() or any(map(str.isspace, tag)):
-            refusal = Sentence(
-                "A tag has at most %(most)d printable characters and no blanks.", {"most": GREATEST_TAG_LENGTH}
-            )
-        elif (ending := next(filter(tag.endswith, PARTS_OF_ADDRESSES), None)) is not None and refusal is None:
-            refusal = Sentence("A tag cannot end in %(ending)s, which addresses of the API use.", {"ending": ending})
-        elif refusal is None and tag in self._files:
+        refusal = refusal_of_any(tag) or _refusal(content, tag, tags)
+        if refusal is None and tag in self._files:
             refusal = Sentence("The tag %(tag)s is also the tag of %(other)s.", {"tag": tag, "other": self._files[tag]})
         if refusal is not None:
             problems.add(name, line, refusal.template, **refusal.values)
         self._files.setdefault(tag, name)
         return problems.total == before
+
+
+def refusal_of_any(tag: str) -> Sentence | None:
+    """Return why no run can have the tag, if so, whatever tags are in use."""
+    if len(tag) > GREATEST_TAG_LENGTH or not tag.isprintable() or any(map(str.isspace, tag)):
+        return Sentence("A tag has at most %(most)d printable characters and no blanks.", {"most": GREATEST_TAG_LENGTH})
+    ending = next(filter(tag.endswith, PARTS_OF_ADDRESSES), None)
+    if ending is None:
+        return None
+    return Sentence("A tag cannot end in %(ending)s, which addresses of the API use.", {"ending": ending})
 
 
 def _metadata_of(text: bytes) -> tuple[IrMetadata, list[Sentence]]:

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import cast
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from annotator.errors import AnnotatorError, InvalidValueError
@@ -139,6 +138,10 @@ class SearchEngine:
             raise InvalidValueError("The depth is a whole number from 1 to %(most)d.", most=GREATEST_DEPTH)
         if len(self.query) > LONGEST_TEMPLATE:
             raise InvalidValueError("The template has more than %(most)d characters.", most=LONGEST_TEMPLATE)
+        if UNSTORABLE_CHARACTER.search(self.endpoint + self.query):
+            raise _no_text()
+        if "#" in self.endpoint:
+            raise InvalidValueError("The address has a #, and what follows one is never sent: leave it out.")
         for name in PATHS:
             parse_path(getattr(self.paths, name))
         if "{query}" not in self.query and "{query}" not in self.endpoint:
@@ -165,14 +168,13 @@ class SearchEngine:
         values = {QUERY: query, DEPTH: str(self.depth)}
         address = PLACEHOLDER.sub(lambda found: quote(values[found[1]], safe=""), self.endpoint)
         if self.query.lstrip().startswith("{"):
-            body = json.dumps(self._body(values), ensure_ascii=False).encode()
-            return SearchRequest("POST", address, body)
+            return SearchRequest("POST", address, self._body(values))
         parameters = self._parameters(values)
         joint = "&" if "?" in address else "?"
         written = urlencode(parameters, quote_via=quote)
         return SearchRequest("GET", f"{address}{joint}{written}" if parameters else address)
 
-    def _body(self, values: Mapping[str, str]) -> dict[str, object]:
+    def _body(self, values: Mapping[str, str]) -> bytes:
         """The JSON body; the query is escaped for the quotes that the template has around it."""
         written = {name: json.dumps(value)[1:-1] for name, value in values.items()}
         try:
@@ -183,9 +185,16 @@ class SearchEngine:
             ) from None
         if self.dialect in ENGINES:
             body.setdefault("size", self.depth)
-            if not self.with_texts and not self.paths.docno.startswith(TEXTS_IN):
+            if not self.with_texts and not self._reads_source():
                 body.setdefault(TEXTS_IN, False)
-        return cast("dict[str, object]", body)
+        try:
+            return json.dumps(body, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise _no_text() from None
+
+    def _reads_source(self) -> bool:
+        """Whether what is read of a hit besides its texts is in its source."""
+        return any(TEXTS_IN in parse_path(path).steps for path in (self.paths.hits, self.paths.docno, self.paths.score))
 
     def _parameters(self, values: Mapping[str, str]) -> list[tuple[str, str]]:
         try:
@@ -201,7 +210,7 @@ class SearchEngine:
     def _added(self) -> list[tuple[str, str]]:
         """The parameters that an engine needs to give so many hits with what is read of them."""
         if self.dialect is Dialect.SOLR:
-            needs_all = self.with_texts or self.paths.docno
+            needs_all = self.with_texts or self.paths.docno or self.paths.score
             return [("rows", str(self.depth)), ("wt", "json"), ("fl", "*,score" if needs_all else "id,score")]
         return [] if self.dialect is Dialect.JSON else [("size", str(self.depth))]
 
@@ -218,22 +227,29 @@ def parse_answer(content: bytes) -> object:
         raise EngineError("The engine answered something that is not JSON.") from None
 
 
-def reason_in(content: bytes) -> str:
-    """What an engine answered beside the status of an error, on a line; empty when it gave no reason."""
+def reason_in(content: bytes, secrets: Sequence[str] = ()) -> str:
+    """What an engine answered beside the status of an error, on a line; empty when it gave no reason.
+
+    The secrets are replaced in the whole reason: what the cut leaves of one would not be found.
+    """
     try:
         error = json.loads(content)["error"]
     except (ValueError, RecursionError, KeyError, TypeError):
         return ""
     if isinstance(error, Mapping):
         error = error.get("reason") or error.get("msg") or error.get("message")
-    return " ".join(error.split())[:LONGEST_REASON] if isinstance(error, str) else ""
+    if not isinstance(error, str):
+        return ""
+    for secret in secrets:
+        error = error.replace(secret, "…")
+    return _storable(" ".join(error.split())[:LONGEST_REASON])
 
 
 def hits_in(answer: object, engine: SearchEngine) -> list[EngineHit]:
     """The hits in an answer, best first, at most as many as the depth.
 
     Raises `EngineError` when there is no list of them, when it is not complete, when a hit has no docno or that of
-    another, and when only some have a score.
+    another, and when only some have a score, or none at a path that was given.
     """
     _check_complete(answer)
     usual = USUAL_PATHS[engine.dialect]
@@ -252,6 +268,8 @@ def hits_in(answer: object, engine: SearchEngine) -> list[EngineHit]:
                 second=rank,
             )
     without = [rank for rank, hit in enumerate(hits, start=1) if hit.score is None]
+    if engine.paths.score and len(without) == len(hits) > 0:
+        raise EngineError("No hit has a score at %(path)s.", path=engine.paths.score)
     if without and len(without) < len(hits):
         path = engine.paths.score or usual.score
         raise EngineError("Hit %(rank)d has no score at %(path)s, but others have one.", rank=without[0], path=path)
@@ -339,7 +357,17 @@ def _text(value: object, path: str, keys: Sequence[str]) -> str | None:
         found = [text for key in keys if (text := text_of_value(value.get(key))) is not None][:1]
     else:
         found = []
-    return UNSTORABLE_CHARACTER.sub("\N{REPLACEMENT CHARACTER}", "\n\n".join(found)) if found else None
+    return _storable("\n\n".join(found)) if found else None
+
+
+def _no_text() -> InvalidValueError:
+    return InvalidValueError(
+        "The address or the template has a character that is no text: NUL, or half of a surrogate pair."
+    )
+
+
+def _storable(text: str) -> str:
+    return UNSTORABLE_CHARACTER.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _host_of(address: str) -> str:

@@ -66,14 +66,19 @@ def lock_user(session: Session, user_id: int) -> User:
     return session.get_one(User, user_id, with_for_update={"key_share": True}, populate_existing=True)
 
 
-def find_or_add_team(session: Session, collection_id: int, name: str) -> Team:
-    """The team with that name in the collection, created if missing; `InvalidValueError` for an unusable name."""
+def check_team_name(name: str) -> None:
+    """Raise `InvalidValueError` for a name that no team can have."""
     if not _is_usable(name.replace(" ", "_")) or name != name.strip():
         raise InvalidValueError(
             "A team's name has 1 to %(most)d printable characters and no blanks at its ends; “%(name)s” does not fit.",
             most=GREATEST_NAME_LENGTH,
             name=name,
         )
+
+
+def find_or_add_team(session: Session, collection_id: int, name: str) -> Team:
+    """The team with that name in the collection, created if missing; raises as `check_team_name`."""
+    check_team_name(name)
     team = session.scalar(select(Team).where(Team.collection_id == collection_id, Team.name == name))
     if team is None:
         team = Team(collection_id=collection_id, name=name)

@@ -187,14 +187,12 @@ class _Asking:
 
     def _given_reason(self, response: "httpx.Response") -> str:
         """Why the engine refused, without the key, behind a blank; empty when it gave no reason."""
+        keys = [value for name, value in self._headers.items() if name not in {"Accept", "Accept-Encoding"}]
+        secrets = [secret for key in keys for secret in (key, key.rpartition(" ")[2])]
         try:
-            reason = reason_in(_body(response, MOST_BYTES_OF_A_REFUSAL))
+            reason = reason_in(_body(response, MOST_BYTES_OF_A_REFUSAL), secrets)
         except EngineError:
             return ""
-        for name, value in self._headers.items():
-            if name not in {"Accept", "Accept-Encoding"}:
-                for secret in (value, value.rpartition(" ")[2]):
-                    reason = reason.replace(secret, "…")
         return f" {reason}" if reason else ""
 
 

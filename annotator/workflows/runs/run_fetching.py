@@ -9,18 +9,21 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError
 from annotator.evaluation.formats.document_formats import ParsedDocument
-from annotator.evaluation.formats.identifiers import is_one_word, is_too_long, natural_order
+from annotator.evaluation.formats.identifiers import MAX_IDENTIFIER_BYTES, is_too_long, natural_order
+from annotator.evaluation.runs.run_intake import refusal_of_any
 from annotator.evaluation.runs.run_tags import Sender
 from annotator.evaluation.runs.search_engines import EngineHit, SearchEngine, document_of, run_of
 from annotator.files import InputFile
 from annotator.storage import ACCEPTED, Database, Topic
 from annotator.storage.collections.audit import Actor
-from annotator.storage.collections.collection import find_open_collection
+from annotator.storage.collections.collection import find_open_collection, round_of_new_runs
+from annotator.storage.people.accounts import check_team_name
 from annotator.storage.runs.runs import RunDetails
 from annotator.storage.runs.sent_runs import Receipt
 from annotator.workflows.documents.documents import DocumentImport
 from annotator.workflows.runs.engine_requests import EngineAccess, Progress, ask_engine
-from annotator.workflows.runs.run_upload import Brought, CheckedRun, Submission, refuse_tag, upload
+from annotator.workflows.runs.run_upload import Brought, CheckedRun, Submission, sorted_tags, upload
+from annotator.workflows.runs.runs import check_details
 from annotator.workflows.site.outgoing import check_address
 
 NAMED_TOPICS = 5
@@ -36,9 +39,9 @@ class RunOrder:
     replaces: bool = False
 
     @property
-    def sender(self) -> Sender:
-        """An organiser, for the team of the run."""
-        return Sender(self.details.team, organises=True, replaces=self.replaces)
+    def submission(self) -> Submission:
+        """That of an organiser, for the team of the run."""
+        return Submission(Sender(self.details.team, organises=True, replaces=self.replaces), self.details)
 
 
 @dataclass(frozen=True)
@@ -60,13 +63,13 @@ class FetchedRun:
 def check_order(session: Session, slug: str, order: RunOrder, access: EngineAccess) -> dict[str, str]:
     """Topic → query of the accepted topics, when a run could be fetched; nothing is sent.
 
-    Raises `InvalidValueError` for a malformed engine or tag and for topics without a title, `NotAllowedError` for a
-    host that no administrator has named, and `ConflictError` for a tag in use and without topics.
+    Raises `InvalidValueError` for a malformed engine and for topics without a title, `NotAllowedError` for a host that
+    no administrator has named, `ConflictError` without topics, and for what would refuse the run as an upload.
     """
     check_address(order.engine.check(), access.hosts)
-    if not is_one_word(order.tag) or is_too_long(order.tag):
-        raise InvalidValueError("The tag of a run is one word without blanks, of at most 256 bytes.")
-    refuse_tag(session, slug, order.tag, order.sender)
+    _foresee_run(session, slug, order.tag, order.submission)
+    if not order.tag or is_too_long(order.tag):
+        raise InvalidValueError("The tag of a run has from 1 to %(most)d bytes.", most=MAX_IDENTIFIER_BYTES)
     queries = _queries(session, find_open_collection(session, slug).id)
     if not queries:
         raise ConflictError("The collection has no accepted topics, so that there is nothing to search for.")
@@ -74,6 +77,27 @@ def check_order(session: Session, slug: str, order: RunOrder, access: EngineAcce
     if untitled:
         raise InvalidValueError("Topics without a title to search for: %(topics)s.", topics=_named(untitled))
     return queries
+
+
+def _foresee_run(session: Session, slug: str, tag: str, submission: Submission) -> None:
+    """Raise for what would refuse an organiser's run with this tag whatever it ranks, before anything is done for it.
+
+    Raises `InvalidValueError` for a tag that no run can have and for invalid details, `ConflictError` for a tag that
+    the sender may not use and when no round takes runs, and `NotFoundError` for an unknown round.
+    """
+    collection = find_open_collection(session, slug)
+    malformed = refusal_of_any(tag)
+    if malformed is not None:
+        raise InvalidValueError(malformed.template, **malformed.values)
+    tags, details = sorted_tags(session, collection.id, submission.sender), submission.details
+    refusal = tags.refused.get(tag)
+    if refusal is not None:
+        raise ConflictError(refusal.template, **refusal.values)
+    check_details(details)
+    if details.team is not None:
+        check_team_name(details.team)
+    if details.round is not None or tag not in tags.corrected:
+        round_of_new_runs(session, collection.id, details.round)
 
 
 def fetch_run(
@@ -103,7 +127,7 @@ def fetch_run(
         database,
         slug,
         [InputFile(f"{order.tag.replace('/', '_')}.run", run_of(order.tag, hits), "trec")],
-        Submission(order.sender, order.details),
+        order.submission,
         actor=actor,
         at=at,
         noted_at=noted_at,

@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError, Problems, Sentence
+from annotator.errors import Problems, Sentence
 from annotator.evaluation.costs.statements import Statement
 from annotator.evaluation.formats.document_formats import ParsedDocument
 from annotator.evaluation.runs.docno_lists import ReadDocnos
@@ -187,13 +187,6 @@ def _check_submission(
     return checked
 
 
-def refuse_tag(session: Session, slug: str, tag: str, sender: Sender) -> None:
-    """Raise `ConflictError` when the sender may not use a tag, before anything is done for it."""
-    refusal = _sorted_tags(session, find_open_collection(session, slug).id, sender).refused.get(tag)
-    if refusal is not None:
-        raise ConflictError(refusal.template, **refusal.values)
-
-
 def check_runs(
     session: Session,
     slug: str,
@@ -238,7 +231,7 @@ def check_each_run(
     merged = [merge_details(sender, shared, entry.details) if entry else shared for entry in given]
     senders = [_sender_of(sender, details) for details in merged]
     collection = find_open_collection(session, slug)
-    tags = {one: _sorted_tags(session, collection.id, one) for one in dict.fromkeys((sender, *senders))}
+    tags = {one: sorted_tags(session, collection.id, one) for one in dict.fromkeys((sender, *senders))}
     rules = RunRules(
         topics=new_topics.union(_topics_for(session, collection.id, sender)),
         wanted_topics=new_topics.union(topic_ids(session, collection.id, ACCEPTED)),
@@ -346,7 +339,7 @@ def _received(
     ]
 
 
-def _sorted_tags(session: Session, collection_id: int, sender: Sender) -> SortedTags:
+def sorted_tags(session: Session, collection_id: int, sender: Sender) -> SortedTags:
     """What the sender may currently do with each tag in use."""
     return sort_tags(
         sender,
@@ -453,7 +446,7 @@ def add_missing_documents(
 def _check_fit(session: Session, collection_id: int, checked: Sequence[CheckedRun]) -> None:
     """Raise `FileRefusedError` for what the sender may no longer do since the check."""
     senders = {run.sender for run in checked}
-    tags = {sender: _sorted_tags(session, collection_id, sender) for sender in senders}
+    tags = {sender: sorted_tags(session, collection_id, sender) for sender in senders}
     topics = {sender: _topics_for(session, collection_id, sender) for sender in senders}
     problems = Problems()
     for run in checked:

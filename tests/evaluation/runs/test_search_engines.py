@@ -42,11 +42,19 @@ def test_texts_and_an_own_size_are_asked_for() -> None:
     assert "_source" not in json.loads(by_field.request("cats").body)
 
 
+@pytest.mark.parametrize("path", ["_source.rank", "$._source.rank", '["_source"].rank'])
+def test_the_source_is_asked_for_where_a_score_is_in_it(path: str) -> None:
+    assert "_source" not in json.loads(replace(OPENSEARCH, paths=HitPaths(score=path)).request("cats").body)
+    other = replace(OPENSEARCH, paths=HitPaths(score="fields.rank[0]")).request("cats").body
+    assert json.loads(other)["_source"] is False
+
+
 def test_a_query_is_encoded_in_parameters() -> None:
     assert SOLR.request("cats & dogs").address == (
         f"{SOLR.endpoint}?q=cats%20%26%20dogs&defType=edismax&rows=3&wt=json&fl=id%2Cscore"
     )
     assert "fl=%2A%2Cscore" in replace(SOLR, with_texts=True).request("a").address
+    assert "fl=%2A%2Cscore" in replace(SOLR, paths=HitPaths(score="rank")).request("a").address
     assert "fl=docno" in replace(SOLR, query="q={query}&fl=docno", paths=HitPaths(docno="docno")).request("a").address
     assert OTHER.request("a/b?").address == f"{OTHER.endpoint}?q=a%2Fb%3F&n=3"
     by_path = SearchEngine("https://search.example.org/{query}?key=1", "n={depth}", Dialect.JSON, depth=3)
@@ -75,6 +83,11 @@ def test_a_query_is_encoded_in_parameters() -> None:
         (replace(OPENSEARCH, endpoint="https://{query}.org/_search"), "no braces before the path"),
         (replace(OPENSEARCH, paths=HitPaths(hits="a..b")), "is not a path into JSON"),
         (replace(OPENSEARCH, query="q={query}&a=" + "x" * 20_000), "has more than 20000 characters"),
+        (replace(OPENSEARCH, query='{"q": "{query} \\ud800"}'), "has a character that is no text"),
+        (replace(OTHER, query="q={query}&a=\udc80"), "has a character that is no text"),
+        (replace(OTHER, endpoint="https://a.org/\udc80"), "has a character that is no text"),
+        (replace(OPENSEARCH, endpoint="https://a.org/news/_delete_by_query#/_search"), "The address has a #"),
+        (replace(OTHER, endpoint="https://a.org/find#{query}", query=""), "The address has a #"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(engine: SearchEngine, sentence: str) -> None:
@@ -152,6 +165,13 @@ def test_what_is_wrong_with_an_answer_is_said(answer: object, sentence: str, *, 
     assert wrong.value.may_pass is may_pass
 
 
+def test_a_score_that_is_nowhere_at_its_path_is_not_invented() -> None:
+    named = replace(OTHER, paths=HitPaths(score="doc.scroe"))
+    with pytest.raises(EngineError, match=r"^No hit has a score at doc\.scroe\.$"):
+        hits_in([{"id": "a", "doc": {"score": 0.3}}, {"id": "b", "doc": {"score": 0.9}}], named)
+    assert hits_in([], named) == []
+
+
 def test_an_answer_that_lacks_hits_names_the_usual_keys() -> None:
     with pytest.raises(EngineError, match="no list of hits at hits, results"):
         hits_in({}, OTHER)
@@ -181,6 +201,15 @@ def test_the_reason_of_an_error_is_found() -> None:
     assert reason_in(b'{"error": "Too many"}') == "Too many"
     for other in (b"", b"[]", b'{"error": {}}', b'{"error": null}', b"{}"):
         assert reason_in(other) == ""
+
+
+def test_a_reason_is_cut_without_its_secrets_and_can_be_stored() -> None:
+    long = json.dumps({"error": "x" * 290 + " Basic c2VjcmV0OnNlY3JldA=="}).encode()
+    found = reason_in(long, ["Basic c2VjcmV0OnNlY3JldA==", "c2VjcmV0OnNlY3JldA=="])
+    assert found == "x" * 290 + " …"
+    assert len(reason_in(long)) == 300
+    assert reason_in(b'{"error": "two  words"}', ["two  words"]) == "…"
+    assert reason_in(b'{"error": "a\\ud800b\\u0000c"}') == "a\N{REPLACEMENT CHARACTER}b\N{REPLACEMENT CHARACTER}c"
 
 
 def test_a_run_has_scores_or_follows_the_order_of_hits() -> None:

@@ -12,13 +12,14 @@ from local_server import HOST, send
 from search_engines import BASIC_KEY, MATCH, Answering, EngineServer, hits, refusing, sending
 from sqlalchemy import select
 
-from annotator.errors import AnnotatorError, ConflictError, InvalidValueError, NotAllowedError
+from annotator.errors import AnnotatorError, ConflictError, InvalidValueError, NotAllowedError, NotFoundError
 from annotator.evaluation.runs.search_engines import Dialect, HitPaths, SearchEngine
 from annotator.storage import AuditEvent, Database, Document, Run, Topic, TopicState
 from annotator.storage.collections.audit import Actor
 from annotator.storage.runs.runs import RunDetails
-from annotator.storage.tables.collections import Door
+from annotator.storage.tables.collections import Door, Round
 from annotator.workflows.collections.collection import close_collection
+from annotator.workflows.collections.rounds import open_round
 from annotator.workflows.runs import engine_requests, run_fetching
 from annotator.workflows.runs.engine_requests import EngineAccess
 from annotator.workflows.runs.run_fetching import FetchedRun, RunOrder
@@ -186,6 +187,17 @@ def test_a_key_is_sent_and_shown_nowhere(
         assert value.rpartition(" ")[2] not in str([entry.details for entry in session.scalars(select(AuditEvent))])
 
 
+def test_a_key_that_crosses_the_cut_of_a_reason_is_shown_nowhere(
+    started: Database, engine_server: EngineServer, tmp_path: Path
+) -> None:
+    (tmp_path / "key").write_text(BASIC_KEY)
+    access = EngineAccess((HOST,), (f"{HOST}={tmp_path / 'key'}",))
+    engine_server.always = refusing(401, {"reason": "x" * 290 + BASIC_KEY})
+    with pytest.raises(ConflictError) as refused:
+        fetch(started, opensearch(engine_server), access=access)
+    assert str(refused.value).endswith("401. " + "x" * 290 + "…")
+
+
 def test_a_key_that_cannot_be_read_is_said(started: Database, engine_server: EngineServer) -> None:
     with pytest.raises(NotAllowedError, match="cannot be read where ANNOTATOR_SEARCH_KEYS says that it is"):
         fetch(started, opensearch(engine_server), access=EngineAccess((HOST,), (f"{HOST}=/none/here",)))
@@ -296,7 +308,13 @@ def test_nothing_found_and_no_text_are_refused(started: Database, engine_server:
             InvalidValueError,
             "has a user name or a password in it",
         ),
-        ({}, "b m", InvalidValueError, "The tag of a run is one word"),
+        ({}, "b m", InvalidValueError, "A tag has at most 128 printable characters and no blanks."),
+        ({}, "b" * 129, InvalidValueError, "A tag has at most 128 printable characters and no blanks."),
+        ({}, "b\udc80", InvalidValueError, "A tag has at most 128 printable characters and no blanks."),
+        ({}, "\u4e00" * 86, InvalidValueError, "The tag of a run has from 1 to 256 bytes."),
+        ({}, "", InvalidValueError, "The tag of a run has from 1 to 256 bytes."),
+        ({}, "bm25/file", InvalidValueError, "A tag cannot end in /file, which addresses of the API use."),
+        ({"endpoint": "http://a..example.org/_search"}, "bm25", InvalidValueError, "is not an address of the form"),
     ],
 )
 def test_what_cannot_be_fetched_is_refused_before_anything_is_sent(
@@ -311,6 +329,36 @@ def test_what_cannot_be_fetched_is_refused_before_anything_is_sent(
     with pytest.raises(error, match=sentence):
         fetch(started, opensearch(engine_server, **changes), tag=tag)
     assert engine_server.asked == []
+
+
+@pytest.mark.parametrize(
+    ("details", "error", "sentence"),
+    [
+        (RunDetails(description="x" * 1_001), InvalidValueError, "is too long: 1001 characters"),
+        (RunDetails(priority=100), InvalidValueError, "A priority is a number from 1"),
+        (RunDetails(team=" blue"), InvalidValueError, "A team's name has 1 to"),
+        (RunDetails(round=7), NotFoundError, "7"),
+    ],
+)
+def test_details_that_no_run_can_have_are_refused_before_anything_is_sent(
+    started: Database, engine_server: EngineServer, *, details: RunDetails, error: type[AnnotatorError], sentence: str
+) -> None:
+    with pytest.raises(error, match=sentence):
+        fetch(started, opensearch(engine_server), details=details)
+    assert engine_server.asked == []
+
+
+def test_between_rounds_only_a_run_of_a_round_is_replaced(started: Database, engine_server: EngineServer) -> None:
+    with started.transaction() as session:
+        open_round(session, SLUG, at=NOW)
+    fetch(started, opensearch(engine_server))
+    with started.transaction() as session:
+        session.scalars(select(Round)).one().closed_at = NOW
+    count = len(engine_server.asked)
+    with pytest.raises(ConflictError, match="Round 1 is closed and the next one is not open"):
+        fetch(started, opensearch(engine_server), tag="other")
+    assert len(engine_server.asked) == count
+    assert fetch(started, opensearch(engine_server, depth=2), replaces=True).receipt.version == 2
 
 
 def test_a_collection_without_topics_or_titles_or_that_is_closed_is_refused(
