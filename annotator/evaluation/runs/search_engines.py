@@ -362,7 +362,7 @@ def _text(value: object, path: str, keys: Sequence[str]) -> str | None:
 
 def _no_text() -> InvalidValueError:
     return InvalidValueError(
-        "The address or the template has a character that is no text: NUL, or half of a surrogate pair."
+        "The address or the template has a character that is not text: NUL, or half of a surrogate pair."
     )
 
 

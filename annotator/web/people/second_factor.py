@@ -165,6 +165,7 @@ def _offered(signed: str) -> str:
 
 
 def _confirmation(form: ConfirmForm, secret: str) -> str:
+    form.code.data = ""  # a refused code is never right a moment later
     address = second_factor.address_for_app(secret, the_person().name, request.host)
     groups = " ".join(secret[at : at + GROUP] for at in range(0, len(secret), GROUP))
     return render_template(

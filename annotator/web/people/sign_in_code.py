@@ -71,6 +71,7 @@ def check() -> ResponseReturnValue:
             _warn(accepted.codes_left)
             return redirect(_next(), 303)
         form.refusal = InvalidValueError("This code is wrong, or it was used already: then wait for the next one.")
+        form.code.data = ""
     return render_template("people/accounts/code.html", form=form), form.status
 
 

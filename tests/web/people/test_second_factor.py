@@ -91,6 +91,7 @@ def test_a_wrong_or_used_code_is_refused(app: Flask) -> None:
     wrong = client.post("/sign-in/code", data={"code": "000000" if code != "000000" else "000001"})
     assert wrong.status_code == 422
     assert "This code is wrong, or it was used already" in words(wrong)
+    assert "00000" not in wrong.text, "the field is empty for the next code"
     assert client.post("/sign-in/code", data={"code": ""}).status_code == 422
     assert client.post("/sign-in/code", data={"code": code}).status_code == 303
     other, _ = half(app)
