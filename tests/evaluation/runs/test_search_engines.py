@@ -166,8 +166,8 @@ def test_what_is_wrong_with_an_answer_is_said(answer: object, sentence: str, *, 
 
 
 def test_a_score_that_is_nowhere_at_its_path_is_not_invented() -> None:
-    named = replace(OTHER, paths=HitPaths(score="doc.scroe"))
-    with pytest.raises(EngineError, match=r"^No hit has a score at doc\.scroe\.$"):
+    named = replace(OTHER, paths=HitPaths(score="doc.points"))
+    with pytest.raises(EngineError, match=r"^No hit has a score at doc\.points\.$"):
         hits_in([{"id": "a", "doc": {"score": 0.3}}, {"id": "b", "doc": {"score": 0.9}}], named)
     assert hits_in([], named) == []
 
