@@ -65,7 +65,7 @@ def test_a_pool_goes_on_until_a_rule_says_stop(news: CommandLine, monkeypatch: p
     monkeypatch.setenv("ANNOTATOR_SECRET_KEY", "a long random text of a test")
     write_run("alpha", [f"1 d{number:02}" for number in range(40)])
     news.done("runs", "import", "news", "alpha.run")
-    said = ("--strategy", "cal", "--start-depth", "3", "--until", "in-a-row(in_a_row=2)")
+    said = ("--strategy", "cal", "--start-depth", "3", "--until", "budget(budget=3)")
     both = news("pool", "build", "news", *said, "--budget", "9")
     assert (both.exit_code, "needs exactly one of these" in both.stderr) == (1, True)
     unknown = news("pool", "build", "news", "--strategy", "cal", "--until", "elbow")
@@ -75,15 +75,15 @@ def test_a_pool_goes_on_until_a_rule_says_stop(news: CommandLine, monkeypatch: p
     planned = news("pool", "plan", "news", *said)
     assert planned.stdout.startswith("AT MOST")
     assert (
-        "These are upper bounds: the rule in-a-row(in_a_row=2) ends the choices of a topic earlier." in planned.stderr
+        "These are upper bounds: the rule budget(budget=3) ends the choices of a topic earlier." in planned.stderr
     )
     built = news("pool", "build", "news", *said)
-    assert "of each topic until the rule in-a-row(in_a_row=2) says stop: at most 37." in built.stderr
+    assert "of each topic until the rule budget(budget=3) says stop: at most 37." in built.stderr
     Path("labels").write_text("1 0 d00 1\n1 0 d01 0\n1 0 d02 0\n")
     news.done("judgements", "import", "news", "labels", "--judge", "jo")
     news.done("worker", "--once")
     shown = news("pool", "show", "news").stderr
-    assert "Version 1, cal until in-a-row(in_a_row=2): 0 choices made.\nTopics stopped: 1 of 2." in shown
+    assert "Version 1, cal until budget(budget=3): 0 choices made.\nTopics stopped: 1 of 2." in shown
     decided = news("pool", "stopping", "show", "news", "--by", "decisions", "--format", "csv").stdout
     [row] = csv.DictReader(io.StringIO(decided))
-    assert (row["topic"], row["rule"], row["version"], row["decided_by"]) == ("1", "in-a-row", "1", "")
+    assert (row["topic"], row["rule"], row["version"], row["decided_by"]) == ("1", "budget", "1", "")
