@@ -74,9 +74,7 @@ def test_a_pool_goes_on_until_a_rule_says_stop(news: CommandLine, monkeypatch: p
     assert (unsampled.exit_code, "needs a random sample that is drawn before" in unsampled.stderr) == (1, True)
     planned = news("pool", "plan", "news", *said)
     assert planned.stdout.startswith("AT MOST")
-    assert (
-        "These are upper bounds: the rule budget(budget=3) ends the choices of a topic earlier." in planned.stderr
-    )
+    assert "These are upper bounds: the rule budget(budget=3) ends the choices of a topic earlier." in planned.stderr
     built = news("pool", "build", "news", *said)
     assert "of each topic until the rule budget(budget=3) says stop: at most 37." in built.stderr
     Path("labels").write_text("1 0 d00 1\n1 0 d01 0\n1 0 d02 0\n")
