@@ -20,7 +20,7 @@ from annotator.evaluation.formats.pseudonyms import (
 )
 from annotator.evaluation.runs.questionnaires import AnswerKind
 from annotator.files import GZIP_MAGIC
-from annotator.storage import AuditEvent, Collection, Run, RunAnswer, RunFile, UserKind
+from annotator.storage import AuditEvent, Collection, QuestionnaireVersion, Run, RunAnswer, RunFile, UserKind
 from annotator.storage.collections.bundles import (
     COLLECTION,
     KEPT_SECRET,
@@ -39,7 +39,7 @@ from annotator.storage.site.schema import newest_version
 
 RUN_FILES = "run_file"
 LINES = json.JSONEncoder(ensure_ascii=False, default=str)
-# Columns of free text by organisers, judges and participants, and the names of their files.
+# Columns of free text by organisers, judges and participants, and the names of their files; `_renamed` has more.
 WRITTEN_BY_PEOPLE: Mapping[str, tuple[str, ...]] = {
     "clarification": ("text",),
     "click_log": ("name",),
@@ -52,7 +52,6 @@ WRITTEN_BY_PEOPLE: Mapping[str, tuple[str, ...]] = {
     "label_file": ("name",),
     "qualifying_item": ("explanation",),
     "question": ("text", "answer"),
-    "questionnaire_version": ("questions",),
     "run": ("description", "file_name", "warnings"),
     "run_answer": ("answer",),
     "run_fact": ("words",),
@@ -60,6 +59,7 @@ WRITTEN_BY_PEOPLE: Mapping[str, tuple[str, ...]] = {
     "topic_mark": ("words",),
     "topic_note": ("text",),
 }
+WRITTEN_IN_QUESTIONS = ("text", "choices")  # their keys, kinds and fields are words of the format
 QRELS = "qrels.txt"  # the live qrels, compared after an import
 ABOUT = """\
 This is an archive of one collection, made by annotator (collections export), which reads it (collections import).
@@ -206,4 +206,6 @@ def _renamed(table: Table, row: Row, names: Mapping[str, str]) -> Row:
         row["manifest"] = without_names(row["manifest"], names)
     if "parameters" in row:
         row["parameters"] |= without_names_in(row["parameters"], PERSONAL_PARAMETERS, names)
+    if table is QuestionnaireVersion.__table__:
+        row["questions"] = [one | without_names_in(one, WRITTEN_IN_QUESTIONS, names) for one in row["questions"]]
     return row | without_names_in(row, WRITTEN_BY_PEOPLE.get(table.name, ()), names)

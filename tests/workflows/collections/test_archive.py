@@ -262,6 +262,24 @@ def test_pseudonyms_tell_nobodys_name_and_give_the_same_results(filled: Database
     assert len(stored(filled, content, "twice").made) == 4
 
 
+def test_pseudonyms_leave_the_words_of_the_format_of_questions(filled: Database) -> None:
+    ready = RunQuestion("judge", "Is it by text or kim?", AnswerKind.CHOICE, choices=("text", "kim", "choice"))
+    with filled.transaction() as session:
+        for name in ("text", "choice", "judge", "required"):
+            member(session, name, Role.JUDGE)
+        asked = [*questionnaires.show_questionnaire(session, SLUG).questions, ready]
+        questionnaires.set_questionnaire(session, SLUG, asked, made_by_id=None, at=NOW)
+        questionnaires.change_answers(session, SLUG, "alpha", {"judge": "kim"}, at=NOW)
+    stored(filled, archive(filled, archiving=Archiving(NOW, "0.1.0", "abc123")), "nameless")
+    with filled.reading() as session:
+        *_, kept = questionnaires.show_questionnaire(session, "nameless").questions
+        answers = questionnaires.show_answers(session, "nameless", "alpha").answers
+    assert (kept.key, kept.kind, kept.required) == ("judge", AnswerKind.CHOICE, False)
+    assert [name in kept.text for name in ("kim", "text")] == [False, False]
+    assert len(set(kept.choices) & {"kim", "text", "choice"}) == 0
+    assert answers["judge"] == kept.choices[1]
+
+
 def test_people_come_without_a_password_and_without_the_whole_site(filled: Database, elsewhere: Database) -> None:
     with filled.transaction() as session:
         session.scalars(select(User).where(User.name == "ola")).one().administrator = True
