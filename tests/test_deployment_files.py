@@ -80,6 +80,14 @@ def test_the_proxy_lets_through_what_the_server_takes() -> None:
     assert int(size) * MEBIBYTE == Settings().upload_limit
 
 
+def test_the_proxy_takes_long_addresses_and_logs_no_query_string() -> None:
+    text = text_of("nginx.conf")
+    [form] = re.findall(r"log_format annotator '(.*)';", text)
+    assert re.findall(r"access_log \S+ (\w+);", text) == ["annotator"]
+    assert set(re.findall(r"\$\w+", form)).isdisjoint({"$request", "$request_uri", "$args", "$query_string"})
+    assert "large_client_header_buffers 4 64k;" in text
+
+
 @pytest.mark.parametrize("name", ["Dockerfile", "compose.yaml", "annotator.service", "nginx.conf"])
 def test_the_page_on_deployment_shows_the_file(name: str) -> None:
     assert f"{{literalinclude}} ../deployment/{name}" in (FILES.parent / "how-to" / "deployment.md").read_text("utf-8")

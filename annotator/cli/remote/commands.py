@@ -136,7 +136,7 @@ def import_runs(
             description=description,
             type=run_type,
             priority=priority,
-            answers=json.dumps(answered) if answered else None,
+            answers=json.dumps(answered, ensure_ascii=False) if answered else None,
         )
         for file in read_files(files)
     ]
