@@ -67,3 +67,50 @@ def test_a_questionnaire_that_cannot_be_asked_is_refused(
 ) -> None:
     answer = program("ola").call("PUT", f"{NEWS}/questionnaire", json=body)
     assert (answer.status_code, wrong in answer.text) == (status, True)
+
+
+REWORDED = [{**QUESTIONS[0], "text": "Was it NOT trained on these topics?"}, QUESTIONS[1]]
+
+
+def test_answers_of_a_program_to_another_version_are_refused(program: Caller) -> None:
+    pat, query = program("pat"), {"answers": '{"trained": "no"}'}
+    assert pat.call("POST", f"{NEWS}/runs", data=GAMMA, query_string={**query, "questionnaire": 1}).status_code == 201
+    assert pat.get(ANSWERS).json["version"] == 1
+    assert program("ola").call("PUT", f"{NEWS}/questionnaire", json={"questions": REWORDED}).json["number"] == 2
+    late = pat.call("PATCH", ANSWERS, json={"answers": {"trained": "no"}, "version": 1})
+    assert (late.status_code, "has changed since you opened it" in late.text) == (409, True)
+    delta = run_text("delta", {"1": ["a", "b"], "2": ["c"]})
+    late = pat.call("POST", f"{NEWS}/runs", data=delta, query_string={**query, "questionnaire": 1})
+    assert (late.status_code, "has changed since you opened it" in late.text) == (409, True)
+    assert "delta" not in [one["tag"] for one in pat.get(f"{NEWS}/runs").json]
+    assert pat.call("PATCH", ANSWERS, json={"answers": {"trained": "yes"}, "version": 2}).status_code == 200
+    assert pat.call("POST", f"{NEWS}/runs", data=delta, query_string={**query, "questionnaire": 2}).status_code == 201
+
+
+def test_answers_that_were_changed_meanwhile_fail_the_precondition(program: Caller) -> None:
+    pat = program("pat")
+    pat.call("POST", f"{NEWS}/runs", data=GAMMA, query_string={"answers": '{"trained": "no"}'})
+    read = pat.get(ANSWERS).headers["ETag"]
+    program("ola").call("PATCH", ANSWERS, json={"answers": {"contact": "ola@example.org"}})
+    late = pat.call("PATCH", ANSWERS, json={"answers": {"contact": "pat@example.org"}}, headers={"If-Match": read})
+    assert late.status_code == 412
+    assert pat.get(ANSWERS).json["answers"]["contact"] == "ola@example.org"
+
+
+def test_a_version_of_many_digits_is_refused(program: Caller) -> None:
+    ola, many = program("ola"), "9" * 5_000
+    answers = ola.call("POST", f"{NEWS}/runs", data=GAMMA, query_string={"questionnaire": many})
+    assert answers.status_code == 422
+    for method, address, body in (
+        ("PUT", f"{NEWS}/questionnaire", '{"questions": [], "after": %s}'),
+        ("PATCH", ANSWERS, '{"answers": {}, "version": %s}'),
+    ):
+        refused = ola.call(method, address, data=body % many, content_type="application/json")
+        assert refused.status_code in {400, 422}
+
+
+def test_the_same_questions_again_are_not_noted_as_a_change(program: Caller) -> None:
+    ola = program("ola")
+    assert ola.call("PUT", f"{NEWS}/questionnaire", json={"questions": QUESTIONS}).json["number"] == 1
+    noted = [one for one in ola.get(f"{NEWS}/audit").json if one["action"] == "questionnaire.set"]
+    assert len(noted) == 1

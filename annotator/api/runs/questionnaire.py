@@ -13,7 +13,7 @@ from annotator.web.people.senders import own_team
 from annotator.web.site.context import database, now
 from annotator.web.site.downloads import CSV
 from annotator.workflows.runs import questionnaires
-from annotator.workflows.runs.questionnaires import Questionnaire, RunAnswers, as_plain, questions_of
+from annotator.workflows.runs.questionnaires import Questionnaire, RunAnswers, Seen, as_plain, questions_of
 
 
 class RunQuestionBody(Schema):
@@ -83,6 +83,9 @@ class RunAnswersShown(Schema):
         required=True,
         metadata={"description": "By key, what was answered to the questions asked now."},
     )
+    version = fields.Integer(
+        required=True, metadata={"description": "The version of the questionnaire that is asked now."}
+    )
     missing = fields.List(
         fields.String,
         required=True,
@@ -103,10 +106,16 @@ class RunAnswersBody(Schema):
         required=True,
         metadata={"description": "By key; an empty text takes an answer back, and those left out stay."},
     )
+    version = whole(
+        metadata={
+            "description": "The version of the questionnaire that they answer; refused (409) if it is not asked any "
+            "more. With If-Match they are also refused if the answers have changed."
+        },
+    )
 
 
 class RunAnswersQuery(Schema):
-    """As what the answers are given."""
+    """The format of the answers."""
 
     format = one_of(
         ["json", "csv", "every-csv"],
@@ -138,8 +147,9 @@ def set_questionnaire(call: Call) -> object:
         made = questionnaires.set_questionnaire(
             session, call.slug, questions, made_by_id=caller().id, at=now(), after=call.body.get("after")
         )
-        keys = [one.key for one in made.questions]
-        note(session, "questionnaire.set", call.slug, subject=str(made.number), details={"questions": keys})
+        if made.is_new:
+            keys = [one.key for one in made.questions]
+            note(session, "questionnaire.set", call.slug, subject=str(made.number), details={"questions": keys})
     return _shown(made)
 
 
@@ -183,9 +193,10 @@ def show_answers(call: Call) -> object:
 def change_answers(call: Call) -> object:
     """Change answers about a run; participants those of their team's runs, until the deadline."""
     tag, team = call.path["tag"], own_team()
+    seen = Seen(call.body.get("version"))
     with database().transaction() as session:
         keys = questionnaires.change_answers(
-            session, call.slug, tag, call.body["answers"], at=now(), by_id=caller().id, team=team
+            session, call.slug, tag, call.body["answers"], at=now(), by_id=caller().id, team=team, seen=seen
         )
         note(session, "questionnaire.answer", call.slug, subject=tag, details={"questions": keys})
     return _of_run(call)
@@ -216,6 +227,7 @@ def _answers(one: RunAnswers) -> dict[str, object]:
         "run": one.run.tag,
         "team": one.run.team,
         "answers": dict(one.answers),
+        "version": one.asked.number,
         "missing": list(one.missing),
         "kept": kept,
     }

@@ -102,6 +102,14 @@ class UploadQuery(FileQuery):
         load_default="",
         metadata={"description": "A JSON object with the answers to the questionnaire, by key."},
     )
+    questionnaire = counted(
+        0,
+        load_default=None,
+        metadata={
+            "description": "The version of the questionnaire that the answers are to; refused (409) if it is not asked "
+            "any more."
+        },
+    )
 
 
 class ListQuery(Schema):
@@ -175,6 +183,7 @@ def upload_run(call: Call) -> object:
             details,
             tag_from_file=call.query["tag_from_file"],
             answers=parse_answers(call.query["answers"]),
+            asked=call.query["questionnaire"],
         ),
         actor=actor(),
         at=at,

@@ -15,7 +15,7 @@ from annotator.client import Site
 from annotator.client.site import in_path
 from annotator.evaluation.runs.questionnaires import RunQuestion
 from annotator.workflows.runs import questionnaires
-from annotator.workflows.runs.questionnaires import as_plain, questions_of, read_questionnaire
+from annotator.workflows.runs.questionnaires import Questionnaire, as_plain, questions_of, read_questionnaire
 
 
 class StoredQuestionnaire:
@@ -29,13 +29,14 @@ class StoredQuestionnaire:
         """The questions asked now."""
         return self._database.read(questionnaires.show_questionnaire, slug).questions
 
-    def replace(self, slug: str, questions: Sequence[RunQuestion]) -> int:
-        """Ask these questions, and return the number of their version."""
+    def replace(self, slug: str, questions: Sequence[RunQuestion]) -> Questionnaire:
+        """Ask these questions."""
         with self._database.transaction() as session:
             made = questionnaires.set_questionnaire(session, slug, questions, made_by_id=None, at=datetime.now(UTC))
-            keys = [one.key for one in made.questions]
-            note(session, "questionnaire.set", slug, subject=made.number, details={"questions": keys})
-        return made.number
+            if made.is_new:
+                keys = [one.key for one in made.questions]
+                note(session, "questionnaire.set", slug, subject=made.number, details={"questions": keys})
+        return made
 
     def export(self, slug: str, *, every: bool) -> bytes:
         """The answers as CSV."""
@@ -68,10 +69,12 @@ class SiteQuestionnaire:
         """The questions asked now."""
         return questions_of(self._site.get(f"/collections/{slug}/questionnaire")["questions"])
 
-    def replace(self, slug: str, questions: Sequence[RunQuestion]) -> int:
-        """Ask these questions, and return the number of their version."""
-        made: dict[str, Any] = self._site.put(f"/collections/{slug}/questionnaire", {"questions": as_plain(questions)})
-        return int(made["number"])
+    def replace(self, slug: str, questions: Sequence[RunQuestion]) -> Questionnaire:
+        """Ask these questions."""
+        path = f"/collections/{slug}/questionnaire"
+        before: int = self._site.get(path)["number"]
+        made: dict[str, Any] = self._site.put(path, {"questions": as_plain(questions)})
+        return Questionnaire(made["number"], questions_of(made["questions"]), is_new=made["number"] != before)
 
     def export(self, slug: str, *, every: bool) -> bytes:
         """The answers as CSV."""
@@ -120,8 +123,9 @@ def replace(asked: Questionnaires, slug: str, file: str) -> None:
     Each of its `questions` has a key, a text, and optionally a kind (text, number, choice, yes-no, e-mail), choices and
     required. Answers that were given are kept with their questions.
     """
-    number = asked.replace(slug, read_questionnaire(read_text(file)))
-    click.echo(f"Version {number} of the questionnaire is asked.", err=True)
+    made = asked.replace(slug, read_questionnaire(read_text(file)))
+    present = f"Version {made.number} of the questionnaire is asked." if made.questions else "Nothing is asked."
+    click.echo(present if made.is_new else f"Nothing changed. {present}", err=True)
 
 
 @command.command("export")

@@ -25,6 +25,8 @@ LONGEST_NUMBER = 40
 LONGEST_EMAIL = 254  # RFC 5321, with the brackets of a path left out
 LONGEST_FILE = 1 << 18
 YES, NO = "yes", "no"
+# The columns of answers as CSV before those of the questions, whose headings are their keys.
+ANSWERS_HEADINGS = ("run", "team", "file", "complete")
 
 
 class AnswerKind(StrEnum):
@@ -83,7 +85,7 @@ def questions_of(plain: object) -> tuple[RunQuestion, ...]:
     repeated key, a text or a list of choices that is too long, and choices where there are none to make.
     """
     if not isinstance(plain, list):
-        raise InvalidValueError("The questions are no list.")
+        raise InvalidValueError("The questions are not a list.")
     if len(plain) > MOST_QUESTIONS:
         raise InvalidValueError(
             "A questionnaire has at most %(most)d questions, not %(given)d.", most=MOST_QUESTIONS, given=len(plain)
@@ -99,6 +101,17 @@ def questions_of(plain: object) -> tuple[RunQuestion, ...]:
     return tuple(questions)
 
 
+def refuse_taken_keys(questions: Iterable[RunQuestion]) -> None:
+    """Raise `InvalidValueError` for a key that is the heading of another column of the answers as CSV."""
+    for number, one in enumerate(questions, 1):
+        if one.key in ANSWERS_HEADINGS:
+            raise InvalidValueError(
+                "Question %(number)d: the table of answers has another column “%(key)s”. Choose another key.",
+                number=number,
+                key=one.key,
+            )
+
+
 def as_plain(questions: Iterable[RunQuestion]) -> list[dict[str, Any]]:
     """The questions as JSON has them, which `questions_of` reads."""
     return [{**asdict(one), "kind": one.kind.value, "choices": list(one.choices)} for one in questions]
@@ -106,7 +119,7 @@ def as_plain(questions: Iterable[RunQuestion]) -> list[dict[str, Any]]:
 
 def _question(number: int, plain: object) -> RunQuestion:
     if not isinstance(plain, dict):
-        raise InvalidValueError("Question %(number)d is no object with key, text and kind.", number=number)
+        raise InvalidValueError("Question %(number)d is not an object with key, text and kind.", number=number)
     unknown = sorted(map(str, plain.keys() - FIELDS))
     if unknown:
         raise InvalidValueError(
@@ -166,7 +179,7 @@ def parse_answers(text: str) -> dict[str, object]:
     try:
         parsed = json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError) as error:
-        raise InvalidValueError("The answers are no JSON: %(reason)s.", reason=str(error)) from error
+        raise InvalidValueError("The answers are not JSON: %(reason)s.", reason=str(error)) from error
     if not isinstance(parsed, dict):
         raise InvalidValueError("The answers are a JSON object with the keys of questions.")
     return parsed

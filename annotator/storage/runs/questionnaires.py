@@ -21,7 +21,18 @@ class StoredAnswer:
     question: str
     answer: str
     answered_by: str | None
+    answered_by_id: int | None
     answered_at: datetime
+
+
+@dataclass(frozen=True)
+class GivenAnswer:
+    """An answer to be stored, with the type of its question, who gave it and when."""
+
+    kind: str
+    answer: str
+    by_id: int | None
+    at: datetime
 
 
 def newest_questionnaire(session: Session, collection_id: int) -> QuestionnaireVersion | None:
@@ -47,41 +58,27 @@ def answers_of_runs(session: Session, run_ids: Iterable[int]) -> dict[int, list[
     )
     for some in chunks(list(run_ids)):
         for row, number, name in session.execute(wanted.where(RunAnswer.run_id.in_(some))):
-            stored = StoredAnswer(row.run_id, number, row.question, row.answer, name, row.answered_at)
+            by = (name, row.answered_by_id)
+            stored = StoredAnswer(row.run_id, number, row.question, row.answer, *by, row.answered_at)
             found.setdefault(row.run_id, []).append(stored)
     return found
 
 
-def replace_answers(
-    session: Session,
-    run_id: int,
-    version_id: int,
-    answers: Mapping[str, tuple[str, str]],
-    *,
-    by_id: int | None,
-    at: datetime,
-) -> None:
-    """Replace a run's answers to one version by {key: (kind, answer)}; those to other versions stay.
-
-    Unchanged answers keep their time and who gave them.
-    """
+def replace_answers(session: Session, run_id: int, version_id: int, answers: Mapping[str, GivenAnswer]) -> None:
+    """Replace a run's answers to one version, by key; those to other versions stay."""
     of_version = (RunAnswer.run_id == run_id, RunAnswer.questionnaire_version_id == version_id)
-    before = {row.question: row for row in session.scalars(select(RunAnswer).where(*of_version))}
-    rows = []
-    for key, (kind, answer) in answers.items():
-        old = before.get(key)
-        is_same = old is not None and old.answer == answer
-        rows.append(
-            {
-                "run_id": run_id,
-                "questionnaire_version_id": version_id,
-                "question": key,
-                "kind": kind,
-                "answer": answer,
-                "answered_by_id": old.answered_by_id if old is not None and is_same else by_id,
-                "answered_at": old.answered_at if old is not None and is_same else at,
-            }
-        )
+    rows = [
+        {
+            "run_id": run_id,
+            "questionnaire_version_id": version_id,
+            "question": key,
+            "kind": given.kind,
+            "answer": given.answer,
+            "answered_by_id": given.by_id,
+            "answered_at": given.at,
+        }
+        for key, given in answers.items()
+    ]
     session.execute(delete(RunAnswer).where(*of_version))
     if rows:
         session.execute(insert(RunAnswer), rows)
@@ -98,5 +95,6 @@ def carry_answers(session: Session, runs: Mapping[int, int]) -> None:
 
 
 def delete_answers_of(session: Session, user_id: int, *, kind: str) -> None:
-    """Delete the answers of a kind that a person gave."""
-    session.execute(delete(RunAnswer).where(RunAnswer.answered_by_id == user_id, RunAnswer.kind == kind))
+    """Delete the answers of a kind that a person gave; what they took back stays so."""
+    given = (RunAnswer.answered_by_id == user_id, RunAnswer.kind == kind, RunAnswer.answer != "")
+    session.execute(delete(RunAnswer).where(*given))

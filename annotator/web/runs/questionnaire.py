@@ -12,6 +12,7 @@ from annotator.web.runs.questionnaire_forms import (
     QuestionRow,
     answers_form,
     question_rows,
+    whole_number,
 )
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note, note_export
@@ -20,7 +21,7 @@ from annotator.web.site.downloads import CSV, download
 from annotator.web.site.forms import done
 from annotator.web.site.language import gettext
 from annotator.workflows.runs import questionnaires
-from annotator.workflows.runs.questionnaires import RunAnswers, questions_of
+from annotator.workflows.runs.questionnaires import RunAnswers, Seen, questions_of
 
 blueprint = Blueprint("questionnaire", __name__)
 
@@ -43,15 +44,17 @@ def change(slug: str) -> ResponseReturnValue:
     form, rows = QuestionnaireForm(), question_rows((), request.form)
     if form.validate():
         with form.guard():
-            if not rows or not (form.after.data or "").isdecimal():
+            after = whole_number(form.after.data)
+            if not rows or after is None:
                 raise InvalidValueError("The form has no questions. Open its page again.")
             questions = questions_of([row.plain() for row in rows if row.is_question])
             with database().transaction() as session:
                 made = questionnaires.set_questionnaire(
-                    session, slug, questions, made_by_id=the_person().id, at=now(), after=int(form.after.data)
+                    session, slug, questions, made_by_id=the_person().id, at=now(), after=after
                 )
-                keys = [one.key for one in made.questions]
-                note(session, "questionnaire.set", slug, subject=str(made.number), details={"questions": keys})
+                if made.is_new:
+                    keys = [one.key for one in made.questions]
+                    note(session, "questionnaire.set", slug, subject=str(made.number), details={"questions": keys})
     if form.refused:
         return _page(slug, form, rows), form.status
     return done(gettext("Questionnaire saved."), ".show", slug=slug)
@@ -73,7 +76,9 @@ def answers_csv(slug: str) -> ResponseReturnValue:
 def show_run(slug: str) -> ResponseReturnValue:
     """The answers about a run (`?tag=`), and the form to change them."""
     found = _answers(slug)
-    return _run_page(slug, found, answers_form(found.questions, filled=found.suggested))
+    form = answers_form(found.questions, filled=found.suggested)
+    form.show_now(found.asked.number, found.fingerprint)
+    return _run_page(slug, found, form)
 
 
 @blueprint.post("/collections/<slug>/runs/answers")
@@ -82,13 +87,18 @@ def answer_run(slug: str) -> ResponseReturnValue:
     """Change the answers about a run; participants until the deadline."""
     found = _answers(slug)
     form = answers_form(found.questions)
-    if form.validate():
+    seen = Seen(form.version, form.seen_answers.data or "")
+    # What answers other questions need not fit those of now: the workflow refuses it as such.
+    if form.validate() or seen != Seen(found.asked.number, found.fingerprint):
         with form.guard(), database().transaction() as session:
+            by_id, team = the_person().id, own_team()
             keys = questionnaires.change_answers(
-                session, slug, found.run.tag, form.answers, at=now(), by_id=the_person().id, team=own_team()
+                session, slug, found.run.tag, form.answers, at=now(), by_id=by_id, team=team, seen=seen
             )
             note(session, "questionnaire.answer", slug, subject=found.run.tag, details={"questions": keys})
     if form.refused:
+        if form.refusal is not None:
+            form.show_now(found.asked.number, found.fingerprint)
         return _run_page(slug, found, form), form.status
     return done(gettext("Answers saved."), "run.show", slug=slug, tag=found.run.tag)
 

@@ -33,23 +33,46 @@ from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.translate import say
 from annotator.workflows.runs.questionnaires import as_plain, read_answers
 
-PREFIX = "answer_"  # keeps the keys of questions apart from the attributes of forms
+PREFIX = "answer_"  # keeps the keys of questions apart from the attributes of forms: none begins with it
+MOST_DIGITS = 9  # of a version
 ROW = "question-{number}-"
 NO_COMPLETION = {"autocomplete": "off", "spellcheck": "false"}
 
 
 class AnswersForm(Form):
-    """The answers about a run; its fields are created from the questions of a collection."""
+    """The answers about a run; its fields are created from the questions of a collection.
+
+    The hidden fields have what was seen when the form was opened: the version of the questionnaire, and on the page of
+    a run the fingerprint of its answers.
+    """
+
+    questionnaire_version = HiddenField()
+    seen_answers = HiddenField()
 
     @property
-    def answer_fields(self) -> list[Field]:
+    def question_fields(self) -> list[Field]:
         """The fields of the questions, in their order."""
         return [field for field in self if field.short_name.startswith(PREFIX)]
 
     @property
     def answers(self) -> dict[str, object]:
         """The entered answers by key."""
-        return {field.short_name.removeprefix(PREFIX): field.data or "" for field in self.answer_fields}
+        return {field.short_name.removeprefix(PREFIX): field.data or "" for field in self.question_fields}
+
+    @property
+    def version(self) -> int:
+        """The version that was answered; 0, that of no questions, for none that can be read."""
+        return whole_number(self.questionnaire_version.data) or 0
+
+    def show_now(self, version: int, answers: str = "") -> None:
+        """Show the form with what it is compared with when it is sent again."""
+        self.questionnaire_version.data, self.seen_answers.data = str(version), answers
+
+
+def whole_number(written: str | None) -> int | None:
+    """The version in a hidden field; None for what is no number of at most 9 digits."""
+    is_number = written is not None and written.isascii() and written.isdecimal() and len(written) <= MOST_DIGITS
+    return int(written) if written is not None and is_number else None
 
 
 def answers_form(

@@ -38,7 +38,7 @@ def store(slug: str, id_: int) -> ResponseReturnValue:
         return leave_form(slug, [BytesIO(file.content) for file in kept.files])
     form, about = RunsForm(), About.of_request(slug)
     rows = checked_rows(kept.answer["rows"], request.form)
-    if all([about.validate(), *(row.form.validate() for row in rows if row.form.use.data)]):
+    if all([about.validate(form), *(row.form.validate() for row in rows if row.form.use.data)]):
         chosen = kept.fields.get("input_format") or None
         with form.guard():
             if not any(row.form.use.data for row in rows):

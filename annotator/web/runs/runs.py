@@ -30,6 +30,7 @@ from annotator.web.site.language import lazy_gettext
 from annotator.web.site.uploads import input_files
 from annotator.workflows.people import members
 from annotator.workflows.runs import questionnaires, run_costs, run_upload, runs, upload_review
+from annotator.workflows.runs.questionnaires import Questionnaire, refuse_other_version
 from annotator.workflows.runs.run_files import RunEntry
 from annotator.workflows.runs.run_upload import Submission
 
@@ -114,18 +115,33 @@ class About:
 
     costs: CostsForm
     answers: AnswersForm
+    asked: Questionnaire
 
     @classmethod
     def of_request(cls, slug: str, fields: MultiDict[str, str] | None = None) -> "About":
         """The fields of this request, or those of an earlier one."""
         with database().reading() as session:
             facts = run_costs.list_facts(session, slug)
-            questions = questionnaires.show_questionnaire(session, slug).questions
-        return cls(costs_form(facts, fields), answers_form(questions, fields))
+            asked = questionnaires.show_questionnaire(session, slug)
+        return cls(costs_form(facts, fields), answers_form(asked.questions, fields), asked)
 
-    def validate(self) -> bool:
-        """Whether both can be read; errors are next to their fields."""
-        return all([self.costs.validate(), self.answers.validate()])
+    @classmethod
+    def empty(cls, slug: str) -> "About":
+        """The fields of a new form."""
+        about = cls.of_request(slug)
+        about.answers.show_now(about.asked.number)
+        return about
+
+    def validate(self, form: Form) -> bool:
+        """Whether both can be read; errors are next to their fields.
+
+        The form of the files has the refusal where other questions were answered than those asked now.
+        """
+        are_valid = all([self.costs.validate(), self.answers.validate()])
+        with form.guard():
+            refuse_other_version(self.asked, self.answers.version)
+        self.answers.show_now(self.asked.number)
+        return are_valid and form.refusal is None
 
     @property
     def refused(self) -> bool:
@@ -149,6 +165,7 @@ class About:
             tag_from_file=tag_from_file,
             entries=entries,
             answers=self.answers.answers,
+            asked=self.asked.number,
         )
 
 
@@ -156,7 +173,7 @@ class About:
 @collection_page(Role.ORGANISER, Role.PARTICIPANT)
 def show(slug: str) -> ResponseReturnValue:
     """The current runs, or all submissions (`?show=all`); a participant sees their team's."""
-    return _list(slug, RunsForm(formdata=None), About.of_request(slug))
+    return _list(slug, RunsForm(formdata=None), About.empty(slug))
 
 
 @blueprint.post("/collections/<slug>/runs/check")
@@ -165,7 +182,7 @@ def show(slug: str) -> ResponseReturnValue:
 def check(slug: str) -> ResponseReturnValue:
     """Check the files, and keep them for a page with a row for each; nothing is stored."""
     form, about = RunsForm(), About.of_request(slug)
-    if all([form.validate(), about.validate()]):
+    if all([form.validate(), about.validate(form)]):
         with form.guard():
             return _reviewed(slug, form, about)
     return _list(slug, form, about), about.status_with(form)
@@ -178,7 +195,7 @@ def upload(slug: str) -> ResponseReturnValue:
     """Store the runs of all files or of none, and show a receipt; files with problems are kept as by a check."""
     sent_at = arrived_at()  # the time of arrival, as reading a file may end after the deadline
     form, about = RunsForm(), About.of_request(slug)
-    if all([form.validate(), about.validate()]):
+    if all([form.validate(), about.validate(form)]):
         with form.guard():
             stored = run_upload.upload(
                 database(),

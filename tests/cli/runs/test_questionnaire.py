@@ -23,6 +23,8 @@ choices = ["BM25", "dense"]
 def test_what_a_file_asks_is_answered_and_exported(pooled: CommandLine) -> None:
     said = pooled.talk("questionnaire", "set", "news", "-", given=TOML)
     assert said == "Version 1 of the questionnaire is asked.\n"
+    again = pooled.talk("questionnaire", "set", "news", "-", given=TOML)
+    assert again == "Nothing changed. Version 1 of the questionnaire is asked.\n"
     shown = json.loads(pooled.done("questionnaire", "show", "news", "--format", "json"))
     assert [(row["key"], row["required"], row["choices"]) for row in shown] == [
         ("trained", True, None),
@@ -47,3 +49,8 @@ def test_answers_that_cannot_be_read_are_usage_errors(pooled: CommandLine) -> No
         assert (result.exit_code, wrong in result.stderr) == (2, True)
     refused = pooled("questionnaire", "answers", "set", "news", "alpha", "model=other")
     assert (refused.exit_code, "is one of “BM25”, “dense”" in refused.stderr) == (1, True)
+
+
+def test_a_questionnaire_without_questions_asks_nothing(pooled: CommandLine) -> None:
+    pooled.done("questionnaire", "set", "news", "-", given=TOML)
+    assert pooled.talk("questionnaire", "set", "news", "-", given='{"questions": []}') == "Nothing is asked.\n"

@@ -19,6 +19,7 @@ from annotator.evaluation.runs.questionnaires import (
     questions_of,
     read_answers,
     read_questionnaire,
+    refuse_taken_keys,
     unanswered,
 )
 
@@ -56,7 +57,7 @@ def test_toml_and_json_say_the_same() -> None:
         ('{"questions": [', "neither JSON nor TOML"),
         ("[" * 200_000, "neither JSON nor TOML"),
         ('{"questions": [], "title": "x"}', "has “questions” and nothing else"),
-        ('{"questions": {}}', "no list"),
+        ('{"questions": {}}', "not a list"),
         ("x" * (1 << 19), "too long"),
     ],
 )
@@ -68,7 +69,7 @@ def test_a_file_that_is_no_questionnaire_is_refused(text: str, wrong: str) -> No
 @pytest.mark.parametrize(
     ("question", "wrong"),
     [
-        ("Which model?", "Question 1 is no object"),
+        ("Which model?", "Question 1 is not an object"),
         ({"key": "a", "text": "A?", "colour": "red"}, "unknown field “colour”"),
         ({"key": "Model", "text": "A?"}, "its key is at most 40 small letters"),
         ({"key": "a" * 41, "text": "A?"}, "its key is at most 40 small letters"),
@@ -91,6 +92,14 @@ def test_a_file_that_is_no_questionnaire_is_refused(text: str, wrong: str) -> No
 def test_a_question_that_cannot_be_asked_is_refused_by_its_number(question: object, wrong: str) -> None:
     with pytest.raises(InvalidValueError, match=wrong):
         questions_of([question])
+
+
+@pytest.mark.parametrize("key", ["run", "team", "file", "complete"])
+def test_a_key_is_not_that_of_another_column_of_the_answers(key: str) -> None:
+    questions = questions_of([{"key": "runs", "text": "Which?"}, {"key": key, "text": "Which?"}])
+    refuse_taken_keys(questions[:1])
+    with pytest.raises(InvalidValueError, match=f"Question 2: the table of answers has another column “{key}”"):
+        refuse_taken_keys(questions)
 
 
 def test_keys_are_unique_and_questions_have_a_limit() -> None:

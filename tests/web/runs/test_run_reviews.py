@@ -80,7 +80,7 @@ def test_a_zip_and_its_metadata_become_rows_that_are_edited_and_stored(
 
 def test_a_check_keeps_the_files_for_a_day_for_whoever_sent_them(visit: Visit, news: str, database: Database) -> None:
     ola = visit("ola")
-    page = ola.post(f"{news}/runs/check", files=file("gamma.run", GAMMA), team="blue")
+    page = ola.post(f"{news}/runs/check", files=file("gamma.run", GAMMA), team="blue", questionnaire_version="0")
     at = fields(page)["at"]
     assert fields(ola.get(at)) == fields(page)
     assert visit("pat").get(at).status_code == 404
