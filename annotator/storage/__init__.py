@@ -83,7 +83,7 @@ from annotator.storage.tables.pools import (
     Stratum,
     TopicCounts,
 )
-from annotator.storage.tables.qrels import QrelsGrade, QrelsVersion
+from annotator.storage.tables.qrels import KEPT, QrelsGrade, QrelsVersion
 from annotator.storage.tables.runs import (
     IN_FORCE,
     FactColumn,
@@ -102,6 +102,7 @@ __all__ = [
     "ACCEPTED",
     "DROPPED",
     "IN_FORCE",
+    "KEPT",
     "ApiToken",
     "Assignment",
     "AssignmentState",

@@ -19,6 +19,7 @@ from annotator.logs import write_log
 from annotator.settings import Settings
 from annotator.storage import Database, JobState
 from annotator.storage.collections.arrivals import importing_alone, remove_interrupted
+from annotator.storage.qrels.unfinished_versions import remove_interrupted_versions
 from annotator.storage.site.jobs import remove_unneeded
 from annotator.storage.site.upkeep import UpkeepError
 from annotator.storage.site.webhooks import forget_deliveries
@@ -227,6 +228,7 @@ class Worker:
             with self._database.transaction() as session:
                 restoring.begin_removal(session, before=now - self._restorable, at=now)
             restoring.finish_removals(self._database)
+            remove_interrupted_versions(self._database)
             # If another import is running, it has already removed these leftovers.
             with suppress(UpkeepError), importing_alone(self._database):
                 remove_interrupted(self._database)

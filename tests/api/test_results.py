@@ -314,7 +314,7 @@ def test_participants_see_the_scores_of_the_rounds_of_their_team(program: Caller
     with database.transaction() as session:
         rounds.open_round(session, SLUG, at=NOW)
         made = qrels.export_qrels(session, SLUG, made_at=NOW)
-        version = qrels_versions.keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=None, made_at=NOW)
+        version = qrels_versions.keep_qrels(session, SLUG, made, made_by_id=None, made_at=NOW)
         rounds.close_round(session, SLUG, version=version, at=NOW)
         rounds.open_round(session, SLUG, at=NOW)
         labels(session, "ben", "1 0 new 1\n", add_to_pool=True)

@@ -222,7 +222,7 @@ def _add(session: Session) -> None:
     tokens.make_token(session, "ola", TokenRequest("script", [Scope.READ]), at=datetime.now(UTC))
     member(session, "pat", Role.PARTICIPANT, team="red")
     kept = qrels.export_qrels(session, SLUG, policy="highest", made_at=NOW)
-    qrels_versions.keep_qrels(session, SLUG, kept.grades, kept.manifest, made_by_id=None, made_at=NOW)
+    qrels_versions.keep_qrels(session, SLUG, kept, made_by_id=None, made_at=NOW)
     submissions.release_scores(session, SLUG, at=NOW + timedelta(days=1), shown=ScoresShown.WHOLE, early=True)
     stored_log(session, log_text())
     stored_log(session, interleaving_text(), "Lists", LogKind.INTERLEAVING)

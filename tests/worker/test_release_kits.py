@@ -23,7 +23,7 @@ def keep(news: Database) -> None:
     with news.transaction() as session:
         labels(session, "jo", "1 0 a 1\n1 0 d 0\n")
         made = export_qrels(session, SLUG, made_at=NOW, to_keep=True)
-        keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=None, made_at=NOW)
+        keep_qrels(session, SLUG, made, made_by_id=None, made_at=NOW)
 
 
 def files_of(content: bytes) -> dict[str, str]:

@@ -124,8 +124,8 @@ def close_round(call: Call) -> object:
     """
     at = now()
     made = database().read(export_qrels, call.slug, to_keep=True, made_at=at)
-    with database().transaction() as session:
-        closed = qrels_versions.close_round(session, call.slug, made, by_id=caller().id, at=at)
+    with qrels_versions.storing_grades(database(), call.slug, made) as stored, database().transaction() as session:
+        closed = qrels_versions.close_round(session, call.slug, stored, by_id=caller().id, at=at)
         note(session, "rounds.close", call.slug, subject=closed.number, details={"qrels": closed.version})
     return database().read(rounds.list_rounds, call.slug)[closed.number - 1]
 
@@ -147,8 +147,9 @@ def release_scores(call: Call) -> object:
         made = export_qrels(session, call.slug, to_keep=True, made_at=at) if keeps else None
     since = None if wanted["since"] is None else submissions.read_release_moment(wanted["since"]) or at
     request = ReleaseRequest(since, shown, wanted["qrels"], wanted["early"])
-    with database().transaction() as session:
-        done = qrels_versions.release_scores(session, call.slug, request, made, by_id=caller().id, at=at)
+    storing = qrels_versions.storing_for_release(database(), call.slug, made)
+    with storing as stored, database().transaction() as session:
+        done = qrels_versions.release_scores(session, call.slug, request, stored, by_id=caller().id, at=at)
         if done.new_version is not None:
             note(session, "qrels.keep", call.slug, subject=done.new_version)
         released = _release(done.collection)

@@ -151,10 +151,8 @@ def keep(call: Call) -> object:
     """
     at = now()
     made = database().read(export_qrels, call.slug, **call.body, to_keep=True, made_at=at)
-    with database().transaction() as session:
-        number = qrels_versions.keep_qrels(
-            session, call.slug, made.grades, made.manifest, made_by_id=caller().id, made_at=at
-        )
+    with qrels_versions.storing_grades(database(), call.slug, made) as stored, database().transaction() as session:
+        number = qrels_versions.keep_qrels(session, call.slug, stored, made_by_id=caller().id, made_at=at)
         note(session, "qrels.keep", call.slug, subject=str(number))
     with database().reading() as session:
         return next(one for one in qrels_versions.list_versions(session, call.slug) if one.number == number)

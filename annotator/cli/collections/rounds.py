@@ -52,9 +52,10 @@ def close(installation: Installation, slug: str, *, yes: bool) -> None:
     if is_asked(yes=yes):
         confirm(_effect(installation, slug), yes=False)
     now = datetime.now(UTC)
-    made = installation.database.read(export_qrels, slug, to_keep=True, made_at=now)
-    with installation.database.transaction() as session:
-        closed = qrels_versions.close_round(session, slug, made, by_id=None, at=now)
+    database = installation.database
+    made = database.read(export_qrels, slug, to_keep=True, made_at=now)
+    with qrels_versions.storing_grades(database, slug, made) as stored, database.transaction() as session:
+        closed = qrels_versions.close_round(session, slug, stored, by_id=None, at=now)
         note(session, "rounds.close", slug, subject=closed.number, details={"qrels": closed.version})
     for warning in made.warnings:
         click.echo(str(warning), err=True)

@@ -65,8 +65,9 @@ def release(
         made = export_qrels(session, slug, to_keep=True, made_at=at) if keeps else None
     since = None if moment is None else submissions.read_release_moment(moment) or at
     request = ReleaseRequest(since, how_much, wanted, early)
-    with installation.database.transaction() as session:
-        done = qrels_versions.release_scores(session, slug, request, made, by_id=None, at=at)
+    storing = qrels_versions.storing_for_release(installation.database, slug, made)
+    with storing as stored, installation.database.transaction() as session:
+        done = qrels_versions.release_scores(session, slug, request, stored, by_id=None, at=at)
         if done.new_version is not None:
             note(session, "qrels.keep", slug, subject=done.new_version)
         row = done.collection

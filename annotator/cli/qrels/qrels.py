@@ -156,8 +156,9 @@ def keep(installation: Installation, slug: str, *, grades: GradesAsked) -> None:
     """
     now = datetime.now(UTC)
     made = installation.database.read(export_qrels, slug, **asdict(grades), to_keep=True, made_at=now)
-    with installation.database.transaction() as session:
-        number = qrels_versions.keep_qrels(session, slug, made.grades, made.manifest, made_by_id=None, made_at=now)
+    database = installation.database
+    with qrels_versions.storing_grades(database, slug, made) as stored, database.transaction() as session:
+        number = qrels_versions.keep_qrels(session, slug, stored, made_by_id=None, made_at=now)
         note(session, "qrels.keep", slug, subject=number)
     for warning in made.warnings:
         click.echo(str(warning), err=True)

@@ -1,18 +1,16 @@
 """Hidden rows of an unfinished import, and the permanent removal of collections; both in short transactions."""
 
-import fcntl
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
-from sqlalchemy import ColumnElement, Delete, Select, Table, Update, and_, delete, select, text, tuple_, update
+from sqlalchemy import ColumnElement, Delete, Select, Table, Update, and_, delete, select, tuple_, update
 from sqlalchemy.orm import Session
 
 from annotator.storage.collections.bundles import FEW_AT_ONCE, OF_SITE, TABLES, belongs
 from annotator.storage.collections.collection import IMPORTED
 from annotator.storage.site.bulk_insert import FIRST_WEIGHT, ROW, chunks, write_in_batches
 from annotator.storage.site.database import Database
+from annotator.storage.site.process_locks import held_alone
 from annotator.storage.site.upkeep import Progress, UpkeepError
 from annotator.storage.tables.collections import Collection, DeletedPart, Deletion
 from annotator.storage.tables.columns import Base
@@ -120,45 +118,10 @@ def importing_alone(database: Database) -> Iterator[None]:
 
     Hidden rows that exist without this lock were left by an import that was killed.
     """
-    with _locked_file(database) if database.is_sqlite else database.locked_on_server(IMPORT_LOCK) as is_ours:
+    with held_alone(database, "import", IMPORT_LOCK) as is_ours:
         if not is_ours:
             raise UpkeepError("Another archive is being imported here: import this one when that is done.")
         yield
-
-
-@contextmanager
-def _locked_file(database: Database) -> Iterator[bool]:
-    """Lock a file beside the database; the operating system releases the lock when the process ends."""
-    with database.reading() as session:
-        file = session.scalar(text("SELECT file FROM pragma_database_list WHERE name = 'main'"))
-    if not file:  # an in-memory database has no other process
-        yield True
-        return
-    path = Path(f"{file}-import")
-    try:
-        descriptor = _try_to_lock(path)
-    except OSError as error:
-        raise UpkeepError("“%(file)s” cannot be written: %(reason)s.", file=path, reason=error.strerror) from error
-    try:
-        yield descriptor is not None
-    finally:
-        if descriptor is not None:
-            path.unlink(missing_ok=True)
-            os.close(descriptor)
-
-
-def _try_to_lock(path: Path) -> int | None:
-    while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # The previous holder deletes the file: then this lock is on a deleted inode.
-            if path.exists() and path.stat().st_ino == os.fstat(descriptor).st_ino:
-                return descriptor
-        except BlockingIOError:
-            os.close(descriptor)
-            return None
-        os.close(descriptor)
 
 
 def remove_interrupted(database: Database) -> bool:

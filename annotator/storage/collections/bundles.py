@@ -20,6 +20,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import InvalidValueError
 from annotator.storage.site.bulk_insert import Row, chunks, insert_many, next_ids
 from annotator.storage.tables.columns import Base
+from annotator.storage.tables.qrels import KEPT, QrelsGrade, QrelsVersion
 
 ROWS_AT_ONCE = 1_000
 # Smaller batches for tables whose rows may be large.
@@ -169,12 +170,19 @@ def part_of(table: Table) -> str:
 
 
 def rows_of(session: Session, table: Table, collection_id: int) -> Iterator[Row]:
-    """Stored rows of a collection, ordered by primary key."""
-    statement = select(table).where(belongs(table, collection_id)).order_by(*table.primary_key)
+    """Stored rows of a collection, ordered by primary key; versions of the qrels only if they are stored whole."""
+    statement = select(table).where(belongs(table, collection_id), *_whole(table)).order_by(*table.primary_key)
     at_once = FEW_AT_ONCE.get(table.name, ROWS_AT_ONCE)
     names = table.columns.keys()
     for row in session.execute(statement, execution_options={"yield_per": at_once}):
         yield dict(zip(names, row, strict=True))
+
+
+def _whole(table: Table) -> Iterator[ColumnElement[bool]]:
+    if table.name == QrelsVersion.__tablename__:
+        yield KEPT
+    if table.name == QrelsGrade.__tablename__:
+        yield table.c.qrels_version_id.in_(select(QrelsVersion.id).where(KEPT))
 
 
 def people_in(session: Session, collection_id: int) -> list[Row]:

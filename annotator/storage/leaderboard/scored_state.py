@@ -22,7 +22,7 @@ from annotator.storage.tables.documents import Document
 from annotator.storage.tables.judging import Judgement
 from annotator.storage.tables.people import MACHINES, Team, User
 from annotator.storage.tables.pools import Contribution, Pool, PoolItem, PoolRun, SelectionEvent, StoppingDecision
-from annotator.storage.tables.qrels import QrelsVersion
+from annotator.storage.tables.qrels import KEPT, QrelsVersion
 from annotator.storage.tables.runs import IN_FORCE, RankedList, Run, RunFact
 from annotator.storage.tables.topics import ACCEPTED, Topic, TopicRevision
 from annotator.storage.topics.revisions import Revision, revisions
@@ -335,7 +335,7 @@ def _statements(collection_id: int) -> Iterator[Select[*tuple[Any, ...]]]:
     yield decisions.where(own_topics)
     yield (
         select(QrelsVersion.id, QrelsVersion.number, QrelsVersion.policy, QrelsVersion.fingerprint)
-        .where(QrelsVersion.collection_id == collection_id)
+        .where(QrelsVersion.collection_id == collection_id, KEPT)
         .order_by(QrelsVersion.id)
     )
     yield (

@@ -21,7 +21,7 @@ from annotator.storage.tables.documents import Document
 from annotator.storage.tables.judging import Assignment, Judgement, Purpose
 from annotator.storage.tables.people import User, UserKind
 from annotator.storage.tables.pools import Pool, PoolItem
-from annotator.storage.tables.qrels import QrelsGrade, QrelsVersion
+from annotator.storage.tables.qrels import KEPT, QrelsGrade, QrelsVersion
 from annotator.storage.tables.topics import ACCEPTED, Topic
 
 MOST_DIGITS = 9  # fits the integers of every database; longer numbers match no version
@@ -58,7 +58,7 @@ def released_version(session: Session, collection_id: int, number: int | None) -
 def versions_with(session: Session, collection_id: int, fingerprint: str) -> Sequence[QrelsVersion]:
     """Versions with this fingerprint, newest first."""
     found = select(QrelsVersion).where(
-        QrelsVersion.collection_id == collection_id, QrelsVersion.fingerprint == fingerprint
+        QrelsVersion.collection_id == collection_id, QrelsVersion.fingerprint == fingerprint, KEPT
     )
     return session.scalars(found.order_by(QrelsVersion.number.desc())).all()
 

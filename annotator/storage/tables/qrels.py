@@ -17,7 +17,7 @@ class QrelsVersion(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"))
-    # Numbered from 1 in each collection.
+    # Numbered from 1 in each collection; negative while its grades are stored, before anybody can find it.
     number: Mapped[int]
     # As in commands: a policy's name, or judge:NAME.
     policy: Mapped[str]
@@ -46,6 +46,10 @@ class QrelsVersion(Base):
     def scored_by(self) -> tuple[object, ...]:
         """Everything that scores depend on: versions with equal values have equal scores."""
         return (self.fingerprint, self.policy, self.pool_version, self.relevant_from, self.best_grade)
+
+
+# Versions that are stored whole.
+KEPT = QrelsVersion.number > 0
 
 
 class QrelsGrade(Base):

@@ -46,8 +46,8 @@ def close(slug: str) -> ResponseReturnValue:
         made = database().read(qrels.export_qrels, slug, to_keep=True, made_at=at)
         if made.grades and not is_confirmed():
             return _closing_page(slug, grades=len(made.grades))
-        with database().transaction() as session:
-            closed = qrels_versions.close_round(session, slug, made, by_id=the_person().id, at=at)
+        with qrels_versions.storing_grades(database(), slug, made) as stored, database().transaction() as session:
+            closed = qrels_versions.close_round(session, slug, stored, by_id=the_person().id, at=at)
             note(session, "rounds.close", slug, subject=closed.number, details={"qrels": closed.version})
     if form.refused:
         return _page(slug, form), form.status

@@ -204,8 +204,9 @@ def _release(slug: str, form: ReleaseForm, at: datetime) -> ReleasedVersion | No
         # Settling takes a while and must not block other writers.
         made = database().read(qrels.export_qrels, slug, to_keep=True, made_at=at)
     request = ReleaseRequest(_moment(form.moment.data or "", at), shown, wanted, form.early.data)
-    with database().transaction() as session:
-        released = qrels_versions.release_scores(session, slug, request, made, by_id=the_person().id, at=at)
+    storing = qrels_versions.storing_for_release(database(), slug, made)
+    with storing as stored, database().transaction() as session:
+        released = qrels_versions.release_scores(session, slug, request, stored, by_id=the_person().id, at=at)
         if released.new_version is not None:
             note(session, "qrels.keep", slug, subject=released.new_version)
         row, version = released.collection, released.collection.released_version

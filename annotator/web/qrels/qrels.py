@@ -138,10 +138,8 @@ def keep(slug: str) -> ResponseReturnValue:
     made = database().read(
         qrels.export_qrels, slug, policy=wanted.policy, judge=wanted.judge, to_keep=True, made_at=made_at
     )
-    with database().transaction() as session:
-        number = qrels_versions.keep_qrels(
-            session, slug, made.grades, made.manifest, made_by_id=the_person().id, made_at=made_at
-        )
+    with qrels_versions.storing_grades(database(), slug, made) as stored, database().transaction() as session:
+        number = qrels_versions.keep_qrels(session, slug, stored, made_by_id=the_person().id, made_at=made_at)
         note(session, "qrels.keep", slug, subject=number)
     return done(
         gettext("Kept as version %(number)d.", number=number),

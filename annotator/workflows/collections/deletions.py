@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.storage import (
+    KEPT,
     Collection,
     DeletedKind,
     Deletion,
@@ -175,6 +176,8 @@ def _topic(session: Session, collection: Collection, number: str, at: datetime) 
         .join(QrelsGrade, QrelsGrade.qrels_version_id == QrelsVersion.id)
         .where(QrelsVersion.collection_id == collection.id, QrelsGrade.topic_id == topic.id)
     )
+    if kept is not None and kept < 0:
+        raise ConflictError("Qrels with topic %(number)s are being kept. Try again when that is done.", number=number)
     if kept is not None:
         raise ConflictError(
             "Topic %(number)s is in version %(version)d of the qrels, which is kept as it is: drop the topic instead.",
@@ -234,7 +237,7 @@ def _refuse_built_on(session: Session, pool: Pool) -> None:
 
 def _refuse_kept_from(session: Session, pool: Pool) -> None:
     """Refuse a pool from which a kept version of the qrels was created: its scores depend on the pool's sample."""
-    for version in session.scalars(select(QrelsVersion).where(QrelsVersion.collection_id == pool.collection_id)):
+    for version in session.scalars(select(QrelsVersion).where(QrelsVersion.collection_id == pool.collection_id, KEPT)):
         if version.pool_version == pool.version:
             raise ConflictError(
                 "Version %(number)d of the qrels, which is kept, was made from version %(pool)d of the pool: that "

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError
 from annotator.evaluation.formats.identifiers import check_free_text
 from annotator.spreadsheets import csv_text
-from annotator.storage import IN_FORCE, Collection, QrelsVersion, Round, Run
+from annotator.storage import IN_FORCE, KEPT, Collection, QrelsVersion, Round, Run
 from annotator.storage.collections.collection import (
     find_collection,
     find_open_collection,
@@ -55,7 +55,7 @@ def list_rounds(session: Session, slug: str) -> list[RoundView]:
     versions: dict[int | None, int] = {
         id_: number
         for id_, number in session.execute(
-            select(QrelsVersion.id, QrelsVersion.number).where(QrelsVersion.collection_id == collection.id)
+            select(QrelsVersion.id, QrelsVersion.number).where(QrelsVersion.collection_id == collection.id, KEPT)
         )
     }
     return [

@@ -41,7 +41,7 @@ from annotator.evaluation.qrels.consensus import judge_of
 from annotator.evaluation.runs.rankings import decode_documents, decode_scores
 from annotator.files import gunzipped
 from annotator.spreadsheets import csv_text
-from annotator.storage import ACCEPTED, Document, PoolItem, QrelsVersion, RankedList, Run, Team, Topic
+from annotator.storage import ACCEPTED, KEPT, Document, PoolItem, QrelsVersion, RankedList, Run, Team, Topic
 from annotator.storage import Collection as CollectionRow
 from annotator.storage.collections.collection import find_collection, latest_guidelines, topic_ids
 from annotator.storage.documents.documents import corpus, docnos_of, has_texts
@@ -88,7 +88,7 @@ def version_to_publish(session: Session, slug: str, number: int | None = None) -
     number = number if number is not None else collection.scores_qrels_version
     if number is not None:
         return kept_version(session, collection.id, str(number)).number
-    newest = select(QrelsVersion.number).where(QrelsVersion.collection_id == collection.id)
+    newest = select(QrelsVersion.number).where(QrelsVersion.collection_id == collection.id, KEPT)
     kept = session.scalar(newest.order_by(QrelsVersion.number.desc()).limit(1))
     if kept is None:
         raise ConflictError(

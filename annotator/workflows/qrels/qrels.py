@@ -90,6 +90,13 @@ class QrelsExport:
     warnings: tuple[Sentence, ...]
     # Topic ids, document ids and grades of the lines, unordered.
     columns: tuple[Ids, ...] = field(repr=False, compare=False)
+    # The version that has its grades already, and that nobody finds yet.
+    unfinished_id: int | None = field(default=None, compare=False)
+
+    @property
+    def count(self) -> int:
+        """The number of lines."""
+        return len(self.columns[0])
 
     @property
     def grades(self) -> tuple[tuple[int, int, int], ...]:

@@ -2,21 +2,30 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
 
 from sqlalchemy import Table, func, select
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError
+from annotator.errors import BusyError, ConflictError
 from annotator.evaluation.qrels.consensus import ONE_JUDGE, judge_of
 from annotator.evaluation.qrels.qrels_format import format_qrels
-from annotator.storage import Document, Event, QrelsGrade, QrelsVersion, ScoresShown, Topic, User
+from annotator.storage import KEPT, Database, Document, Event, QrelsGrade, QrelsVersion, ScoresShown, Topic, User
 from annotator.storage.collections.collection import find_collection, lock_collection
 from annotator.storage.qrels.qrels_versions import kept_version, versions_with
+from annotator.storage.qrels.unfinished_versions import (
+    NewVersion,
+    finish_version,
+    remove_unfinished,
+    store_unfinished,
+    storing_alone,
+)
 from annotator.storage.site.bulk_insert import insert_alike
 from annotator.storage.site.webhooks import announce
 from annotator.workflows.collections import rounds
@@ -27,6 +36,7 @@ from annotator.workflows.runs import submissions
 GRADES = cast("Table", QrelsGrade.__table__)
 COLUMNS = ("topic_id", "document_id", "grade")
 GRADES_AT_ONCE = 10_000
+MANY_GRADES = 5_000  # which one statement stores in some hundredths of a second
 
 
 # Manifest fields that may differ for one state of a collection: time and program version.
@@ -98,66 +108,116 @@ class KeptQrels:
     manifest: str
 
 
-def keep_qrels(
-    session: Session,
-    slug: str,
-    grades: Sequence[tuple[int, int, int]],
-    manifest: str,
-    *,
-    made_by_id: int | None,
-    made_at: datetime,
-) -> int:
-    """Keep an export of this collection, by topic id, document id and grade, as a version; returns its number.
+def keep_qrels(session: Session, slug: str, made: QrelsExport, *, made_by_id: int | None, made_at: datetime) -> int:
+    """Keep an export of this collection as a version, and return its number.
 
     The version is of the time of its export: later judgements are not included, and reading and checking are done
-    before the lock, to keep it short. Raises `ConflictError` when it has no line, and when it names a person erased
-    since; `IdenticalVersionError` when the last version is identical.
+    before the lock, to keep it short; a large one is stored before it, too, within `storing_grades`. Raises
+    `ConflictError` when it has no line, and when it names a person erased since; `IdenticalVersionError` when the last
+    version is identical.
     """
-    if not grades:
+    if not made.count:
         raise ConflictError("These qrels have no line, so there is nothing to keep.")
     collection = lock_collection(session, slug)
-    version = _version(collection.id, manifest, made_by_id, made_at)
+    version = _version(collection.id, made.manifest, made_by_id, made_at)
     names = {judge_of(version.policy), *(note["judge"] for note in version.manifest["topic_notes"])}
     _refuse_forgotten(session, names - {None})
-    newest = (
-        select(QrelsVersion).where(QrelsVersion.collection_id == collection.id).order_by(QrelsVersion.number.desc())
-    )
-    last = session.scalar(newest.limit(1))
+    last = _last_version(session, collection.id)
     if last is not None and _state_in(last.manifest) == _state_in(version.manifest):
         raise IdenticalVersionError(last.number)
     version.number = 1 if last is None else last.number + 1
-    session.add(version)
-    session.flush()
-    of_version = {"qrels_version_id": version.id}
-    insert_alike(session, GRADES, COLUMNS, grades, same=of_version, at_once=GRADES_AT_ONCE)
-    announce(session, collection.id, Event.QRELS_KEPT, [{"version": version.number, "grades": len(grades)}], at=made_at)
+    _store(session, version, made)
+    announce(session, collection.id, Event.QRELS_KEPT, [{"version": version.number, "grades": made.count}], at=made_at)
     return version.number
 
 
+def _last_version(session: Session, collection_id: int) -> QrelsVersion | None:
+    newest = select(QrelsVersion).where(QrelsVersion.collection_id == collection_id, KEPT)
+    return session.scalar(newest.order_by(QrelsVersion.number.desc()).limit(1))
+
+
+def _store(session: Session, version: QrelsVersion, made: QrelsExport) -> None:
+    if made.unfinished_id is not None:
+        if not finish_version(session, version, made.unfinished_id, made.count):
+            raise ConflictError("The grades were removed while they were being stored. Nothing was kept: try again.")
+        return
+    session.add(version)
+    session.flush()
+    of_version = {"qrels_version_id": version.id}
+    insert_alike(session, GRADES, COLUMNS, made.grades, same=of_version, at_once=GRADES_AT_ONCE)
+
+
+@contextmanager
+def storing_grades(
+    database: Database, slug: str, made: QrelsExport, *, for_release: bool = False
+) -> Iterator[QrelsExport]:
+    """Store the grades of a large export in short transactions, so that keeping it within the block takes a moment.
+
+    Yields the export to keep. Nobody finds the grades before; when they are not kept, or are those of a version that
+    is kept already (`for_release`: of any with the same scores), they are not stored. When another process stores
+    grades of the collection, they are stored with the version. Raises `NotFoundError` for an unknown collection.
+    """
+    preparing = database.preparing()
+    with preparing.reading() as session:
+        collection_id = find_collection(session, slug).id
+        version = _version(
+            collection_id, made.manifest, None, datetime.fromisoformat(json.loads(made.manifest)["made_at"])
+        )
+        is_known = made.count < MANY_GRADES or _is_kept(session, version, for_release=for_release)
+    if is_known:
+        yield made
+        return
+    with storing_alone(preparing, collection_id) as is_alone:
+        if not is_alone:
+            yield made
+            return
+        remove_unfinished(preparing, collection_id)
+        try:
+            unfinished = NewVersion(version.policy, version.manifest, version.fingerprint, version.made_at)
+            yield replace(made, unfinished_id=store_unfinished(preparing, collection_id, unfinished, made.grades))
+        finally:
+            # Where it cannot be done, on a full disk, the worker does it, or who keeps the next version.
+            with suppress(BusyError, DBAPIError):
+                remove_unfinished(preparing, collection_id)
+
+
+@contextmanager
+def storing_for_release(database: Database, slug: str, made: QrelsExport | None) -> Iterator[QrelsExport | None]:
+    """Store the grades of an export, if there is one, before a release of scores keeps it, as `storing_grades` does."""
+    if made is None:
+        yield None
+        return
+    with storing_grades(database, slug, made, for_release=True) as stored:
+        yield stored
+
+
+def _is_kept(session: Session, version: QrelsVersion, *, for_release: bool) -> bool:
+    """Whether this version, which is not stored, would not be kept, since there is one like it."""
+    last = _last_version(session, version.collection_id)
+    if last is not None and _state_in(last.manifest) == _state_in(version.manifest):
+        return True
+    like_it = versions_with(session, version.collection_id, version.fingerprint) if for_release else ()
+    return any(one.scored_by == version.scored_by for one in like_it)
+
+
 def keep_for_release(
-    session: Session,
-    slug: str,
-    grades: Sequence[tuple[int, int, int]],
-    manifest: str,
-    *,
-    made_by_id: int | None,
-    made_at: datetime,
+    session: Session, slug: str, made: QrelsExport, *, made_by_id: int | None, made_at: datetime
 ) -> KeptNumber:
     """Keep an export for a release of scores, or reuse a kept version that gives the same scores.
 
     Raises `ConflictError` when it has no line, and as `keep_qrels`.
     """
-    if not grades:
+    if not made.count:
         raise ConflictError(
             "Nothing is judged yet, so there are no qrels to keep for the released scores. Release them later, or "
             "from the live qrels."
         )
     collection = lock_collection(session, slug)
-    wanted = _version(collection.id, manifest, made_by_id, made_at)
+    wanted = _version(collection.id, made.manifest, made_by_id, made_at)
     for version in versions_with(session, collection.id, wanted.fingerprint):
         if version.scored_by == wanted.scored_by:
             return KeptNumber(version.number, is_new=False)
-    number = keep_qrels(session, slug, grades, manifest, made_by_id=made_by_id, made_at=made_at)
+    number = keep_qrels(session, slug, made, made_by_id=made_by_id, made_at=made_at)
     return KeptNumber(number, is_new=True)
 
 
@@ -170,7 +230,7 @@ def release_scores(
     """
     kept = None
     if made is not None:
-        kept = keep_for_release(session, slug, made.grades, made.manifest, made_by_id=by_id, made_at=at)
+        kept = keep_for_release(session, slug, made, made_by_id=by_id, made_at=at)
         wanted = replace(wanted, qrels=str(kept.number))
     submissions.release_scores(session, slug, at=at, **vars(wanted))
     return Release(show_collection(session, slug), kept.number if kept is not None and kept.is_new else None)
@@ -189,18 +249,10 @@ def _version(collection_id: int, manifest: str, made_by_id: int | None, made_at:
     )
 
 
-def keep_or_reuse(
-    session: Session,
-    slug: str,
-    grades: Sequence[tuple[int, int, int]],
-    manifest: str,
-    *,
-    made_by_id: int | None,
-    made_at: datetime,
-) -> int:
+def keep_or_reuse(session: Session, slug: str, made: QrelsExport, *, made_by_id: int | None, made_at: datetime) -> int:
     """Keep an export as `keep_qrels`, but return the last version's number when that is identical."""
     try:
-        return keep_qrels(session, slug, grades, manifest, made_by_id=made_by_id, made_at=made_at)
+        return keep_qrels(session, slug, made, made_by_id=made_by_id, made_at=made_at)
     except IdenticalVersionError as identical:
         return identical.number
 
@@ -210,7 +262,7 @@ def close_round(session: Session, slug: str, made: QrelsExport, *, by_id: int | 
 
     Raises as `rounds.close_round` and `keep_or_reuse`.
     """
-    version = keep_or_reuse(session, slug, made.grades, made.manifest, made_by_id=by_id, made_at=at)
+    version = keep_or_reuse(session, slug, made, made_by_id=by_id, made_at=at)
     return ClosedRound(rounds.close_round(session, slug, version=version, at=at), version)
 
 
@@ -238,7 +290,7 @@ def list_versions(session: Session, slug: str) -> list[VersionView]:
     rows = session.execute(
         select(QrelsVersion, lines, User.name)
         .outerjoin(User, User.id == QrelsVersion.made_by_id)
-        .where(QrelsVersion.collection_id == find_collection(session, slug).id)
+        .where(QrelsVersion.collection_id == find_collection(session, slug).id, KEPT)
         .order_by(QrelsVersion.number.desc())
     )
     return [

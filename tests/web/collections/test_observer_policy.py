@@ -59,7 +59,7 @@ def fill(session: Session) -> None:
     # A person may judge under the very name that a policy, a file or an answer could give away.
     collection.change_collection(session, SLUG, CollectionChange(consensus_policy=f"judge:{JUDGES[0]}"))
     made = qrels.export_qrels(session, SLUG, made_at=NOW)
-    qrels_versions.keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=None, made_at=NOW)
+    qrels_versions.keep_qrels(session, SLUG, made, made_by_id=None, made_at=NOW)
     member(session, "oli", Role.OBSERVER)
     member(session, "ola", Role.ORGANISER)
 

@@ -28,7 +28,7 @@ def versioned(judged: str, database: Database) -> str:
     """The same with a version of the qrels."""
     with database.transaction() as session:
         made = qrels.export_qrels(session, SLUG, made_at=NOW)
-        qrels_versions.keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=None, made_at=NOW)
+        qrels_versions.keep_qrels(session, SLUG, made, made_by_id=None, made_at=NOW)
     return judged
 
 

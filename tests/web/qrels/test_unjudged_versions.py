@@ -38,7 +38,7 @@ def add_version(database: Database) -> None:
         labels(session, "jo", "1 0 a 1\n1 0 b 0\n")
         made = qrels.export_qrels(session, SLUG, with_unjudged=True, made_at=NOW)
         assert made.qrels.count(b" -1\n") == 4
-        qrels_versions.keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=None, made_at=NOW)
+        qrels_versions.keep_qrels(session, SLUG, made, made_by_id=None, made_at=NOW)
 
 
 def scored(session: Session, qrels_: str) -> dict[str, tuple[int, dict[str, float]]]:

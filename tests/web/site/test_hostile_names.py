@@ -67,7 +67,7 @@ def fill(database: Database) -> None:
         labels(session, OTHER_JUDGE, f"{TOPIC} 0 =D1 0\n{TOPIC} 0 +D2 0\n{OTHER_TOPIC} 0 @D3 1\n")
         stored_log(session, log_text(query=TOPIC, variants={"alpha": in_a_log(TAG), "beta": in_a_log(OTHER_TAG)}))
         kept = qrels.export_qrels(session, SLUG, policy="highest", made_at=NOW)
-        qrels_versions.keep_qrels(session, SLUG, kept.grades, kept.manifest, made_by_id=None, made_at=NOW)
+        qrels_versions.keep_qrels(session, SLUG, kept, made_by_id=None, made_at=NOW)
         submissions.release_scores(session, SLUG, at=NOW + timedelta(days=1), shown=ScoresShown.WHOLE, early=True)
         audit.record_in(session, Actor(Door.COMMAND, JUDGE), "pool.build", SLUG, subject=TAG, at=NOW)
 

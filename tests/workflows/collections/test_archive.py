@@ -126,7 +126,7 @@ def fill(session: Session) -> None:
     decide_topic(session, SLUG, "2", stops=True, reason="few are left", rule="knee", by_id=ola, at=NOW)
     change_collection(session, SLUG, CollectionChange(consensus_policy="judge:jo"))
     made = qrels.export_qrels(session, SLUG, made_at=NOW)
-    version = qrels_versions.keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=ola, made_at=NOW)
+    version = qrels_versions.keep_qrels(session, SLUG, made, made_by_id=ola, made_at=NOW)
     rounds.close_round(session, SLUG, version=version, at=NOW)
     submissions.release_scores(session, SLUG, at=NOW, qrels=str(version), early=True)
     stored_log(session, log_text(users=4))

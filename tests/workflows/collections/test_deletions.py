@@ -257,7 +257,7 @@ def test_a_topic_with_judgements_wants_its_number_typed(session: Session) -> Non
 def test_a_topic_of_kept_qrels_is_dropped_and_not_deleted(session: Session) -> None:
     fill(session)
     made = qrels.export_qrels(session, SLUG, made_at=NOW)
-    qrels_versions.keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=None, made_at=NOW)
+    qrels_versions.keep_qrels(session, SLUG, made, made_by_id=None, made_at=NOW)
     with pytest.raises(ConflictError, match="drop the topic instead"):
         delete(session, KINDS.TOPIC, "1", typed="1")
 
@@ -268,7 +268,7 @@ def test_a_version_of_the_pool_that_kept_qrels_were_made_from_is_not_deleted(ses
     run(session, "gamma", {"1": ["y"]})
     pool(session)
     made = qrels.export_qrels(session, SLUG, made_at=NOW)
-    qrels_versions.keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=None, made_at=NOW)
+    qrels_versions.keep_qrels(session, SLUG, made, made_by_id=None, made_at=NOW)
     with pytest.raises(ConflictError, match="was made from version 2 of the pool"):
         delete(session, KINDS.POOL, "2")
 

@@ -31,7 +31,7 @@ OFFICIAL = {"AP": "map", "P@5": "P_5", "nDCG@10": "ndcg_cut_10", "Rprec": "Rprec
 def close(session: Session) -> int:
     """Keep the qrels and close the round."""
     made = qrels.export_qrels(session, SLUG, made_at=LATER)
-    version = qrels_versions.keep_or_reuse(session, SLUG, made.grades, made.manifest, made_by_id=None, made_at=LATER)
+    version = qrels_versions.keep_or_reuse(session, SLUG, made, made_by_id=None, made_at=LATER)
     return rounds.close_round(session, SLUG, version=version, at=LATER)
 
 

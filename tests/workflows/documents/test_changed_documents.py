@@ -410,7 +410,7 @@ def test_a_document_judged_anew_is_left_in_the_residual_collection(session: Sess
     pooled_news(session)
     labels(session, "jo", "1 0 a 2\n1 0 b 0\n")
     made = qrels.export_qrels(session, SLUG, made_at=NOW)
-    qrels_versions.keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=None, made_at=NOW)
+    qrels_versions.keep_qrels(session, SLUG, made, made_by_id=None, made_at=NOW)
     rounds.close_round(session, SLUG, version=1, at=NOW)
     rounds.open_round(session, SLUG, at=NOW)
     run(session, "gamma", {"1": ["b", "a", "c"]})
@@ -429,7 +429,7 @@ def test_a_document_judged_anew_is_left_in_the_residual_collection(session: Sess
     labels(session, "kim", "1 0 a 1\n", name="again")
     assert ap() == 1  # a and c, both relevant
     made = qrels.export_qrels(session, SLUG, made_at=CHANGED + DAY)
-    qrels_versions.keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=None, made_at=CHANGED + DAY)
+    qrels_versions.keep_qrels(session, SLUG, made, made_by_id=None, made_at=CHANGED + DAY)
     rounds.close_round(session, SLUG, version=2, at=CHANGED + DAY)
     rounds.open_round(session, SLUG, at=CHANGED + DAY)
     # b, judged in round 1, and a and c, in round 2: the old grade of a is in version 1 and the new one in version 2.
@@ -441,7 +441,7 @@ def test_a_version_is_scored_without_what_was_known_when_it_was_kept(session: Se
     labels(session, "jo", "1 0 a 2\n1 0 b 0\n")
     for number in (1, 2):
         made = qrels.export_qrels(session, SLUG, made_at=NOW)
-        qrels_versions.keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=None, made_at=NOW)
+        qrels_versions.keep_qrels(session, SLUG, made, made_by_id=None, made_at=NOW)
         if number == 1:
             rounds.close_round(session, SLUG, version=1, at=NOW)
             rounds.open_round(session, SLUG, at=NOW)

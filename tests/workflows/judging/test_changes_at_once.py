@@ -177,7 +177,7 @@ def test_qrels_that_name_somebody_who_was_forgotten_since_are_not_kept(database:
     with database.transaction() as session:
         erasure.forget_user(session, "jo")
     with database.transaction() as session, pytest.raises(ConflictError, match="export them again"):
-        qrels_versions.keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=None, made_at=NOW)
+        qrels_versions.keep_qrels(session, SLUG, made, made_by_id=None, made_at=NOW)
 
 
 def test_who_is_forgotten_while_qrels_are_kept_has_no_name_in_them(postgres_database: Database) -> None:
@@ -188,9 +188,7 @@ def test_who_is_forgotten_while_qrels_are_kept_has_no_name_in_them(postgres_data
         made = qrels.export_qrels(session, SLUG, judge="jo", made_at=NOW)
     one_after_the_other(
         postgres_database,
-        lambda session: qrels_versions.keep_qrels(
-            session, SLUG, made.grades, made.manifest, made_by_id=None, made_at=NOW
-        ),
+        lambda session: qrels_versions.keep_qrels(session, SLUG, made, made_by_id=None, made_at=NOW),
         lambda session: erasure.forget_user(session, "jo"),
     )
     with postgres_database.reading() as session:

@@ -118,7 +118,7 @@ def test_disputed_documents_stay_out_where_the_collection_leaves_them_out(judged
 
 def test_runs_can_be_looked_at_by_a_kept_version_a_judge_or_a_policy(judged: Session) -> None:
     kept = export_qrels(judged, SLUG, made_at=NOW)
-    qrels_versions.keep_qrels(judged, SLUG, kept.grades, kept.manifest, made_by_id=None, made_at=NOW)
+    qrels_versions.keep_qrels(judged, SLUG, kept, made_by_id=None, made_at=NOW)
     labels(judged, "kim", "1 0 a 0\n2 0 a 2\n", name="kim.txt")
     by = {
         name: inspect_run(judged, SLUG, "alpha", measure="P@1", grades=grades)

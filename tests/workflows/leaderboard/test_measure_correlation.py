@@ -37,7 +37,7 @@ def test_two_measures_rank_the_runs(session: Session) -> None:
 def test_two_states_of_the_qrels_are_compared(session: Session) -> None:
     three_runs(session)
     kept = qrels.export_qrels(session, SLUG, made_at=NOW)
-    qrels_versions.keep_qrels(session, SLUG, kept.grades, kept.manifest, made_by_id=None, made_at=NOW)
+    qrels_versions.keep_qrels(session, SLUG, kept, made_by_id=None, made_at=NOW)
     labels(session, "jo", "1 0 a 0\n1 0 z 1\n1 0 q 0\n", add_to_pool=True, name="later.txt")
     found = correlate(session, SLUG, Side("P@1", "1"), Side("P@1"))
     assert (found.first.state.name, found.first.state.grades, found.second.state.grades) == ("1", 3, 4)

@@ -41,7 +41,7 @@ def judged_news(session: Session) -> None:
     pool(session)
     labels(session, "jo", "1 0 a 1\n1 0 b 1\n1 0 c 0\n2 0 a 1\n2 0 c 0\n")
     made = export_qrels(session, SLUG, made_at=NOW, to_keep=True)
-    keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=None, made_at=NOW)
+    keep_qrels(session, SLUG, made, made_by_id=None, made_at=NOW)
 
 
 @pytest.fixture

@@ -68,7 +68,7 @@ def judged_news(session: Session) -> None:
 
 def keep(session: Session) -> int:
     made = export_qrels(session, SLUG, made_at=NOW, to_keep=True)
-    return keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=None, made_at=NOW)
+    return keep_qrels(session, SLUG, made, made_by_id=None, made_at=NOW)
 
 
 PUBLICATION = Publication(
@@ -225,7 +225,7 @@ def test_a_name_in_title_topic_or_author_is_found_in_the_files(judged: Session) 
 
 def test_a_kit_names_no_judge(judged: Session) -> None:
     made = export_qrels(judged, SLUG, judge="kim", made_at=NOW, to_keep=True)
-    keep_qrels(judged, SLUG, made.grades, made.manifest, made_by_id=find_user(judged, "jo").id, made_at=NOW)
+    keep_qrels(judged, SLUG, made, made_by_id=find_user(judged, "jo").id, made_at=NOW)
     _, files = kit(judged, replace(PUBLICATION, version=2))
     assert not [path for path, content in files.items() if b"kim" in content]
     assert {row["policy"] for row in rows(files["scores.csv"])} == {"one judge"}
@@ -329,7 +329,7 @@ def test_the_qrels_of_a_sample_do_not_name_their_only_judge(session: Session) ->
     lines = [f"1 0 {docno} {grade_of_people(docno)}\n" for docno in drawn.values()]
     labels(session, "kim", "".join(lines), add_to_pool=True)
     made = export_qrels(session, SLUG, judge="kim", made_at=NOW, to_keep=True)
-    keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=None, made_at=NOW)
+    keep_qrels(session, SLUG, made, made_by_id=None, made_at=NOW)
     manifest = kit(session)[1]["prels.manifest.json"].decode()
     assert "kim" not in manifest
     assert json.loads(manifest)["consensus"] == "The grades of one judge."

@@ -36,7 +36,7 @@ def two_rounds(session: Session) -> None:
 
 def keep(session: Session, *, with_unjudged: bool = False) -> int:
     kept = qrels.export_qrels(session, SLUG, made_at=NOW, with_unjudged=with_unjudged)
-    return qrels_versions.keep_qrels(session, SLUG, kept.grades, kept.manifest, made_by_id=None, made_at=NOW)
+    return qrels_versions.keep_qrels(session, SLUG, kept, made_by_id=None, made_at=NOW)
 
 
 def release(session: Session, version: int) -> None:

@@ -78,7 +78,7 @@ def judged_sample(session: Session) -> None:
     run(session, "late", {"1": "hgfedcba"})
     member(session, "lee")
     exported = export_qrels(session, SLUG, made_at=NOW)
-    keep_qrels(session, SLUG, exported.grades, exported.manifest, made_by_id=None, made_at=NOW)
+    keep_qrels(session, SLUG, exported, made_by_id=None, made_at=NOW)
     search(session, "g", 0)
 
 

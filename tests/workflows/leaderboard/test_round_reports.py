@@ -46,9 +46,7 @@ def add_two_rounds(session: Session) -> None:
         )
         labels(session, "jo", made, add_to_pool=True, name=f"{number}.txt")
         exported = qrels.export_qrels(session, SLUG, made_at=NOW)
-        version = qrels_versions.keep_qrels(
-            session, SLUG, exported.grades, exported.manifest, made_by_id=None, made_at=NOW
-        )
+        version = qrels_versions.keep_qrels(session, SLUG, exported, made_by_id=None, made_at=NOW)
         if number == 1:
             rounds.close_round(session, SLUG, version=version, at=NOW)
 
@@ -123,7 +121,7 @@ def test_judges_and_disputes_of_a_residual_round_are_those_of_the_grades_left(
     labels(session, "jo", "1 0 a 1\n")
     labels(session, "kim", "1 0 a 1\n", name="kim.txt")
     exported = qrels.export_qrels(session, SLUG, made_at=NOW)
-    version = qrels_versions.keep_qrels(session, SLUG, exported.grades, exported.manifest, made_by_id=None, made_at=NOW)
+    version = qrels_versions.keep_qrels(session, SLUG, exported, made_by_id=None, made_at=NOW)
     rounds.close_round(session, SLUG, version=version, at=NOW)
     rounds.open_round(session, SLUG, at=NOW)
     run(session, "second", {"1": ["c", "a", "d"]})

@@ -159,7 +159,7 @@ def label_drawn(session: Session) -> None:
 
 def keep(session: Session) -> None:
     made = qrels.export_qrels(session, SLUG, made_at=NOW)
-    keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=None, made_at=NOW)
+    keep_qrels(session, SLUG, made, made_by_id=None, made_at=NOW)
 
 
 def means(session: Session, measure: str, grades: GradesFrom = LIVE) -> dict[str, float]:

@@ -80,7 +80,7 @@ def test_variance_is_shared_out_and_topics_are_counted(session: Session) -> None
 def test_a_kept_version_is_not_the_grades_of_this_moment(session: Session) -> None:
     four_topics(session)
     kept = qrels.export_qrels(session, SLUG, made_at=NOW)
-    qrels_versions.keep_qrels(session, SLUG, kept.grades, kept.manifest, made_by_id=None, made_at=NOW)
+    qrels_versions.keep_qrels(session, SLUG, kept, made_by_id=None, made_at=NOW)
     labels(session, "jo", "1 0 a 0\n4 0 z 1\n", add_to_pool=True, name="later.txt")
     request = SignificanceRequest("P@1", qrels="1", permutations=0)
     before = significance_report(session, SLUG, request)

@@ -45,7 +45,7 @@ def fill(session: Session) -> int:
     make_token(session, "joana", TokenRequest("script", [Scope.READ]), at=NOW)
     change_collection(session, SLUG, CollectionChange(consensus_policy="judge:joana"))
     made = qrels.export_qrels(session, SLUG, made_at=NOW)
-    qrels_versions.keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=id_, made_at=NOW)
+    qrels_versions.keep_qrels(session, SLUG, made, made_by_id=id_, made_at=NOW)
     record_in(session, Actor(Door.PAGE, "joana", id_), "guidelines.set", SLUG, at=NOW)
     record_in(session, Actor(Door.COMMAND, "root"), "members.add", SLUG, at=NOW, subject="joana")
     session.scalars(select(Topic).where(Topic.number == "1")).one().owner_id = id_

@@ -100,7 +100,7 @@ def test_what_the_owner_did_not_grade_has_the_majoritys_grade_and_kept_versions_
         "Documents judged only by judges whom the policy does not count: 1. They have no line.",
         "A policy “owner, else majority” gives them the grade that most judges gave.",
     ]
-    keep_qrels(disputed, SLUG, made.grades, made.manifest, made_by_id=None, made_at=NOW)
+    keep_qrels(disputed, SLUG, made, made_by_id=None, made_at=NOW)
     before = export_version(disputed, SLUG, 1)
     change_collection(disputed, SLUG, CollectionChange(consensus_policy="adjudicated-else-owner-else-majority"))
     lines, counts = exported(disputed)
@@ -213,7 +213,7 @@ def test_an_outline_says_what_the_export_says(disputed: Session, wanted: dict[st
 
 def kept(session: Session, **wanted: str | bool) -> int:
     made = qrels.export_qrels(session, SLUG, made_at=NOW, **wanted)  # type: ignore[arg-type]  # one of several kinds
-    return keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=None, made_at=NOW)
+    return keep_qrels(session, SLUG, made, made_by_id=None, made_at=NOW)
 
 
 def test_a_kept_version_is_given_again_byte_for_byte_whatever_is_judged_later(disputed: Session) -> None:
@@ -235,7 +235,7 @@ def test_nothing_is_not_kept_and_what_is_not_as_it_was_is_not_handed_out(dispute
     topic_file(disputed, slug="empty")
     made = qrels.export_qrels(disputed, "empty", made_at=NOW)
     with pytest.raises(ConflictError, match="no line"):
-        keep_qrels(disputed, "empty", made.grades, made.manifest, made_by_id=None, made_at=NOW)
+        keep_qrels(disputed, "empty", made, made_by_id=None, made_at=NOW)
     with pytest.raises(NotFoundError, match="no version 1"):
         export_version(disputed, SLUG, 1)
     kept(disputed)

@@ -213,7 +213,7 @@ def next_round(session: Session) -> None:
     pool(session)
     labels(session, "jo", "1 0 a 1\n2 0 b 1\n")
     made = qrels.export_qrels(session, SLUG, made_at=NOW)
-    version = qrels_versions.keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=None, made_at=NOW)
+    version = qrels_versions.keep_qrels(session, SLUG, made, made_by_id=None, made_at=NOW)
     rounds.close_round(session, SLUG, version=version, at=NOW)
     rounds.open_round(session, SLUG, at=NOW)
 

@@ -165,7 +165,7 @@ def test_kept_qrels_are_announced(pooled: Database, listener: Listener) -> None:
         labels(session, "jo", "1 0 a 1\n")
     made = pooled.read(qrels.export_qrels, SLUG, made_at=NOW)
     with pooled.transaction() as session:
-        qrels_versions.keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=None, made_at=NOW)
+        qrels_versions.keep_qrels(session, SLUG, made, made_by_id=None, made_at=NOW)
     deliver(pooled)
     assert [(one["type"], one["data"]) for one in listener.events] == [
         ("qrels.kept", {"collection": SLUG, "version": 1, "grades": 1})
