@@ -11,7 +11,7 @@ from annotator.clicks import web as clicks
 from annotator.errors import InvalidValueError
 from annotator.installed import PACKAGE, asset_folder
 from annotator.logs import write_log
-from annotator.settings import Settings, refuse_weak_key
+from annotator.settings import Settings, refuse_incomplete_provider, refuse_weak_key
 from annotator.storage import Database
 from annotator.web import (
     agreement,
@@ -85,6 +85,7 @@ def wsgi() -> Flask:
     """Create the application from the environment, for WSGI servers."""
     settings = Settings.from_environment()
     refuse_weak_key(settings)
+    refuse_incomplete_provider(settings)
     write_log(settings.log_format)
     return create_app(settings, Database(settings.database_url, settings.replica_url, settings.search_folder))
 

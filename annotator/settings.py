@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from annotator.errors import InvalidValueError
 
@@ -96,6 +97,15 @@ class Settings:
     demonstration: bool = False
     #: `1`: organisers and administrators can do nothing before they have turned on a second factor.
     require_second_factor: bool = False
+    #: The issuer of an OpenID Connect provider at which people may sign in, beside passwords, such as
+    #: `https://id.example.org/realms/staff`. Empty: none.
+    oidc_issuer: str = ""
+    #: The id that the provider has given this site as a client.
+    oidc_client_id: str = ""
+    #: The secret that it has given with the id; empty for a public client, which proves itself by PKCE alone.
+    oidc_client_secret: str = field(default="", repr=False)
+    #: What people call the provider, for the button, such as `Example University`. Empty: the issuer's host.
+    oidc_name: str = ""
     #: For how many days what was deleted can be restored.
     deletion_days: int = 30
 
@@ -167,6 +177,19 @@ def refuse_site_without_name(settings: Settings) -> None:
         host=settings.host,
         proxies=settings.proxies,
     )
+
+
+def refuse_incomplete_provider(settings: Settings) -> None:
+    """Raise `InvalidValueError` when the provider for signing in lacks its issuer or the client id."""
+    if settings.oidc_issuer and not settings.oidc_client_id:
+        raise InvalidValueError(
+            "The setting ANNOTATOR_OIDC_CLIENT_ID is missing: give it the id under which %(issuer)s knows this site.",
+            issuer=settings.oidc_issuer,
+        )
+    if (settings.oidc_client_id or settings.oidc_client_secret or settings.oidc_name) and not settings.oidc_issuer:
+        raise InvalidValueError(
+            "The setting ANNOTATOR_OIDC_ISSUER is missing: other settings for signing in at a provider are there."
+        )
 
 
 def sqlite_url(path: Path) -> str:
@@ -282,6 +305,33 @@ def _keys_of_hosts(text: str, name: str) -> tuple[str, ...]:
     return keys
 
 
+def _issuer(text: str, name: str) -> str:
+    if not text:
+        return text
+    try:
+        parts = urlsplit(text)
+        host, _ = parts.hostname, parts.port  # a port that is no number raises
+    except ValueError:
+        host = None
+    is_safe = parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host)) if host else False
+    extra = parts.query or parts.fragment or parts.username is not None if host else True
+    if not is_safe or extra or not text.isascii() or not text.isprintable() or " " in text:
+        raise InvalidValueError(
+            "The setting %(name)s is the issuer's address with https:// (http:// for this machine alone), without "
+            "name, password, “?” or “#”, such as https://id.example.org/realms/staff: not “%(text)s”.",
+            name=name,
+            text=_shortened(text),
+        )
+    return text
+
+
+def _plain(text: str, name: str) -> str:
+    """A value that is sent in headers and addresses; a wrong one is not shown, as it may be a secret."""
+    if not text.isascii() or not text.isprintable() or text != text.strip():
+        raise InvalidValueError("The setting %(name)s has ASCII characters alone, and no blank at its ends.", name=name)
+    return text
+
+
 def _is_ip_address(text: str) -> bool:
     try:
         ipaddress.ip_address(text)
@@ -374,6 +424,10 @@ KINDS: Mapping[str, Kind] = {
     "index_folder": Kind("index_folder", _text),
     "search_folder": Kind("search_folder", _text),
     "require_second_factor": Kind("require_second_factor", _switch, _as_switch, (bool, int)),
+    "oidc_issuer": Kind("oidc_issuer", _issuer),
+    "oidc_client_id": Kind("oidc_client_id", _plain),
+    "oidc_client_secret": Kind("oidc_client_secret", _plain),
+    "oidc_name": Kind("oidc_name", _text),
     "deletion_days": Kind("deletion_days", _count(1, 3650), types=(int,)),
     "demonstration": Kind("demonstration", _switch, _as_switch, (bool, int)),
 }

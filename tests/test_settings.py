@@ -1,5 +1,6 @@
 """Settings: read once, told apart by name when they are wrong, and handed on unchanged."""
 
+import re
 import secrets
 from dataclasses import replace
 from pathlib import Path
@@ -7,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from annotator.errors import InvalidValueError
-from annotator.settings import DEFAULT_DATABASE_URL, MEBIBYTE, Settings, refuse_same_port, refuse_weak_key
+from annotator.settings import (
+    DEFAULT_DATABASE_URL,
+    MEBIBYTE,
+    Settings,
+    refuse_incomplete_provider,
+    refuse_same_port,
+    refuse_weak_key,
+)
 
 
 def test_without_variables_the_defaults_hold() -> None:
@@ -44,6 +52,10 @@ def test_another_process_reads_the_same_settings() -> None:
         index_folder="/indexes",
         search_folder="/search",
         deletion_days=7,
+        oidc_issuer="https://id.example.org/realms/staff",
+        oidc_client_id="annotator",
+        oidc_client_secret="of the client",
+        oidc_name="대학교",
         require_second_factor=True,
         demonstration=True,
     )
@@ -74,10 +86,20 @@ def test_another_process_reads_the_same_settings() -> None:
         ("ANNOTATOR_SITE_HOSTS", "news.example.org:8000"),
         ("ANNOTATOR_SITE_HOSTS", "*.example.org"),
         ("ANNOTATOR_DOCUMENT_SOURCES", "corpora"),
+        ("ANNOTATOR_OIDC_ISSUER", "id.example.org"),
+        ("ANNOTATOR_OIDC_ISSUER", "http://id.example.org/"),
+        ("ANNOTATOR_OIDC_ISSUER", "https://"),
+        ("ANNOTATOR_OIDC_ISSUER", "https://[x"),
+        ("ANNOTATOR_OIDC_ISSUER", "https://id.example.org:x/"),
+        ("ANNOTATOR_OIDC_ISSUER", "https://id.example.org/?realm=staff"),
+        ("ANNOTATOR_OIDC_ISSUER", "https://id.example.org/#staff"),
+        ("ANNOTATOR_OIDC_ISSUER", "https://ola:x@id.example.org/"),
+        ("ANNOTATOR_OIDC_ISSUER", "https://id.example.org/a b"),
+        ("ANNOTATOR_OIDC_ISSUER", "https://id.example.org/é"),
     ],
 )
 def test_a_wrong_setting_is_refused_by_its_name(name: str, text: str) -> None:
-    with pytest.raises(InvalidValueError, match=f"{name}.*“{text}”"):
+    with pytest.raises(InvalidValueError, match=f"{name}.*“{re.escape(text)}”"):
         Settings.from_environment({name: text})
 
 
@@ -91,6 +113,41 @@ def test_a_setting_without_which_nothing_goes_is_not_empty(name: str) -> None:
 def test_a_number_that_python_does_not_read_is_refused_by_its_name(name: str) -> None:
     with pytest.raises(InvalidValueError, match=rf"{name}.*“9{{100}}…”"):
         Settings.from_environment({name: "9" * 5_000})
+
+
+@pytest.mark.parametrize(
+    "issuer",
+    ["", "https://id.example.org", "https://id.example.org:8443/a/", "http://127.0.0.1:8080/", "http://localhost"],
+)
+def test_an_issuer_is_an_address_with_https_or_of_this_machine(issuer: str) -> None:
+    assert Settings.from_environment({"ANNOTATOR_OIDC_ISSUER": issuer}).oidc_issuer == issuer
+
+
+@pytest.mark.parametrize("name", ["ANNOTATOR_OIDC_CLIENT_ID", "ANNOTATOR_OIDC_CLIENT_SECRET"])
+@pytest.mark.parametrize("text", ["secret\n", "sécret", " secret"])
+def test_what_a_client_cannot_send_is_refused_and_not_shown(name: str, text: str) -> None:
+    with pytest.raises(InvalidValueError, match=f"The setting {name} has ASCII characters alone") as refused:
+        Settings.from_environment({name: text})
+    assert text.strip() not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "missing"),
+    [
+        (Settings(oidc_issuer="https://id.example.org"), "ANNOTATOR_OIDC_CLIENT_ID is missing.*https://id.example.org"),
+        (Settings(oidc_client_id="annotator"), "ANNOTATOR_OIDC_ISSUER is missing"),
+        (Settings(oidc_client_secret="hush"), "ANNOTATOR_OIDC_ISSUER is missing"),
+        (Settings(oidc_name="University"), "ANNOTATOR_OIDC_ISSUER is missing"),
+    ],
+)
+def test_half_of_the_settings_of_a_provider_is_refused(settings: Settings, missing: str) -> None:
+    with pytest.raises(InvalidValueError, match=missing):
+        refuse_incomplete_provider(settings)
+
+
+def test_a_provider_needs_issuer_and_client_id_alone() -> None:
+    refuse_incomplete_provider(Settings())
+    refuse_incomplete_provider(Settings(oidc_issuer="https://id.example.org", oidc_client_id="annotator"))
 
 
 def test_the_figures_need_a_port_of_their_own() -> None:
@@ -109,7 +166,7 @@ def test_a_key_of_models_is_named_and_never_written_or_shown(place: str) -> None
 
 
 def test_the_secret_key_is_not_shown_with_the_settings() -> None:
-    assert "hush" not in repr(Settings(secret_key="hush"))
+    assert "hush" not in repr(Settings(secret_key="hush", oidc_client_secret="hush"))
 
 
 def test_a_setting_that_does_not_exist_is_refused_by_its_name() -> None:

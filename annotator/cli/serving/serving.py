@@ -19,7 +19,13 @@ from annotator.cli.serving.heap import return_freed_memory
 from annotator.cli.serving.supervisor import SECONDS_TO_FINISH_REQUESTS, Beats, Supervisor
 from annotator.errors import AnnotatorError
 from annotator.logs import write_log
-from annotator.settings import Settings, refuse_same_port, refuse_site_without_name, refuse_weak_key
+from annotator.settings import (
+    Settings,
+    refuse_incomplete_provider,
+    refuse_same_port,
+    refuse_site_without_name,
+    refuse_weak_key,
+)
 from annotator.storage import Database
 
 SECONDS_TO_END = 10
@@ -48,13 +54,14 @@ class AddressNotFreeError(AnnotatorError):
 def serve_pages(settings: Settings, *, with_worker: bool = True, when_listening: Callable[[str], None]) -> None:
     """Serve until SIGINT or SIGTERM; `when_listening` is called with the address once the first process answers.
 
-    Raises `InvalidValueError` without a strong secret key, with one port for two things, and when other machines
-    reach a site without a configured name; `AddressNotFreeError` when the address cannot be bound, and
-    `NothingAnswersError` when no process can answer.
+    Raises `InvalidValueError` without a strong secret key, with one port for two things, when other machines reach a
+    site without a configured name, and with half of the settings of a provider of sign-in; `AddressNotFreeError` when
+    the address cannot be bound, and `NothingAnswersError` when no process can answer.
     """
     refuse_weak_key(settings)
     refuse_same_port(settings)
     refuse_site_without_name(settings)
+    refuse_incomplete_provider(settings)
     host, port = settings.host, settings.port
     address = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
     with _listening(host, port) as listener:
