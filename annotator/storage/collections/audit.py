@@ -174,6 +174,9 @@ ACTIONS: Mapping[str, Action] = {
     "training.pass-mark": Action(details=_numbers("percent", "documents")),
     "users.add": Action(Subject.ACCOUNT, {"administrator": Kind.FLAG}),
     "users.forget": Action(Subject.ACCOUNT),
+    # Without the identity: its address would be kept for good.
+    "users.identity-link": Action(Subject.ACCOUNT, {"issuer": Kind.CODE}),
+    "users.identity-unlink": Action(Subject.ACCOUNT, {"issuer": Kind.CODE, **_numbers("identities")}),
     "users.mark-machine": Action(Subject.ACCOUNT),
     "users.mark-person": Action(Subject.ACCOUNT),
     "users.password": Action(Subject.ACCOUNT, {"tokens_revoked": Kind.FLAG, "by": Kind.CODE}),

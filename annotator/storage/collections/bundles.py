@@ -45,6 +45,7 @@ LEFT_OUT: Mapping[str, str] = {
     "document_source": "is an address or a folder that this site reads",
     "document_words": "is made from the documents",
     "ended_session": "keeps people out of this site",
+    "identity": "opens this site to a person",
     "invitation": "opens this site to a person",
     "job": "is work of this site's worker",
     "job_part": "is work of this site's worker",

@@ -17,6 +17,7 @@ from annotator.storage.tables.people import (
     ApiToken,
     Attempts,
     EndedSession,
+    Identity,
     Invitation,
     Membership,
     Role,
@@ -260,6 +261,16 @@ def revoke_all(session: Session, user_id: int, *, at: datetime) -> None:
     session.execute(
         update(ApiToken).where(ApiToken.user_id == user_id, ApiToken.revoked_at.is_(None)).values(revoked_at=at)
     )
+
+
+def labels_by_account(session: Session) -> dict[int, list[str]]:
+    """Id of an account → its identities at a provider, as people recognise them: address, or else the subject."""
+    found: dict[int, list[str]] = {}
+    for user_id, label, subject in session.execute(
+        select(Identity.user_id, Identity.label, Identity.subject).order_by(Identity.id)
+    ):
+        found.setdefault(user_id, []).append(label or subject)
+    return found
 
 
 _COUNTED = cast("Table", Attempts.__table__)

@@ -1,4 +1,4 @@
-"""Tables of accounts, teams, memberships, invitations, tokens, sessions and counted attempts."""
+"""Tables of accounts, teams, memberships, invitations, tokens, identities, sessions and counted attempts."""
 
 from datetime import date, datetime
 from enum import StrEnum
@@ -159,6 +159,21 @@ class RecoveryCode(Base):
     # SHA-256 of the code, which has 120 random bits: a slow hash is not needed.
     fingerprint: Mapped[str] = mapped_column(primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("user.id"), index=True)
+
+
+# A person at a provider of sign-in, who opens the account by signing in there.
+class Identity(Base):
+    __tablename__ = "identity"
+    __table_args__ = (UniqueConstraint("issuer", "subject"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("user.id"), index=True)
+    # Together they name the person for good; an e-mail address may become somebody else's.
+    issuer: Mapped[str]
+    subject: Mapped[str]
+    # The e-mail address when it was linked, to be recognised by people; nothing is decided by it. "" if none was given.
+    label: Mapped[str]
+    added_at: Mapped[datetime]
 
 
 # The accounts of machine judges.

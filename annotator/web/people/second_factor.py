@@ -20,7 +20,7 @@ from annotator.web.site.context import database, now, the_person
 from annotator.web.site.forms import Form, done
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.sessions import go_on_as
-from annotator.workflows.people import second_factor
+from annotator.workflows.people import accounts, second_factor
 
 blueprint = Blueprint("second_factor", __name__)
 
@@ -141,7 +141,7 @@ def turn_off() -> ResponseReturnValue:
 
 def _check_password(form: ChangeForm) -> None:
     # Hashing is slow and must not hold the transaction.
-    database().read(second_factor.check_password, the_person().id, form.password.data)
+    database().read(accounts.check_password, the_person().id, form.password.data)
 
 
 def _offers() -> URLSafeTimedSerializer:

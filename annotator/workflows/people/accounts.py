@@ -1,5 +1,6 @@
 """Accounts: create, sign in, change a password."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,6 +16,7 @@ from annotator.storage.people.accounts import (
     end_session,
     end_sessions,
     has_ended,
+    labels_by_account,
     lock_user,
     locked_user,
     new_user,
@@ -35,6 +37,7 @@ class AccountRow:
     added_at: datetime
     machine: str | None = None
     has_second_factor: bool = False
+    identities: Sequence[str] = ()  # at a provider of sign-in, as people recognise them
 
 
 def add_user(
@@ -89,6 +92,12 @@ def change_password(
     return _replace_password(session, user, new_hash, at)
 
 
+def check_password(session: Session, user_id: int, password: str) -> None:
+    """Raise `NotAllowedError` when this is not the password of the account."""
+    if not password_matches(session.get_one(User, user_id).password_hash, password):
+        raise NotAllowedError("That is not your present password.")
+
+
 def set_password(session: Session, name: str, new_hash: str, *, at: datetime) -> Person:
     """Set an account's password as an administrator, and end its sessions, tokens and password links."""
     user = locked_user(session, name)
@@ -98,6 +107,7 @@ def set_password(session: Session, name: str, new_hash: str, *, at: datetime) ->
 
 def list_users(session: Session) -> list[AccountRow]:
     """Every account, by name."""
+    labels = labels_by_account(session)
     return [
         AccountRow(
             user.name,
@@ -106,6 +116,7 @@ def list_users(session: Session) -> list[AccountRow]:
             user.added_at,
             user.model if user.kind == UserKind.MACHINE else None,
             since is not None,
+            labels.get(user.id, ()),
         )
         for user, since in session.execute(
             select(User, SecondFactor.added_at)

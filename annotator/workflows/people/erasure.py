@@ -14,6 +14,7 @@ from annotator.storage import (
     Assignment,
     AuditEvent,
     Collection,
+    Identity,
     Invitation,
     Job,
     Membership,
@@ -65,13 +66,14 @@ def _organised(session: Session, user_id: int) -> Sequence[Collection]:
 
 
 def _take_everything_back(session: Session, user_id: int) -> None:
-    """Delete roles, links, tokens, topic ownership, pending jobs, job results of the user's collections, addresses."""
+    """Delete roles, what opens the site to them, topic ownership, pending jobs, results of jobs, and addresses."""
     places = _places(user_id)
     # Reports and their addresses name a collection's judges; they can be requested again.
     session.execute(delete(Job).where(Job.collection_id.in_(places), Job.finished_at.is_not(None)))
     give_back(session, Assignment.judge_id == user_id)
     session.execute(delete(Membership).where(Membership.user_id == user_id))
     session.execute(delete(ApiToken).where(ApiToken.user_id == user_id))
+    session.execute(delete(Identity).where(Identity.user_id == user_id))
     session.execute(delete(RecoveryCode).where(RecoveryCode.user_id == user_id))
     session.execute(delete(SecondFactor).where(SecondFactor.user_id == user_id))
     session.execute(delete(Job).where(Job.asked_by_id == user_id))

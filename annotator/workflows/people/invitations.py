@@ -27,6 +27,7 @@ from annotator.storage.people.accounts import (
     withdraw_password_links,
 )
 from annotator.storage.site.transient_errors import stored_before_others
+from annotator.workflows.people.identities import ProvenIdentity, link_identity
 
 USUAL_DAYS = 14
 MOST_DAYS = 90
@@ -208,16 +209,27 @@ def open_invitation(session: Session, secret: str, *, now: datetime) -> OpenInvi
     )
 
 
-def accept_with_new_account(session: Session, secret: str, name: str, password_hash: str, *, at: datetime) -> Person:
+def accept_with_new_account(
+    session: Session,
+    secret: str,
+    name: str,
+    password_hash: str,
+    *,
+    identity: ProvenIdentity | None = None,
+    at: datetime,
+) -> Person:
     """Create an account of that name with the role of the link, and mark the link as used.
 
-    Raises as `open_invitation` and `new_user`, and `ConflictError` when the name is taken concurrently.
+    With an `identity`, its owner also signs in at their provider. Raises as `open_invitation`, `new_user` and
+    `link_identity`, and `ConflictError` when the name is taken concurrently.
     """
     link = _open_link(session, secret, at)
     _refuse_if_for_password(link)
     with stored_before_others(session):
         user = new_user(session, name, password_hash=password_hash, administrator=False, added_at=at)
         _take(session, link, user, at)
+    if identity is not None:
+        link_identity(session, user.id, identity, at=at)
     return person_of(user)
 
 

@@ -11,10 +11,11 @@ from pyotp import TOTP, random_base32
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError, InvalidValueError, NotAllowedError
-from annotator.passwords import password_matches, secret_fingerprint
+from annotator.errors import ConflictError, InvalidValueError
+from annotator.passwords import secret_fingerprint
 from annotator.storage import Membership, RecoveryCode, Role, SecondFactor, User
 from annotator.storage.people.accounts import Person, end_sessions, lock_user, locked_user, person_of
+from annotator.workflows.people.accounts import check_password
 
 SECONDS = 30  # that a code is valid, what every app supposes
 DRIFT = 1  # of clocks, in codes to either side
@@ -67,12 +68,6 @@ def begin(session: Session, user_id: int, password: str) -> str:
     check_password(session, user_id, password)
     _refuse_second(session, user_id)
     return random_base32()
-
-
-def check_password(session: Session, user_id: int, password: str) -> None:
-    """Raise `NotAllowedError` when this is not the password of the account."""
-    if not password_matches(session.get_one(User, user_id).password_hash, password):
-        raise NotAllowedError("That is not your present password.")
 
 
 def address_for_app(secret: str, name: str, site: str) -> str:
