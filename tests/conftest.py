@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import targets
 from hypothesis import settings
+from identity_server import IdentityServer
 from kept import EMPTY_POSTGRES, Kept
 from model_server import KEY, VARIABLE, ModelServer
 from real_processes import MARKERS, let_try_again
@@ -228,6 +229,14 @@ def model_key(monkeypatch: pytest.MonkeyPatch) -> None:
 def model_server() -> Iterator[ModelServer]:
     """An endpoint of models on this machine."""
     server = ModelServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def identity_server() -> Iterator[IdentityServer]:
+    """A real local provider of sign-in."""
+    server = IdentityServer()
     yield server
     server.close()
 

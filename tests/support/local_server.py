@@ -34,7 +34,8 @@ class LocalServer(ABC):
                 """Print nothing: clients go away."""
 
         self.server = Server((HOST, 0), Handler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        # It looks that often, in seconds, whether it is to be closed: Python's half a second makes each test as long.
+        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
 
     @property
     def site(self) -> str:

@@ -39,8 +39,10 @@ KEYWORDS: dict[str, Any] = dict.fromkeys(
         "ModelError",
         "NotAllowedError",
         "NotFoundError",
-        "ModelError",
+        "ProviderError",
+        "SlowProviderError",
         "SourceError",
+        "UnknownKeyError",
     )
 ) | {"add": (3,)}
 # The doors of programs and commands.

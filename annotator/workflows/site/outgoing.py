@@ -62,16 +62,16 @@ def check_address(address: str, allowed: Sequence[str]) -> str:
     return host
 
 
-def resolve_host(host: str, port: int, allowed: Sequence[str]) -> str:
-    """The IP address to connect to.
+def resolve_host(host: str, port: int, allowed: Sequence[str], *, chosen: str | None = None) -> str:
+    """The IP address to connect to; `chosen` is a host that an administrator has named by a setting of its own.
 
     Connecting to it, and not to the name, keeps the name's owner from leading the request into the server's own
-    network. Raises `NotAllowedError` when a name leads to a private address that no administrator has named, and
-    `OSError` when it leads nowhere.
+    network, where `chosen` alone may be. Raises `NotAllowedError` when a name leads to a private address that no
+    administrator has named, and `OSError` when it leads nowhere.
     """
     found = [info[4][0] for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
     for address in map(str, found):
-        if ipaddress.ip_address(address.partition("%")[0]).is_global or host == LOCAL or address in allowed:
+        if ipaddress.ip_address(address.partition("%")[0]).is_global or host in {LOCAL, chosen} or address in allowed:
             continue
         raise NotAllowedError(
             "“%(host)s” leads to the private address %(address)s, which an administrator names in %(setting)s, too.",
@@ -88,12 +88,15 @@ class CheckedHost:
     Redirects are not followed. Raises as `check_address` and `resolve_host`.
     """
 
-    def __init__(self, address: str, allowed: Sequence[str], *, seconds: float) -> None:
-        """Look the host up; `seconds` is how long a connection or a part of a response may take."""
-        self._host = check_address(address, allowed)
+    def __init__(self, address: str, allowed: Sequence[str], *, seconds: float, chosen: str | None = None) -> None:
+        """Look the host up; `seconds` is how long a connection or a part of a response may take.
+
+        `chosen` is a host that an administrator has named by a setting of its own: it needs no other.
+        """
+        self._host = check_address(address, allowed if chosen is None else (*allowed, chosen))
         url = http().URL(address)
         self._origin = (url.scheme, url.netloc)
-        self._ip_address = resolve_host(self._host, url.port or PORTS[url.scheme], allowed)
+        self._ip_address = resolve_host(self._host, url.port or PORTS[url.scheme], allowed, chosen=chosen)
         self._client = http().Client(timeout=seconds, follow_redirects=False, trust_env=False)
 
     def __enter__(self) -> Self:
