@@ -73,6 +73,14 @@ MATRIX = {
     "second_factor.turn_on": Row("POST", "/account/second-factor", (303, 422, 422, 422, 422, 422)),
     "second_factor.renew_codes": Row("POST", "/account/second-factor/codes", (303, 422, 422, 422, 422, 422)),
     "second_factor.turn_off": Row("POST", "/account/second-factor/off", (303, 422, 422, 422, 422, 422)),
+    "identities.show": Row("GET", "/account/identities", (303, 200, 200, 200, 200, 200)),
+    # The site has no provider.
+    "provider.begin": Row("GET", "/sign-in/provider", (404, 404, 404, 404, 404, 404)),
+    "provider.finish": Row("GET", "/sign-in/provider/return", (404, 404, 404, 404, 404, 404)),
+    "identities.begin": Row("GET", "/account/identities/begin", (303, 404, 404, 404, 404, 404)),
+    "identities.confirm": Row("GET", "/account/identities/link", (303, 404, 404, 404, 404, 404)),
+    "identities.link": Row("POST", "/account/identities/link", (303, 404, 404, 404, 404, 404)),
+    "identities.unlink": Row("POST", "/account/identities/unlink", (303, 422, 422, 422, 422, 422)),
     # Nobody here has just given a password.
     "sign_in_code.ask": Row("GET", "/sign-in/code", (303, 303, 303, 303, 303, 303)),
     "sign_in_code.check": Row("POST", "/sign-in/code", (303, 303, 303, 303, 303, 303)),
@@ -94,6 +102,7 @@ MATRIX = {
     "people.password_link": Row("POST", "/people/password-link", ADMINISTRATORS_FORM),
     "people.sign_out": Row("POST", "/people/sign-out", ADMINISTRATORS_FORM),
     "people.reset_second_factor": Row("POST", "/people/second-factor", ADMINISTRATORS_FORM),
+    "people.unlink_identities": Row("POST", "/people/identities", ADMINISTRATORS_FORM),
     "people.forget": Row("POST", "/people/forget", ADMINISTRATORS_FORM),
     "people.mark_machine": Row("POST", "/people/machine", ADMINISTRATORS_FORM),
     "language.choose": Row("POST", "/language", (303, 303, 303, 303, 303, 303)),

@@ -43,6 +43,12 @@ WAYS = {
         no_command=SESSION,
         no_operation=SESSION,
     ),
+    "sign-in at a provider": Ways(
+        "provider.begin provider.finish identities.show identities.begin identities.confirm identities.link "
+        "identities.unlink",
+        no_command=SESSION,
+        no_operation=SESSION,
+    ),
     "second factor of one's own": Ways(
         "second_factor.show second_factor.begin second_factor.turn_on second_factor.renew_codes "
         "second_factor.turn_off sign_in_code.ask sign_in_code.check",
@@ -51,7 +57,7 @@ WAYS = {
     ),
     "accounts": Ways(
         "people.show people.add people.forget people.mark_machine people.reset_password people.reset_second_factor "
-        "people.sign_out",
+        "people.sign_out people.unlink_identities",
         "users add, users list, users remove, users reset-password, users reset-second-factor, users set, "
         "users sign-out",
         no_operation=ACCOUNTS,

@@ -3,9 +3,11 @@
 from annotator.web.people import (
     accept_invitation,
     accounts,
+    identities,
     invitations,
     members,
     people,
+    provider,
     second_factor,
     sign_in_code,
     tokens,
@@ -14,9 +16,11 @@ from annotator.web.people import (
 BLUEPRINTS = (
     accept_invitation.blueprint,
     accounts.blueprint,
+    identities.blueprint,
     invitations.blueprint,
     members.blueprint,
     people.blueprint,
+    provider.blueprint,
     second_factor.blueprint,
     sign_in_code.blueprint,
     tokens.blueprint,

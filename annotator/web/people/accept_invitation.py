@@ -2,11 +2,12 @@
 
 from flask import Blueprint, flash, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import PasswordField, StringField
+from wtforms import BooleanField, PasswordField, StringField
 from wtforms.validators import EqualTo, InputRequired
 
 from annotator.errors import NotFoundError
 from annotator.passwords import hash_password
+from annotator.web.people.provider_session import proven, provider_name
 from annotator.web.people.sign_in_code import enter_or_ask
 from annotator.web.site.access import INVITED, enter, signed_in_page
 from annotator.web.site.audit_note import note
@@ -47,6 +48,10 @@ class NewAccountForm(NewPasswordForm):
         description=lazy_gettext("Up to 64 characters without blanks. You sign in with it."),
         render_kw={"autocomplete": "username", "autocapitalize": "none"},
     )
+    link = BooleanField(
+        lazy_gettext("Also sign in there from now on"),
+        description=lazy_gettext("You can unlink it on the page of your account."),
+    )
 
 
 @blueprint.get("/join")
@@ -63,12 +68,17 @@ def show() -> ResponseReturnValue:
 def make_account() -> ResponseReturnValue:
     """Create an account with the role of the link and start its session."""
     offered, form = _offered(), NewAccountForm()
+    identity = proven() if form.link.data else None
     if form.validate():
         with form.guard():
             new_hash = hash_password(form.password.data, [form.name.data])
             with database().transaction() as writing:
-                person = invitations.accept_with_new_account(writing, _key(), form.name.data, new_hash, at=now())
+                person = invitations.accept_with_new_account(
+                    writing, _key(), form.name.data, new_hash, identity=identity, at=now()
+                )
                 note(writing, "invitations.accept", offered.slug, subject=person.name, details={"role": offered.role})
+                if identity is not None:
+                    note(writing, "users.identity-link", subject=person.name, details={"issuer": identity.issuer})
             session.pop(INVITED)
             enter(person)
             flash(gettext("Account “%(name)s” created. Welcome!", name=person.name))
@@ -129,6 +139,8 @@ def _page(
     return render_template(
         "people/joining.html",
         offered=offered,
-        account=account or NewAccountForm(formdata=None),
+        account=account or NewAccountForm(formdata=None, link=True),
         password=password or NewPasswordForm(formdata=None),
+        provider=provider_name(),
+        identity=proven(),
     )

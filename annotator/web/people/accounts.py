@@ -7,6 +7,7 @@ from wtforms.validators import EqualTo, InputRequired
 
 from annotator.errors import InvalidValueError, NotAllowedError
 from annotator.passwords import KNOWN_PASSWORD, hash_password
+from annotator.web.people.provider_session import provider_name
 from annotator.web.people.sign_in_code import enter_or_ask
 from annotator.web.people.throttle import against_guessing
 from annotator.web.site.access import enter, leave, signed_in_page
@@ -16,7 +17,7 @@ from annotator.web.site.context import current_person, database, now, settings, 
 from annotator.web.site.forms import Form, done
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.sessions import ends_at, key
-from annotator.workflows.people import accounts, second_factor
+from annotator.workflows.people import accounts, identities, second_factor
 
 blueprint = Blueprint("accounts", __name__)
 
@@ -62,7 +63,7 @@ def sign_in() -> ResponseReturnValue:
     """The sign-in page; a person who is signed in is redirected."""
     if current_person() is not None:
         return redirect(_next(), 303)
-    return render_template("people/accounts/sign_in.html", form=SignInForm())
+    return sign_in_page(SignInForm(), request.args.get("next"))
 
 
 @blueprint.post("/sign-in")
@@ -83,7 +84,7 @@ def try_to_sign_in() -> ResponseReturnValue:
             return enter_or_ask(person, _next())
         else:
             form.refusal = InvalidValueError("Wrong name or password.")
-    return render_template("people/accounts/sign_in.html", form=form), form.status
+    return sign_in_page(form, request.args.get("next")), form.status
 
 
 @blueprint.post("/sign-out")
@@ -139,10 +140,21 @@ def sign_out_everywhere() -> ResponseReturnValue:
     return done(gettext("You are signed out in every browser, and your tokens are revoked."), ".sign_in")
 
 
+def sign_in_page(form: SignInForm, to: str | None) -> str:
+    """The page for name and password, from which one can go to the provider; then comes the page `to`."""
+    return render_template("people/accounts/sign_in.html", form=form, to=local_path(to), provider=provider_name())
+
+
 def _next() -> str:
     return local_path(request.args.get("next")) or url_for("collection.home")
 
 
 def _account(form: PasswordForm) -> str:
-    has_factor = database().read(second_factor.is_on, the_person().id)
-    return render_template("people/accounts/account.html", form=form, has_factor=has_factor)
+    me = the_person().id
+    return render_template(
+        "people/accounts/account.html",
+        form=form,
+        has_factor=database().read(second_factor.is_on, me),
+        identities=database().read(identities.list_identities, me),
+        provider=provider_name(),
+    )

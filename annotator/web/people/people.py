@@ -16,7 +16,7 @@ from annotator.web.site.context import database, now, the_person
 from annotator.web.site.forms import Form, confirmation, done, is_confirmed, unix_lines
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.agreement import machine_judges
-from annotator.workflows.people import accounts, erasure, invitations, second_factor
+from annotator.workflows.people import accounts, erasure, identities, invitations, second_factor
 
 blueprint = Blueprint("people", __name__)
 
@@ -181,6 +181,20 @@ def reset_second_factor() -> ResponseReturnValue:
     if form.refused:
         return _page(named=form), form.status
     return done(gettext("“%(name)s” signs in without a second factor now.", name=form.account.data), ".show")
+
+
+@blueprint.post("/people/identities")
+@administrator_page
+def unlink_identities() -> ResponseReturnValue:
+    """Unlink every identity at a provider from an account."""
+    form = AccountNameForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            count = identities.unlink_all(session, form.account.data)
+            note(session, "users.identity-unlink", subject=form.account.data, details={"identities": count})
+    if form.refused:
+        return _page(named=form), form.status
+    return done(gettext("“%(name)s” signs in by name and password alone now.", name=form.account.data), ".show")
 
 
 @blueprint.post("/people/forget")

@@ -52,6 +52,16 @@ def against_guessing_codes(view: View) -> View:
     return _limited(view, limits)
 
 
+def against_refusals(view: View) -> View:
+    """Limit the refusals of a view, which takes no password, to an address: each may ask another server."""
+
+    def limits() -> dict[str, Limit]:
+        address = _address()
+        return {f"{request.endpoint} {address}": FROM_HERE} if address else {}
+
+    return _limited(view, limits)
+
+
 def _limited(view: View, limits_of: Callable[[], dict[str, Limit]]) -> View:
     @wraps(view)
     def guarded() -> ResponseReturnValue:

@@ -35,6 +35,8 @@ WITHOUT_SECOND_FACTOR = {
     "joining.show",
     "public_pages.show_task",
     "public_pages.show_board",
+    "provider.begin",
+    "provider.finish",
 }
 TURNING_ON = "second_factor"  # the blueprint
 
