@@ -15,7 +15,7 @@ from annotator.storage.agreement.machines import MachineFacts
 from annotator.storage.collections.audit import Transaction
 from annotator.storage.people.accounts import find_user
 from annotator.workflows.agreement import machine_judges
-from annotator.workflows.people import accounts, erasure, invitations, second_factor, tokens
+from annotator.workflows.people import accounts, erasure, identities, invitations, second_factor, tokens
 from annotator.workflows.people.tokens import MOST_DAYS as MOST_TOKEN_DAYS
 from annotator.workflows.people.tokens import TokenRequest, read_scopes
 
@@ -62,13 +62,14 @@ def show(installation: Installation, format_: str) -> None:
     users = installation.database.read(accounts.list_users)
     show_rows(
         format_,
-        ["NAME", "ADMINISTRATOR", "SIGNS IN", "SECOND FACTOR", "ADDED", "MACHINE"],
+        ["NAME", "ADMINISTRATOR", "SIGNS IN", "SECOND FACTOR", "IDENTITIES", "ADDED", "MACHINE"],
         [
             [
                 user.name,
                 user.administrator,
                 user.can_sign_in,
                 user.has_second_factor,
+                ", ".join(user.identities) or None,
                 user.added_at,
                 _machine(user),
             ]
@@ -132,6 +133,9 @@ def remove(installation: Installation, name: str) -> None:
 @click.option("--password", "asks", is_flag=True, help="Ask for a new password, or read it from standard input.")
 @password_file
 @click.option("--machine/--person", "is_machine", default=None, help="Whether the account is a machine or a person.")
+@click.option(
+    "--unlink-identities", "unlinks", is_flag=True, help="Unlink all identities at a provider; the password stays."
+)
 @machine_options
 @on_installation
 def set_(
@@ -143,9 +147,10 @@ def set_(
     labelled_on: datetime | None,
     *,
     asks: bool,
+    unlinks: bool,
     is_machine: bool | None,
 ) -> None:
-    """Set a new password for an account, or change whether it is a machine.
+    """Set a new password for an account, unlink its identities, or change whether it is a machine.
 
     A new password ends all its sessions and revokes its tokens. Labels of a machine are never mixed with people's,
     unless a collection includes them; documents labelled only by a machine are judged by people as well.
@@ -154,13 +159,17 @@ def set_(
     if is_machine is not True and (model or prompt_file or labelled_on):
         raise click.UsageError("--model, --prompt and --date are said of a machine: give --machine, too.")
     gives_password = asks or password_file is not None
-    if not gives_password and is_machine is None:
-        raise click.UsageError("Give at least one of --password, --password-file, --machine, --person.")
+    if not gives_password and is_machine is None and not unlinks:
+        raise click.UsageError(
+            "Give at least one of --password, --password-file, --unlink-identities, --machine, --person."
+        )
     if is_machine is not None:
         installation.database.attempt(lambda session: _mark(session, name, facts if is_machine else None))
         click.echo(f"The judge {name} is a {'machine' if is_machine else 'person'}.", err=True)
     if gives_password:
         _set_password(installation, name, password_file)
+    if unlinks:
+        _unlink_identities(installation, name)
 
 
 def _set_password(installation: Installation, name: str, password_file: str | None) -> None:
@@ -169,6 +178,13 @@ def _set_password(installation: Installation, name: str, password_file: str | No
         accounts.set_password(session, name, password_hash, at=datetime.now(UTC))
         note(session, "users.password", subject=name)
     click.echo(f"The user {name} has a new password.", err=True)
+
+
+def _unlink_identities(installation: Installation, name: str) -> None:
+    with installation.database.transaction() as session:
+        count = identities.unlink_all(session, name)
+        note(session, "users.identity-unlink", subject=name, details={"identities": count})
+    click.echo(f"{name} signs in by name and password alone now. Identities unlinked: {count}.", err=True)
 
 
 def _mark(session: Transaction, name: str, facts: MachineFacts | None) -> None:

@@ -20,13 +20,21 @@ import click
 from annotator.cli.site.tables import format_option, show_rows
 from annotator.errors import AnnotatorError
 from annotator.installed import how_to_install, installed_version
-from annotator.settings import Settings, refuse_same_port, refuse_site_without_name, refuse_weak_key
+from annotator.settings import (
+    Settings,
+    refuse_incomplete_provider,
+    refuse_same_port,
+    refuse_site_without_name,
+    refuse_weak_key,
+)
 from annotator.storage import Database
 from annotator.storage.site.backups import left_copies
 from annotator.storage.site.database import file_behind
 from annotator.storage.site.replica import Replica
 from annotator.storage.site.schema import has_tables, prepare_schema, try_to_write
 from annotator.workflows.agreement.model_requests import KEY_SETTING
+from annotator.workflows.people.identity_provider import IdentityProvider
+from annotator.workflows.people.provider_requests import ProviderAccess
 from annotator.workflows.site.health import site_health
 from annotator.workflows.site.host_keys import SEARCH_SETTING, key_of
 from annotator.workflows.site.input_sources import IR_DATASETS
@@ -70,8 +78,8 @@ class Finding(NamedTuple):
 def command(settings: Settings, format_: str) -> None:
     """Examine this installation: settings, packages, database, disks, keys, server and worker, with advice.
 
-    It changes nothing and asks no other machine but the database. `database check` examines what is stored. The exit
-    code is 1 if anything is wrong, 0 if there are only warnings.
+    It changes nothing and asks no other machine but the database and the provider of sign-in. `database check` examines
+    what is stored. The exit code is 1 if anything is wrong, 0 if there are only warnings.
     """
     findings = list(_findings(settings, now=datetime.now(UTC)))
     show_rows(format_, ["STATE", "EXAMINED", "FOUND", "WHAT TO DO"], [_row(one) for one in findings])
@@ -93,6 +101,7 @@ def _findings(settings: Settings, *, now: datetime) -> Iterator[Finding]:
         "database": partial(_of_database, settings, now=now),
         "folders": partial(_of_folders, settings),
         "keys": partial(_of_keys, settings),
+        "provider of sign-in": partial(_of_provider, settings, now=now),
         "server": partial(_of_server, settings),
     }
     for subject, examine in parts.items():
@@ -253,6 +262,24 @@ def _of_keys(settings: Settings) -> Iterator[Finding]:
     for setting, named in ((KEY_SETTING, settings.model_keys), (SEARCH_SETTING, settings.search_keys)):
         for host in (one.partition("=")[0] for one in named):
             yield _refused(f"key for {host}", "can be read", partial(key_of, f"https://{host}/", named, setting))
+
+
+def _of_provider(settings: Settings, *, now: datetime) -> Iterator[Finding]:
+    """Whether the provider at which people sign in answers, is the one of the settings, and has keys."""
+    subject = "provider of sign-in"
+    try:
+        refuse_incomplete_provider(settings)
+        if not settings.oidc_issuer:
+            return
+        issuer = settings.oidc_issuer
+        access = ProviderAccess(issuer, issuer, settings.oidc_client_id, hosts=settings.outgoing_hosts)
+        IdentityProvider(access).keys(now)
+    except AnnotatorError as refusal:
+        yield Finding(
+            subject, State.ERROR, str(refusal), "Correct the settings ANNOTATOR_OIDC_…, or ask who runs the provider."
+        )
+        return
+    yield Finding(subject, State.OK, f"{issuer} answers, and publishes its keys")
 
 
 def _of_server(settings: Settings) -> Iterator[Finding]:

@@ -1,5 +1,6 @@
 """`annotator users` and `annotator members`."""
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -8,8 +9,9 @@ from cli.command_line import CommandLine
 from pyotp import TOTP
 
 from annotator.storage import Database
-from annotator.workflows.people import second_factor
+from annotator.workflows.people import identities, second_factor
 from annotator.workflows.people.accounts import sign_in
+from annotator.workflows.people.identities import ProvenIdentity
 
 PASSWORD = "correct horse"
 
@@ -28,7 +30,7 @@ def test_a_password_is_the_first_line_of_its_file(annotator: CommandLine, sqlite
     Path("password").write_text(f"{PASSWORD}\r\nnot this\n")
     annotator.done("users", "add", "ola", "--administrator", "--password-file", "password")
     assert signs_in(sqlite_database, "ola", PASSWORD)
-    [[name, administrator, can_sign_in, _factor, _added, _machine]] = annotator.table("users", "list")
+    [[name, administrator, can_sign_in, *_]] = annotator.table("users", "list")
     assert (name, administrator, can_sign_in) == ("ola", "yes", "yes")
 
 
@@ -116,3 +118,19 @@ def test_a_second_factor_is_reset(annotator: CommandLine, sqlite_database: Datab
     assert done == "jo signs in without a second factor now.\n"
     assert [row[3] for row in annotator.table("users", "list")] == ["no"]
     assert annotator.table("audit", "list")[0][4:6] == ["users.second-factor-reset", "jo"]
+
+
+def test_identities_at_a_provider_are_listed_and_unlinked(annotator: CommandLine, sqlite_database: Database) -> None:
+    annotator.done("users", "add", "jo", given=PASSWORD)
+    refused = annotator.refused("users", "set", "jo", "--unlink-identities")
+    assert refused == ["“jo” is linked with no identity at a provider."]
+    assert annotator.refused("users", "set", "gus", "--unlink-identities") == ["There is no user “gus”."]
+    with sqlite_database.transaction() as session:
+        for identity in (ProvenIdentity("https://id.example.org", "7", "jo@uni.example"), ProvenIdentity("x", "8")):
+            identities.link_identity(session, 1, identity, at=datetime.now(UTC))
+    assert json.loads(annotator.done("users", "list", "--format", "json"))[0]["identities"] == "jo@uni.example, 8"
+    done = annotator.talk("users", "set", "jo", "--unlink-identities")
+    assert done == "jo signs in by name and password alone now. Identities unlinked: 2.\n"
+    assert [row[4] for row in annotator.table("users", "list")] == ["-"]
+    assert annotator.table("audit", "list")[0][4:6] == ["users.identity-unlink", "jo"]
+    assert signs_in(sqlite_database, "jo", PASSWORD)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import pytest
 from build import pooled_news, user
 from cli.command_line import CommandLine
+from identity_server import CLIENT, IdentityServer
 from sqlalchemy import text
 
 from annotator.cli.site import doctor
@@ -268,3 +269,21 @@ def test_any_host_can_be_asked(in_order: CommandLine, monkeypatch: pytest.Monkey
     monkeypatch.setenv("ANNOTATOR_HOST", host)
     monkeypatch.setenv("ANNOTATOR_SITE_HOSTS", "pool.example.org")
     assert examined(in_order, exit_code=0)["server"].found == f"None answers at {at}."
+
+
+def test_the_provider_of_sign_in_is_asked_whether_it_is_the_one_of_the_settings(
+    in_order: CommandLine, identity_server: IdentityServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subject = "provider of sign-in"
+    assert subject not in examined(in_order, exit_code=0)
+    monkeypatch.setenv("ANNOTATOR_OIDC_ISSUER", identity_server.site)
+    assert "ANNOTATOR_OIDC_CLIENT_ID is missing" in examined(in_order, exit_code=1)[subject].found
+    monkeypatch.setenv("ANNOTATOR_OIDC_CLIENT_ID", CLIENT)
+    assert examined(in_order, exit_code=0)[subject].found == f"{identity_server.site} answers, and publishes its keys"
+    identity_server.published["issuer"] = "https://id.example.org"
+    line = examined(in_order, exit_code=1)[subject]
+    assert line.state == "error"
+    assert line.found.startswith("The provider calls itself “https://id.example.org”")
+    assert "ANNOTATOR_OIDC" in line.advice
+    identity_server.close()
+    assert examined(in_order, exit_code=1)[subject].found.startswith("The provider cannot be reached: ")
