@@ -13,6 +13,7 @@ from annotator.evaluation.pooling.ordering import judging_order
 from annotator.storage import Assignment, Collection, Document, Judgement, PoolItem, Purpose, Topic
 from annotator.storage.judging.duplicates import carry_over
 from annotator.storage.judging.eligibility import FreeItem, next_free
+from annotator.storage.judging.judgements_wanted import settle_needs
 from annotator.storage.judging.leases import lend
 from annotator.storage.pools.pool_items import add_pool_items
 from annotator.storage.pools.pools import FIRST_SEED, next_pool
@@ -72,6 +73,19 @@ def items_of(session: Session, topic: Topic) -> list[PoolItem]:
     """In the order of their lots."""
     statement = select(PoolItem).where(PoolItem.topic_id == topic.id).order_by(PoolItem.lot, PoolItem.id)
     return list(session.scalars(statement.execution_options(populate_existing=True)))
+
+
+def settle(session: Session, topic: Topic, **changed: object) -> None:
+    """Change settings of the topic's collection and settle it."""
+    collection = session.get_one(Collection, topic.collection_id)
+    for name, value in changed.items():
+        setattr(collection, name, value)
+    settle_needs(session, collection.id, [topic.id])
+
+
+def marks(session: Session, topic: Topic) -> list[tuple[bool, bool, int]]:
+    """For everyone, overlap and judgements wanted of each item, in the order of the lots."""
+    return [(item.for_everyone, item.is_overlap, item.judgements_wanted) for item in items_of(session, topic)]
 
 
 def mode_of(session: Session, topic: Topic) -> str:

@@ -22,7 +22,7 @@ from annotator.web.site.context import database, now
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.collections.next_collection import copy_collection
-from annotator.workflows.collections.queue_settings import QueueChange
+from annotator.workflows.collections.queue_settings import QueueChange, foresee_queue
 from annotator.workflows.runs import submissions
 from annotator.workflows.runs.submissions import SubmissionChange
 
@@ -185,8 +185,11 @@ def change_settings(call: Call) -> object:
     if not call.body:
         raise InvalidValueError("Name at least one setting.")
     settings, queue, rules = _changes(call.body)
+    wanted = settings.judgements_wanted
+    # Comparing a large pool with the settings takes a while and must not block other writers.
+    foreseen = database().read(foresee_queue, call.slug, queue, judgements_wanted=wanted)
     with database().transaction() as session:
-        policy = submissions.change_settings(session, call.slug, settings, queue, rules)
+        policy = submissions.change_settings(session, call.slug, settings, queue, rules, foreseen=foreseen)
         details = vars(settings) | {"consensus_policy": policy} | vars(queue) | rules.details()
         note(session, "collections.set", call.slug, details=details)
     return database().read(collection.show_collection, call.slug)

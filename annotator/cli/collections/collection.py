@@ -16,7 +16,7 @@ from annotator.storage.tables.collections import DEFAULT_POLICIES, CollectionKin
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.collections.collection_list import list_collections
-from annotator.workflows.collections.queue_settings import QueueChange
+from annotator.workflows.collections.queue_settings import QueueChange, foresee_queue
 from annotator.workflows.runs import submissions
 from annotator.workflows.runs.submissions import SubmissionChange
 
@@ -236,8 +236,9 @@ def change(
     rules = _read_rules(until, terms, most_documents)
     if (wanted, queue, rules) == (CollectionChange(), QueueChange(), SubmissionChange()):
         raise click.UsageError("Give at least one option: `annotator collections set --help` lists them.")
+    foreseen = installation.database.read(foresee_queue, slug, queue, judgements_wanted=judgements)
     with installation.database.transaction() as session:
-        policy = submissions.change_settings(session, slug, wanted, queue, rules)
+        policy = submissions.change_settings(session, slug, wanted, queue, rules, foreseen=foreseen)
         details = vars(wanted) | {"consensus_policy": policy} | vars(queue) | rules.details()
         note(session, "collections.set", slug, details=details)
     click.echo(f"Changed the collection {slug}.", err=True)

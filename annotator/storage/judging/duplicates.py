@@ -83,6 +83,12 @@ def settle_duplicates(session: Session, topic_ids: Sequence[int]) -> None:
         _carry(session, Duplicate.topic_id.in_(topic_ids))
 
 
+def are_settled(session: Session, topic_ids: Sequence[int]) -> bool:
+    """Whether `settle_duplicates` would change nothing but carry judgements over."""
+    links = (link for group in _twins(session, topic_ids) for link in _links(group))
+    return not _no_duplicates_now(session, topic_ids) and next(links, None) is None
+
+
 def forget_loaded(session: Session) -> None:
     """Expire loaded pool items, which were changed by statements that bypass the session."""
     for item in session.identity_map.values():

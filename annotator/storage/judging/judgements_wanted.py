@@ -22,6 +22,9 @@ from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import ACCEPTED, Topic
 from annotator.storage.topics.revisions import raise_topics
 
+# Columns of an item that its settings and texts decide.
+MARKS = ("is_overlap", "for_everyone", "judgements_wanted")
+
 
 def base_wanted(collection: Collection) -> int:
     """Judgements that every item wants: one, the owner's, in owned mode."""
@@ -49,7 +52,7 @@ def settle_needs(session: Session, collection_id: int, topic_ids: Iterable[int])
         settle_duplicates(session, some)
     for some in chunks(topic_ids):
         if _may_differ(session, collection, some):
-            _settle_marks(session, collection, some)
+            settle_marks(session, collection, some)
     # Progress depends on the items, too.
     raise_topics(session, topic_ids)
 
@@ -83,7 +86,7 @@ def foresee_wanted(session: Session, settings: Collection) -> JudgingWanted:
     topics = session.scalars(select(Topic.id).where(Topic.collection_id == settings.id, ACCEPTED)).all()
     judgements = for_everyone = 0
     for some in chunks(list(topics)):
-        marked = _marked(settings, some).c
+        marked = marked_items(settings, some).c
         sums = select(
             func.coalesce(func.sum(marked.judgements_wanted), 0),
             func.count().filter(marked.for_everyone, marked.known_grade.is_(None)),
@@ -106,10 +109,10 @@ def _may_differ(session: Session, collection: Collection, topic_ids: Sequence[in
     return session.scalar(select(PoolItem.id).where(in_topics, unlike_others).limit(1)) is not None
 
 
-def _settle_marks(session: Session, collection: Collection, topic_ids: Sequence[int]) -> None:
-    marked = _marked(collection, topic_ids)
-    names = ("is_overlap", "for_everyone", "judgements_wanted")
-    differs = or_(*(PoolItem.__table__.c[name] != marked.c[name] for name in names))
+def settle_marks(session: Session, collection: Collection, topic_ids: Sequence[int]) -> None:
+    """Update the marks of these topics' items from the collection's settings."""
+    marked = marked_items(collection, topic_ids)
+    differs = or_(*(PoolItem.__table__.c[name] != marked.c[name] for name in MARKS))
     differing = select(PoolItem.id).join(marked, marked.c.id == PoolItem.id).where(differs).order_by(PoolItem.id)
     # Locked in one order, so that concurrent updates of the same items do not deadlock.
     if not has_one_writer(session) and not session.scalars(differing.with_for_update(of=PoolItem)).all():
@@ -118,13 +121,13 @@ def _settle_marks(session: Session, collection: Collection, topic_ids: Sequence[
         update(PoolItem)
         # Skip items that were drawn since the marks were computed.
         .where(PoolItem.id == marked.c.id, PoolItem.taken == marked.c.taken, differs)
-        .values({name: marked.c[name] for name in names})
+        .values({name: marked.c[name] for name in MARKS})
         .execution_options(synchronize_session=False)
     )
     forget_loaded(session)
 
 
-def _marked(collection: Collection, topic_ids: Sequence[int]) -> Subquery:
+def marked_items(collection: Collection, topic_ids: Sequence[int]) -> Subquery:
     """The marks that each item should have; gold questions are outside the lots, and duplicates are left out."""
     item = _placed(collection, topic_ids).c
     share = (item.of_topic * collection.overlap_share + 50) // 100

@@ -35,6 +35,7 @@ from annotator.workflows.agreement import own_work
 from annotator.workflows.collections import collection, restoring
 from annotator.workflows.collections.collection import CollectionChange, CollectionSize, CollectionView, Guidelines
 from annotator.workflows.collections.collection_list import page_of_collections
+from annotator.workflows.collections.queue_settings import QueueChange, foresee_queue
 from annotator.workflows.documents import documents
 from annotator.workflows.judging import judging, preparation, questions
 from annotator.workflows.judging.judging_pace import judging_pace
@@ -287,8 +288,10 @@ def change(slug: str) -> ResponseReturnValue:
             change = _change(the_place().collection, form)
             if not is_confirmed() and (more := more_judging(slug, change)) is not None:
                 return settings_confirmation(more)
+            wanted = change.judgements_wanted
+            foreseen = database().read(foresee_queue, slug, QueueChange(), judgements_wanted=wanted)
             with database().transaction() as session:
-                collection.change_collection(session, slug, change)
+                collection.change_collection(session, slug, change, foreseen=foreseen)
                 note(session, "collections.set", slug, details=vars(change))
     if form.refused:
         return render_template("collections/collection/settings.html", form=form), form.status

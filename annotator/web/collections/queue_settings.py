@@ -104,8 +104,10 @@ def change(slug: str) -> ResponseReturnValue:
         with form.guard():
             if not is_confirmed() and (more := more_judging(slug, form.change())) is not None:
                 return settings_confirmation(more)
+            # Comparing a large pool with the settings takes a while and must not block other writers.
+            foreseen = database().read(queue_settings.foresee_queue, slug, form.change())
             with database().transaction() as session:
-                policy = queue_settings.change_queue(session, slug, form.change())
+                policy = queue_settings.change_queue(session, slug, form.change(), foreseen=foreseen)
                 changed = vars(form.change()) | ({"consensus_policy": policy} if policy else {})
                 note(session, "collections.set", slug, details=changed)
     if form.refused:

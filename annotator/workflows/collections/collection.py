@@ -45,6 +45,7 @@ from annotator.storage.collections.collection import (
     scales_of,
     topic_ids,
 )
+from annotator.storage.judging.foreseen_marks import ForeseenMarks, set_foreseen
 from annotator.storage.judging.judgements_wanted import give_back_surplus, settle_needs
 from annotator.storage.people.accounts import find_user
 from annotator.storage.qrels.qrels_versions import ReleasedVersion, released_version
@@ -236,11 +237,13 @@ def add_collection(
     return slug
 
 
-def change_collection(session: Session, slug: str, change: CollectionChange) -> None:
+def change_collection(
+    session: Session, slug: str, change: CollectionChange, *, foreseen: ForeseenMarks | None = None
+) -> None:
     """Change settings; a grade in use cannot be removed from the scale.
 
     The number of judgements wanted applies to all items of the pool, judged ones included; overlap items want one more,
-    and items that repeat another's text none.
+    and items that repeat another's text none. `foreseen` has their marks, if `foresee_queue` computed them.
     """
     collection = lock_open_collection(session, slug, against_judging=True)
     present = _meanings(session, collection.id)
@@ -253,7 +256,8 @@ def change_collection(session: Session, slug: str, change: CollectionChange) -> 
         _store_scale(session, collection.id, change.scale)
     if change.judgements_wanted is not None:
         give_back_surplus(session, collection)
-        settle_needs(session, collection.id, list(topic_ids(session, collection.id).values()))
+        if not set_foreseen(session, collection, foreseen):
+            settle_needs(session, collection.id, list(topic_ids(session, collection.id).values()))
 
 
 def foresee_change(session: Session, slug: str, change: CollectionChange | QueueChange) -> MoreJudging:

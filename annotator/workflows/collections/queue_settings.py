@@ -7,8 +7,14 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError
 from annotator.storage import ACCEPTED, Collection, JudgingMode, Membership, PoolItem, Role, Topic
-from annotator.storage.collections.collection import find_collection, lock_open_collection, topic_ids
+from annotator.storage.collections.collection import (
+    find_collection,
+    find_open_collection,
+    lock_open_collection,
+    topic_ids,
+)
 from annotator.storage.judging.eligibility import return_unowned
+from annotator.storage.judging.foreseen_marks import ForeseenMarks, foresee_marks, set_foreseen
 from annotator.storage.judging.judgements_wanted import foresee_wanted, settle_needs
 from annotator.storage.judging.progress import Effort, judging_effort
 from annotator.storage.tables.collections import DEFAULT_POLICIES, EARLIER_DEFAULT_OWNED
@@ -71,13 +77,15 @@ def read_mode(text: str) -> JudgingMode:
         ) from None
 
 
-def change_queue(session: Session, slug: str, change: QueueChange) -> str | None:
+def change_queue(
+    session: Session, slug: str, change: QueueChange, *, foreseen: ForeseenMarks | None = None
+) -> str | None:
     """Change the settings of the queue, and return the consensus policy if it changes with them.
 
     Items already drawn or judged as overlap, or for everyone, stay so. Leases of judges who may not have the item in
     the new mode are returned. A consensus policy that is the default of the old mode becomes that of the new one; any
-    other stays. Raises `InvalidValueError` for a share or number out of range and `ConflictError` when the collection
-    is closed.
+    other stays. `foreseen` has the marks of the items, where `foresee_queue` computed them before. Raises
+    `InvalidValueError` for a share or number out of range and `ConflictError` when the collection is closed.
     """
     _check(change)
     collection = lock_open_collection(session, slug, against_judging=True)
@@ -94,9 +102,24 @@ def change_queue(session: Session, slug: str, change: QueueChange) -> str | None
     # Lock order: returning a lease locks assignments before their items.
     if was_shared and collection.judging_mode == JudgingMode.OWNED:
         return_unowned(session, collection)
-    if _of_items(collection) != before:
+    if _of_items(collection) != before and not set_foreseen(session, collection, foreseen):
         settle_needs(session, collection.id, list(topic_ids(session, collection.id).values()))
     return policy if is_another else None
+
+
+def foresee_queue(
+    session: Session, slug: str, change: QueueChange, *, judgements_wanted: int | None = None
+) -> ForeseenMarks | None:
+    """Compute the marks of the items under other settings, which takes long for a large pool; None if they stay.
+
+    Stores and locks nothing. Raises `InvalidValueError` as `change_queue`.
+    """
+    collection = find_open_collection(session, slug)
+    settings = changed_queue(collection, change)
+    if judgements_wanted is None and _of_items(settings) == _of_items(collection):
+        return None
+    settings.judgements_wanted = judgements_wanted or settings.judgements_wanted
+    return foresee_marks(session, settings)
 
 
 def _has_default(collection: Collection) -> bool:

@@ -18,6 +18,7 @@ from annotator.storage.collections.collection import (
     lock_collection,
     lock_open_collection,
 )
+from annotator.storage.judging.foreseen_marks import ForeseenMarks
 from annotator.storage.qrels.qrels_versions import LIVE, kept_version, version_number
 from annotator.workflows.collections.collection import CollectionChange, change_collection
 from annotator.workflows.collections.queue_settings import QueueChange, change_queue
@@ -131,13 +132,22 @@ def change_submissions(session: Session, slug: str, change: SubmissionChange) ->
 
 
 def change_settings(
-    session: Session, slug: str, settings: CollectionChange, queue: QueueChange, rules: SubmissionChange
+    session: Session,
+    slug: str,
+    settings: CollectionChange,
+    queue: QueueChange,
+    rules: SubmissionChange,
+    *,
+    foreseen: ForeseenMarks | None = None,
 ) -> str | None:
-    """Change the given settings, and return the consensus policy if it was given or changes with the mode."""
+    """Change the given settings, and return the consensus policy if it was given or changes with the mode.
+
+    `foreseen` has the marks of the items, where `foresee_queue` computed them before.
+    """
     # The queue first: a mode may set its default policy, and an explicit policy takes precedence.
-    policy = change_queue(session, slug, queue) if queue != QueueChange() else None
+    policy = change_queue(session, slug, queue, foreseen=foreseen) if queue != QueueChange() else None
     if settings != CollectionChange():
-        change_collection(session, slug, settings)
+        change_collection(session, slug, settings, foreseen=foreseen)
     if rules != SubmissionChange():
         change_submissions(session, slug, rules)
     return settings.consensus_policy or policy

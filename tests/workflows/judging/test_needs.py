@@ -6,27 +6,14 @@ import pytest
 from build import SLUG, user
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from queues import add_topic, grow, items_of, judge, queue, take
+from queues import add_topic, grow, items_of, judge, marks, queue, settle, take
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from thorough import examples
 from undone import undone
 
-from annotator.storage import Collection, Database, PoolItem, Topic
+from annotator.storage import Collection, Database, PoolItem
 from annotator.storage.judging.judgements_wanted import base_wanted, mean_wanted, settle_needs
-
-
-def settle(session: Session, topic: Topic, **changed: object) -> None:
-    """Change settings of the topic's collection and settle it."""
-    collection = session.get_one(Collection, topic.collection_id)
-    for name, value in changed.items():
-        setattr(collection, name, value)
-    settle_needs(session, collection.id, [topic.id])
-
-
-def marks(session: Session, topic: Topic) -> list[tuple[bool, bool, int]]:
-    """For everyone, overlap and judgements wanted of each item, in the order of the lots."""
-    return [(item.for_everyone, item.is_overlap, item.judgements_wanted) for item in items_of(session, topic)]
 
 
 def half_up(share: int, items: int) -> int:
