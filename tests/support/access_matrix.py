@@ -195,6 +195,7 @@ MATRIX = {
     "runs.upload": Row("POST", f"{N}/runs", SENDERS_FORM),
     "run_fetching.show": Row("GET", f"{N}/runs/fetch", ORGANISERS),
     "run_fetching.fetch": Row("POST", f"{N}/runs/fetch", ORGANISERS_FORM),
+    "runs.rules": Row("GET", f"{N}/runs/rules.json", SENDERS),
     "runs.check": Row("POST", f"{N}/runs/check", SENDERS_FORM),
     # No files are kept with the job that is there.
     "run_reviews.show": Row("GET", f"{N}/runs/uploads/1", (303, 404, 404, 403, 404, 404)),

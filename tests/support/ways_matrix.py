@@ -208,7 +208,9 @@ WAYS = {
         "documents.show_near_duplicates", "pool near-duplicates list", "Documents.show_near_duplicates"
     ),
     # Runs
-    "check runs": Ways("runs.check", "runs check, site runs check", "Runs.check_run"),
+    "check runs, on the site or by its rules": Ways(
+        "runs.check runs.rules", "runs check, site runs check", "Runs.check_run Runs.show_run_rules"
+    ),
     "send runs": Ways(
         "run_reviews.show runs.upload run_reviews.store", "runs import, site runs import", "Runs.upload_run"
     ),

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import click
@@ -9,6 +10,7 @@ import click
 from annotator.cli.leaderboard.score_formats import score_format_option
 from annotator.cli.remote.docnos import ids_group
 from annotator.cli.remote.site import on_site
+from annotator.cli.runs.check_options import docnos_option, files_after_slug, files_of_check, rules_option
 from annotator.cli.site.files import FILE, read_files, write_or_print
 from annotator.cli.site.options import (
     AS_MINUS_ONE,
@@ -43,6 +45,7 @@ from annotator.client.site import in_path
 from annotator.errors import FileRefusedError, Problems
 from annotator.evaluation.outputs.qrels_outputs import TREC
 from annotator.evaluation.outputs.registry import WRITTEN_BY
+from annotator.settings import Settings
 
 # Headings of the list of runs, and what the API calls the columns.
 LISTED = {
@@ -63,15 +66,45 @@ def runs() -> None:
 
 @runs.command("check")
 @click.argument("slug")
-@run_files
+@files_after_slug
 @tag_option
 @replace_option
+@rules_option
+@docnos_option
 @format_option()
-@on_site
+@click.pass_obj
 def check_runs(
+    settings: Settings,
+    slug: str,
+    files: Sequence[str],
+    rules_source: str | None,
+    docnos_file: str | None,
+    *,
+    tag_from_file: bool,
+    replace: bool,
+    format_: str,
+) -> None:
+    """List all errors and warnings about run files; the site stores nothing.
+
+    With --rules there is no SLUG, and no file is sent: the rules count, and the check is made here.
+    """
+    given = files_of_check(slug, files, rules_source)
+    if rules_source is None:
+        if docnos_file is not None:
+            raise click.UsageError("--docnos needs --rules: the site compares docnos with those that it knows.")
+        check_on_site(slug, given, tag_from_file=tag_from_file, replace=replace, format_=format_)
+    else:
+        # It reads runs itself, which other commands on a site leave to the site: so they need no NumPy.
+        import_module("annotator.cli.runs.runs").check_elsewhere(
+            settings, rules_source, given, None, docnos_file, format_, tag_from_file=tag_from_file, replace=replace
+        )
+
+
+@on_site
+def check_on_site(
     site: Site, slug: str, files: Sequence[str], *, tag_from_file: bool, replace: bool, format_: str
 ) -> None:
-    """List all errors and warnings about run files; the site stores nothing."""
+    """Check files on the site."""
     checked, problems = _checked(site, slug, files, tag_from_file=tag_from_file, replaces=replace)
     if format_ == JSON:
         warnings = [[name, warning] for name, one in checked for warning in one["warnings"]]

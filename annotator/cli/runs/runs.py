@@ -2,11 +2,20 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Unpack
 
 import click
 
+from annotator.cli.runs.check_options import (
+    CheckOptions,
+    docnos_option,
+    files_after_slug,
+    files_of_check,
+    rules_option,
+)
 from annotator.cli.runs.run_comparison import compare
 from annotator.cli.runs.run_fetching import fetch
+from annotator.cli.runs.run_rules import rules_at, warn_about_docnos
 from annotator.cli.site.files import FILE, STANDARD_INPUT, read_file, write_or_print
 from annotator.cli.site.input_files import given_files, input_format_option
 from annotator.cli.site.installation import Installation, actor, note, note_export, on_installation
@@ -34,7 +43,7 @@ from annotator.storage.tables.collections import USUAL_MOST_DOCUMENTS
 from annotator.workflows.documents import docno_lists
 from annotator.workflows.pools import pools
 from annotator.workflows.runs import run_upload, runs
-from annotator.workflows.runs.file_checks import check_run_files
+from annotator.workflows.runs.file_checks import check_by_rules, check_run_files
 from annotator.workflows.runs.run_upload import CheckedRun, Submission
 
 CHECK_HEADINGS = ("TAG", "TOPICS", "RETRIEVED", "WARNINGS", "FILE")
@@ -43,13 +52,6 @@ tag_option = click.option("--tag-from-file", is_flag=True, help="Use the file na
 
 
 run_files = click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
-docnos_option = click.option(
-    "--docnos",
-    "docnos_file",
-    type=FILE,
-    metavar="FILE",
-    help="The valid docnos, one a line or in documents of any format; others in the runs get a warning.",
-)
 version_option = click.option(
     "--version", type=click.IntRange(1), metavar="N", help="The Nth file that was submitted. [the newest]"
 )
@@ -79,13 +81,54 @@ command.add_command(fetch)
 
 @command.command("check")
 @click.argument("slug")
-@run_files
+@files_after_slug
 @tag_option
 @input_format_option(Holds.RUNS)
 @docnos_option
+@rules_option
 @format_option()
-@on_installation
+@click.pass_obj
 def check(
+    settings: Settings, slug: str, files: Sequence[str], rules_source: str | None, **options: Unpack[CheckOptions]
+) -> None:
+    """List all errors and warnings about run files, and store nothing.
+
+    Docnos are compared with those of --docnos, or with the list of the collection (`documents ids`), if it has one.
+    With --rules there is no SLUG: the rules of a collection elsewhere count. `annotator check` does this by a file of
+    topics.
+    """
+    if rules_source is None:
+        check_here(slug, files_of_check(slug, files, rules_source), **options)
+    else:
+        check_elsewhere(settings, rules_source, files_of_check(slug, files, rules_source), **options)
+
+
+def check_elsewhere(
+    settings: Settings,
+    rules_source: str,
+    files: Sequence[str],
+    input_format: str | None,
+    docnos_file: str | None,
+    format_: str,
+    *,
+    tag_from_file: bool,
+    replace: bool = True,
+) -> None:
+    """Check files by the rules of a collection that are in a file or on a site."""
+    limit = settings.unpacked_limit
+    _refuse_twice_from_input([rules_source, *files])
+    docnos = _docnos_of(docnos_file, [rules_source, *files], unpacked_limit=limit)
+    rules = rules_at(rules_source)
+    with watched(given_files(files, Holds.RUNS, input_format=input_format)) as given:
+        checked = check_by_rules(
+            given, rules, replaces=replace, tag_from_file=tag_from_file, unpacked_limit=limit, docnos=docnos
+        )
+    warn_about_docnos(rules, docnos)
+    show_checked_runs(format_, checked.runs, checked.problems)
+
+
+@on_installation
+def check_here(
     installation: Installation,
     slug: str,
     files: Sequence[str],
@@ -95,11 +138,7 @@ def check(
     *,
     tag_from_file: bool,
 ) -> None:
-    """List all errors and warnings about run files, and store nothing.
-
-    Docnos are compared with those of --docnos, or with the list of the collection (`documents ids`), if it has one.
-    `annotator check` does this without a collection, with a file of topics.
-    """
+    """Check files against a collection of the database."""
     sender = Sender(None, organises=True, replaces=True)
     limit = installation.settings.unpacked_limit
     docnos = _docnos_of(docnos_file, files, unpacked_limit=limit)

@@ -1,5 +1,6 @@
 """Runs: check, submit and list them."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -23,13 +24,14 @@ from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import actor
 from annotator.web.site.background import arrived_at, keep_form, keep_form_here, long_form, work
 from annotator.web.site.context import database, now, settings, the_place
+from annotator.web.site.downloads import JSON, download
 from annotator.web.site.forms import Form
 from annotator.web.site.input_formats import format_field, report_formats
 from annotator.web.site.labels import RUN_TYPES
 from annotator.web.site.language import lazy_gettext
 from annotator.web.site.uploads import input_files
 from annotator.workflows.people import members
-from annotator.workflows.runs import questionnaires, run_costs, run_upload, runs, upload_review
+from annotator.workflows.runs import questionnaires, run_costs, run_rules, run_upload, runs, upload_review
 from annotator.workflows.runs.questionnaires import Questionnaire, refuse_other_version
 from annotator.workflows.runs.run_files import RunEntry
 from annotator.workflows.runs.run_upload import Submission
@@ -174,6 +176,15 @@ class About:
 def show(slug: str) -> ResponseReturnValue:
     """The current runs, or all submissions (`?show=all`); a participant sees their team's."""
     return _list(slug, RunsForm(formdata=None), About.empty(slug))
+
+
+@blueprint.get("/collections/<slug>/runs/rules.json")
+@collection_page(Role.ORGANISER, Role.PARTICIPANT)
+def rules(slug: str) -> ResponseReturnValue:
+    """The rules by which runs of this person are checked, for a program that checks them elsewhere."""
+    sender = Sender(own_team(), organises=the_place().organises)
+    document = database().read(run_rules.rules_document, slug, sender)
+    return download(json.dumps(document, ensure_ascii=False, indent=1), f"{slug}-rules.json", JSON)
 
 
 @blueprint.post("/collections/<slug>/runs/check")

@@ -1,15 +1,20 @@
-"""Checks of run files against a file of topics, without a collection."""
+"""Checks of run files without a database: against a file of topics, or by the rules of a collection elsewhere."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from annotator.errors import Problems, Sentence
 from annotator.evaluation.formats.foreign_rows import query_key
 from annotator.evaluation.formats.topic_formats import parse_topics
 from annotator.evaluation.formats.unpacking import unpack_into
-from annotator.evaluation.runs.docno_lists import ReadDocnos
+from annotator.evaluation.runs.checking_rules import CheckingRules, ComparedWith
+from annotator.evaluation.runs.checking_rules import read_rules as read_rules
+from annotator.evaluation.runs.docno_lists import ReadDocnos, lines_of
 from annotator.evaluation.runs.run_intake import DocumentIds, ReadRun, RunIntake, RunRules
+from annotator.evaluation.runs.run_tags import Sender, sort_tags
 from annotator.files import InputFile
+from annotator.workflows.runs.run_files import open_files
+from annotator.workflows.runs.run_upload import NO_DETAILS, merge_details, sender_of
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,46 @@ def check_run_files(
     documents = DocumentIds(
         intake.documents, corpus_is_loaded=False, list_parts=None if docnos is None else docnos.packed_lines
     )
+    return _with_warnings(intake, read, documents)
+
+
+def check_by_rules(
+    files: Sequence[InputFile],
+    rules: CheckingRules,
+    *,
+    replaces: bool = False,
+    tag_from_file: bool = False,
+    unpacked_limit: int,
+    docnos: ReadDocnos | None = None,
+) -> ReadFiles:
+    """Validate runs as `check_each_run` of the collection with these rules.
+
+    Not known here are the tags of other teams and, without `docnos`, the documents of the corpus.
+    """
+    opened = open_files(files, unpacked_limit=unpacked_limit)
+    intake = RunIntake(rules.for_intake(unpacked_limit=unpacked_limit, tag_from_file=tag_from_file))
+    intake.problems.add_all(opened.problems)
+    sender = Sender(rules.team, organises=rules.organises, replaces=replaces)
+    read = []
+    for file, entry in zip(opened.files, opened.entries, strict=True):
+        tags = sort_tags(sender_of(sender, merge_details(sender, NO_DETAILS, entry.details)), rules.runs)
+        read.append(intake.read(file.name, file.content, tag=entry.tag, tags=tags, input_format=file.input_format))
+    return _with_warnings(intake, read, _documents_by(rules, intake, docnos))
+
+
+def _documents_by(rules: CheckingRules, intake: RunIntake, docnos: ReadDocnos | None) -> DocumentIds:
+    """The documents of the runs, compared with `docnos` as the collection compares them with what it has."""
+    parts = [] if docnos is None else docnos.packed_lines
+    has_texts = rules.compared_with is ComparedWith.TEXTS and docnos is not None
+    documents = DocumentIds(
+        intake.documents, corpus_is_loaded=has_texts, list_parts=None if has_texts or docnos is None else parts
+    )
+    for part in parts if has_texts else ():
+        documents.take([(docno, 1, True) for docno in lines_of(part).decode().splitlines()])
+    return documents
+
+
+def _with_warnings(intake: RunIntake, read: Iterable[ReadRun | None], documents: DocumentIds) -> ReadFiles:
     checked = [
         replace(run, warnings=(*run.warnings, *documents.warnings_of(run.parsed))) for run in read if run is not None
     ]

@@ -22,7 +22,8 @@ from annotator.storage.runs.runs import RunDetails
 from annotator.storage.runs.sent_runs import Receipt
 from annotator.workflows.documents.documents import DocumentImport
 from annotator.workflows.runs.engine_requests import EngineAccess, Progress, ask_engine
-from annotator.workflows.runs.run_upload import Brought, CheckedRun, Submission, sorted_tags, upload
+from annotator.workflows.runs.run_rules import sorted_tags
+from annotator.workflows.runs.run_upload import Brought, CheckedRun, Submission, upload
 from annotator.workflows.runs.runs import check_details
 from annotator.workflows.site.outgoing import check_address
 

@@ -14,10 +14,10 @@ from annotator.evaluation.formats.document_formats import ParsedDocument
 from annotator.evaluation.runs.docno_lists import ReadDocnos
 from annotator.evaluation.runs.ir_metadata import IrMetadata
 from annotator.evaluation.runs.run_intake import DocumentIds, ReadRun, RunIntake, RunRules, checksum_of
-from annotator.evaluation.runs.run_tags import Sender, SortedTags, TagHolder, sort_tags
+from annotator.evaluation.runs.run_tags import Sender, SortedTags
 from annotator.evaluation.runs.run_warnings import as_stored
 from annotator.files import GZIP_MAGIC, InputFile
-from annotator.storage import ACCEPTED, Database, Event, Run, RunType, Topic, TopicState
+from annotator.storage import ACCEPTED, Database, Event, Run, RunType
 from annotator.storage.collections.audit import Actor, record_in
 from annotator.storage.collections.collection import (
     find_open_collection,
@@ -33,12 +33,12 @@ from annotator.storage.runs.runs import RunDetails, add_files, add_ranked_lists,
 from annotator.storage.runs.sent_runs import Receipt, sent_runs
 from annotator.storage.site.database import has_one_writer
 from annotator.storage.site.webhooks import announce
-from annotator.storage.tables.runs import RunState
 from annotator.workflows.documents.documents import DocumentImport, import_documents
 from annotator.workflows.documents.source_folders import index_of
 from annotator.workflows.runs.questionnaires import answer_with_runs, foresee_answers
 from annotator.workflows.runs.run_costs import state_with_runs
 from annotator.workflows.runs.run_files import RunEntry, open_files
+from annotator.workflows.runs.run_rules import sorted_tags, topics_for
 from annotator.workflows.runs.runs import check_details, rankings_sent_twice
 from annotator.workflows.runs.submissions import check_may_send, foresee_sending
 from annotator.workflows.topics.topics import numbers_by_query
@@ -230,11 +230,11 @@ def check_each_run(
     opened = open_files(files, unpacked_limit=unpacked_limit)
     given = opened.entries if entries is None else entries
     merged = [merge_details(sender, shared, entry.details) if entry else shared for entry in given]
-    senders = [_sender_of(sender, details) for details in merged]
+    senders = [sender_of(sender, details) for details in merged]
     collection = find_open_collection(session, slug)
     tags = {one: sorted_tags(session, collection.id, one) for one in dict.fromkeys((sender, *senders))}
     rules = RunRules(
-        topics=new_topics.union(_topics_for(session, collection.id, sender)),
+        topics=new_topics.union(topics_for(session, collection.id, sender)),
         wanted_topics=new_topics.union(topic_ids(session, collection.id, ACCEPTED)),
         most_documents=collection.most_documents,
         unpacked_limit=unpacked_limit,
@@ -340,31 +340,6 @@ def _received(
     ]
 
 
-def sorted_tags(session: Session, collection_id: int, sender: Sender) -> SortedTags:
-    """What the sender may currently do with each tag in use."""
-    return sort_tags(
-        sender,
-        (
-            TagHolder(
-                tag=run.tag,
-                run_id=run.id,
-                team=run.team,
-                checksum=run.checksum,
-                withdrawn=run.state == RunState.WITHDRAWN,
-                withdrawn_by_team=run.withdrawn_by_team,
-                in_closed_round=run.in_closed_round,
-            )
-            for run in sent_runs(session, collection_id)
-            if run.state != RunState.REPLACED
-        ),
-    )
-
-
-def _topics_for(session: Session, collection_id: int, sender: Sender) -> Mapping[str, int]:
-    """Topic number → row id of the topics that the sender's runs may answer: drafts only for organisers."""
-    return topic_ids(session, collection_id, *([] if sender.organises else [Topic.state != TopicState.DRAFT]))
-
-
 def find_documents(session: Session, collection_id: int, documents: DocumentIds) -> None:
     """Look up the ids of documents that have a row."""
     count, docnos = documents.missing_count, (docnos for _, docnos in documents.missing())
@@ -382,7 +357,7 @@ class _Read:
     details: RunDetails
 
 
-def _sender_of(sender: Sender, details: RunDetails) -> Sender:
+def sender_of(sender: Sender, details: RunDetails) -> Sender:
     """The sender of one file: an organiser may send each for another team."""
     return replace(sender, team=details.team) if sender.organises and details.team else sender
 
@@ -448,7 +423,7 @@ def _check_fit(session: Session, collection_id: int, checked: Sequence[CheckedRu
     """Raise `FileRefusedError` for what the sender may no longer do since the check."""
     senders = {run.sender for run in checked}
     tags = {sender: sorted_tags(session, collection_id, sender) for sender in senders}
-    topics = {sender: _topics_for(session, collection_id, sender) for sender in senders}
+    topics = {sender: topics_for(session, collection_id, sender) for sender in senders}
     problems = Problems()
     for run in checked:
         tag = run.parsed.tag

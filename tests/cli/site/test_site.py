@@ -21,6 +21,7 @@ from worker.at_work import work
 from annotator.api.site import jobs_asked
 from annotator.cli import main
 from annotator.cli.remote.given import NOUNS
+from annotator.client import Site
 from annotator.storage import Judgement, Role, Run
 from annotator.workflows.collections import collection, rounds
 from annotator.workflows.site import jobs
@@ -276,3 +277,43 @@ def test_commands_on_a_site_need_neither_a_database_nor_numpy() -> None:
 @pytest.mark.parametrize("noun", sorted(NOUNS))
 def test_each_noun_explains_itself(noun: str) -> None:
     assert run_on("https://example.org", "t", noun, "--help").exit_code == 0
+
+
+def test_a_run_is_checked_by_the_rules_of_a_site_without_being_sent(
+    site: Remote, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    Path("gamma.run").write_text(GAMMA + "9 Q0 a 1 1.0 gamma\n")
+    there = site("pat", "runs", "check", "news", "gamma.run", "--format", "json")
+    monkeypatch.setattr(Site, "send", None)  # no file is sent
+    rules = f"{site.address}api/v1/collections/news/run-rules"
+    here = site("pat", "runs", "check", "--rules", rules, "gamma.run", "--format", "json")
+    assert (here.exit_code, json.loads(here.stdout)) == (1, json.loads(there.stdout))
+    assert "has no topic 9" in here.stderr
+    assert "Docnos are not checked: “news” compares them with its documents. Give them by --docnos." in here.stderr
+    usage = site("pat", "runs", "check", "news", "gamma.run", "--docnos", "gamma.run")
+    assert (usage.exit_code, "--docnos needs --rules" in usage.stderr) == (2, True)
+    Path("rules.json").write_bytes(
+        Site(site.address, token_of(site.database, "pat")).content("/collections/news/run-rules")
+    )
+    Path("docnos.txt").write_text("a\nb\n")
+    alone = CliRunner().invoke(main, ["runs", "check", "--rules", "rules.json", "--docnos", "docnos.txt", "gamma.run"])
+    assert (alone.exit_code, "has no topic 9" in alone.stderr, "Docnos are" in alone.stderr) == (1, True, False)
+    assert list(tmp_path.glob("*.sqlite")) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "wrong"),
+    [
+        (["--rules", "https://annotator.example.org/rules.json", "a.run"], "is no address of rules"),
+        (["--rules", "missing.json", "a.run"], "missing.json"),
+        (["--rules", "a.run", "a.run"], "The rules are not JSON"),
+        (["--rules", "http://127.0.0.1:1/api/v1/collections/news/run-rules", "a.run"], "The site wants a token"),
+        (["news"], "Missing argument 'FILE...'"),
+    ],
+)
+def test_rules_that_cannot_be_read_are_refused(outside: None, words: list[str], wrong: str) -> None:
+    del outside
+    Path("a.run").write_text(GAMMA)
+    result = CliRunner().invoke(main, ["runs", "check", *words])
+    assert result.exit_code in {1, 2}
+    assert wrong in result.stderr or wrong in str(result.exception)

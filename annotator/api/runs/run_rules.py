@@ -1,0 +1,106 @@
+"""The rules by which a collection checks runs, for programs that check them elsewhere."""
+
+from marshmallow import Schema, fields
+
+from annotator.api.runs.questionnaire import QuestionnaireShown
+from annotator.api.runs.runs import resource
+from annotator.api.site.access import SEE_RUNS
+from annotator.api.site.door import Call, Gives, operation
+from annotator.evaluation.runs.run_tags import Sender
+from annotator.web.people.senders import own_team
+from annotator.web.site.context import database, the_place
+from annotator.workflows.runs.run_rules import rules_document
+
+
+class SenderOfRuns(Schema):
+    """Whose runs are checked by these rules."""
+
+    team = fields.String(required=True, allow_none=True, metadata={"description": "Null for organisers."})
+    organises = fields.Boolean(required=True, metadata={"description": "Organisers may send runs for every team."})
+
+
+class RulesForTags(Schema):
+    """Which tags a run may have; they have no blanks, and printable characters only."""
+
+    most_characters = fields.Integer(required=True, metadata={"description": "The length of the longest tag."})
+    not_at_the_end = fields.List(
+        fields.String, required=True, metadata={"description": "Endings that addresses of the API use."}
+    )
+
+
+class RulesForDocuments(Schema):
+    """What is checked of the documents."""
+
+    most_per_topic = fields.Integer(required=True, metadata={"description": "A run with more gets a warning."})
+    compared_with = fields.String(
+        required=True,
+        metadata={
+            "description": "What docnos are compared with: “list”, “folder”, “texts” or “nothing”. Those that it does "
+            "not have get a warning."
+        },
+    )
+
+
+class RuleForTopic(Schema):
+    """A topic that a run may have."""
+
+    number = fields.String(required=True, metadata={"description": "The number, as runs have it."})
+    title = fields.String(
+        required=True, metadata={"description": "The title, by which files of other tools may name it."}
+    )
+    wanted = fields.Boolean(required=True, metadata={"description": "Whether a run without it gets a warning."})
+
+
+class RunInUse(Schema):
+    """A tag in use."""
+
+    tag = fields.String(required=True)
+    team = fields.String(required=True, allow_none=True)
+    sha256 = fields.String(required=True, metadata={"description": "Of the file: the same one is refused."})
+    withdrawn = fields.Boolean(required=True, metadata={"description": "Its tag cannot be used before it is restored."})
+    withdrawn_by_team = fields.Boolean(
+        required=True, metadata={"description": "Whether the team withdrew it, and not the organisers."}
+    )
+    in_closed_round = fields.Boolean(
+        required=True, metadata={"description": "Whether it cannot be replaced, as its round is closed."}
+    )
+
+
+class RunRules(Schema):
+    """The rules, as a document that `runs check --rules` applies."""
+
+    format = fields.String(required=True, metadata={"description": "“annotator-run-rules”."})
+    version = fields.Integer(
+        required=True, metadata={"description": "Of the format: 1. Fields may be added without another version."}
+    )
+    collection = fields.String(required=True)
+    sender = fields.Nested(
+        SenderOfRuns, required=True, metadata={"description": "Whose runs they are for: the caller's."}
+    )
+    deadline = fields.String(required=True, allow_none=True, metadata={"description": "Of submissions, in ISO 8601."})
+    formats = fields.List(fields.String, required=True, metadata={"description": "The formats of runs that are read."})
+    tags = fields.Nested(RulesForTags, required=True, metadata={"description": "What a tag may be."})
+    documents = fields.Nested(
+        RulesForDocuments, required=True, metadata={"description": "What is checked of the documents."}
+    )
+    topics = fields.List(
+        fields.Nested(RuleForTopic),
+        required=True,
+        metadata={"description": "The topics that a run may have; another is a problem."},
+    )
+    questionnaire = fields.Nested(
+        QuestionnaireShown,
+        required=True,
+        metadata={"description": "What is asked about every run; answers are sent with it."},
+    )
+    runs = fields.List(
+        fields.Nested(RunInUse),
+        required=True,
+        metadata={"description": "The current runs: for participants those of their team."},
+    )
+
+
+@operation(resource, "GET", "/collections/<slug>/run-rules", SEE_RUNS, Gives(RunRules))
+def show_run_rules(call: Call) -> object:
+    """Show the rules by which the runs of the caller are checked, so that a program can check them elsewhere."""
+    return database().read(rules_document, call.slug, Sender(own_team(), organises=the_place().organises))

@@ -1,0 +1,177 @@
+"""The rules by which a collection checks runs, as a JSON document that programs elsewhere can apply."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from annotator.errors import InvalidValueError
+from annotator.evaluation.formats.foreign_rows import query_key
+from annotator.evaluation.runs.questionnaires import RunQuestion, as_plain, questions_of
+from annotator.evaluation.runs.run_intake import GREATEST_TAG_LENGTH, PARTS_OF_ADDRESSES, RunRules
+from annotator.evaluation.runs.run_tags import TagHolder
+
+FORMAT = "annotator-run-rules"
+VERSION = 1
+
+Value = TypeVar("Value")
+
+
+class ComparedWith(StrEnum):
+    """What says which documents the corpus has."""
+
+    LIST = "list"  # of valid docnos
+    FOLDER = "folder"  # whose files have the documents
+    TEXTS = "texts"  # that the collection has
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True)
+class TopicRule:
+    """A topic that a run may have; one that is not `wanted` may be left out."""
+
+    number: str
+    title: str
+    wanted: bool
+
+
+@dataclass(frozen=True)
+class CheckingRules:
+    """What a collection checks in the runs of one sender: a team, or the organisers.
+
+    `runs` are those that the sender may know. `deadline` is in ISO 8601; None where there is none.
+    """
+
+    collection: str
+    team: str | None
+    organises: bool
+    deadline: str | None
+    most_documents: int
+    compared_with: ComparedWith
+    topics: tuple[TopicRule, ...]
+    questionnaire: int
+    questions: tuple[RunQuestion, ...]
+    runs: tuple[TagHolder, ...]
+
+    def for_intake(self, *, unpacked_limit: int, tag_from_file: bool) -> RunRules:
+        """The rules as files are read by them."""
+        return RunRules(
+            topics=frozenset(topic.number for topic in self.topics),
+            wanted_topics=frozenset(topic.number for topic in self.topics if topic.wanted),
+            most_documents=self.most_documents,
+            unpacked_limit=unpacked_limit,
+            tag_from_file=tag_from_file,
+            titles={query_key(topic.title): topic.number for topic in self.topics},
+        )
+
+
+def rules_as_plain(rules: CheckingRules, formats: Sequence[str]) -> dict[str, Any]:
+    """The document, whose fields `docs/reference/run-rules.md` describes; `formats` are the names of those of runs."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "collection": rules.collection,
+        "sender": {"team": rules.team, "organises": rules.organises},
+        "deadline": rules.deadline,
+        "formats": list(formats),
+        "tags": {"most_characters": GREATEST_TAG_LENGTH, "not_at_the_end": list(PARTS_OF_ADDRESSES)},
+        "documents": {"most_per_topic": rules.most_documents, "compared_with": rules.compared_with.value},
+        "topics": [{"number": topic.number, "title": topic.title, "wanted": topic.wanted} for topic in rules.topics],
+        "questionnaire": {"number": rules.questionnaire, "questions": as_plain(rules.questions)},
+        "runs": [
+            {
+                "tag": run.tag,
+                "team": run.team,
+                "sha256": run.checksum,
+                "withdrawn": run.withdrawn,
+                "withdrawn_by_team": run.withdrawn_by_team,
+                "in_closed_round": run.in_closed_round,
+            }
+            for run in rules.runs
+        ],
+    }
+
+
+def read_rules(text: str) -> CheckingRules:
+    """The rules of a document; fields that this version does not know are not read.
+
+    Raises `InvalidValueError` for a text that is no such document, names the field that is wrong, and refuses a version
+    that came after this one.
+    """
+    try:
+        plain = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidValueError("The rules are not JSON: %(reason)s.", reason=str(error)) from error
+    if not isinstance(plain, dict) or plain.get("format") != FORMAT:
+        raise InvalidValueError("This is not a document of rules for runs: its format is not “%(name)s”.", name=FORMAT)
+    version = _field(plain, "version", int)
+    if version != VERSION:
+        raise InvalidValueError(
+            "The rules have version %(version)d, and this program reads version %(known)d.",
+            version=version,
+            known=VERSION,
+        )
+    return _rules(plain)
+
+
+def _rules(plain: Mapping[str, Any]) -> CheckingRules:
+    sender, documents = _field(plain, "sender", dict), _field(plain, "documents", dict)
+    questionnaire = _field(plain, "questionnaire", dict)
+    compared_with = _field(documents, "compared_with", str, "documents.")
+    if compared_with not in set(ComparedWith):
+        raise _wrong("documents.compared_with")
+    return CheckingRules(
+        collection=_field(plain, "collection", str),
+        team=_text_or_none(sender, "team", "sender."),
+        organises=_field(sender, "organises", bool, "sender."),
+        deadline=_text_or_none(plain, "deadline"),
+        most_documents=_field(documents, "most_per_topic", int, "documents."),
+        compared_with=ComparedWith(compared_with),
+        topics=tuple(_topic(place, one) for place, one in _objects(plain, "topics")),
+        questionnaire=_field(questionnaire, "number", int, "questionnaire."),
+        questions=questions_of(_field(questionnaire, "questions", list, "questionnaire.")),
+        runs=tuple(_holder(number, place, one) for number, (place, one) in enumerate(_objects(plain, "runs"), 1)),
+    )
+
+
+def _topic(place: str, one: Mapping[str, Any]) -> TopicRule:
+    return TopicRule(
+        _field(one, "number", str, place), _field(one, "title", str, place), _field(one, "wanted", bool, place)
+    )
+
+
+def _holder(number: int, place: str, one: Mapping[str, Any]) -> TagHolder:
+    return TagHolder(
+        tag=_field(one, "tag", str, place),
+        run_id=number,
+        team=_text_or_none(one, "team", place),
+        checksum=_field(one, "sha256", str, place),
+        withdrawn=_field(one, "withdrawn", bool, place),
+        withdrawn_by_team=_field(one, "withdrawn_by_team", bool, place),
+        in_closed_round=_field(one, "in_closed_round", bool, place),
+    )
+
+
+def _objects(plain: Mapping[str, Any], name: str) -> list[tuple[str, Mapping[str, Any]]]:
+    """The objects of a list, each with the beginning of the names of its fields."""
+    found = [(f"{name}[{number}].", one) for number, one in enumerate(_field(plain, name, list))]
+    for place, one in found:
+        if not isinstance(one, dict):
+            raise _wrong(place.removesuffix("."))
+    return found
+
+
+def _field(plain: Mapping[str, Any], name: str, kind: type[Value], place: str = "") -> Value:
+    value = plain.get(name)
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise _wrong(f"{place}{name}")
+    return value
+
+
+def _text_or_none(plain: Mapping[str, Any], name: str, place: str = "") -> str | None:
+    return None if plain.get(name) is None else _field(plain, name, str, place)
+
+
+def _wrong(name: str) -> InvalidValueError:
+    return InvalidValueError("The field “%(name)s” of the rules is missing, or has a wrong value.", name=name)

@@ -1,0 +1,91 @@
+"""The rules by which a collection checks the runs of a sender, for the check and as a document."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from annotator.evaluation.formats.identifiers import natural_order
+from annotator.evaluation.formats.input_formats import Holds
+from annotator.evaluation.runs.checking_rules import CheckingRules, ComparedWith, TopicRule, rules_as_plain
+from annotator.evaluation.runs.run_tags import Sender, SortedTags, TagHolder, sort_tags
+from annotator.storage import ACCEPTED, Topic, TopicState
+from annotator.storage.collections.collection import find_collection, topic_ids
+from annotator.storage.documents.docno_lists import stored_list
+from annotator.storage.documents.documents import has_texts
+from annotator.storage.documents.sources import find_source
+from annotator.storage.runs.sent_runs import sent_runs
+from annotator.storage.tables.runs import RunState
+from annotator.workflows.documents.source_folders import index_of
+from annotator.workflows.runs.questionnaires import show_questionnaire
+from annotator.workflows.site.input_sources import FORMAT_NAMES
+
+
+def show_rules(session: Session, slug: str, sender: Sender) -> CheckingRules:
+    """What is checked in runs of this sender; of the runs in use, participants see those of their team."""
+    collection = find_collection(session, slug)
+    asked = show_questionnaire(session, slug)
+    titles, wanted = _titles(session, collection.id), topic_ids(session, collection.id, ACCEPTED)
+    until = collection.submissions_until
+    return CheckingRules(
+        collection=collection.slug,
+        team=sender.team,
+        organises=sender.organises,
+        deadline=None if until is None else until.isoformat(),
+        most_documents=collection.most_documents,
+        compared_with=_compared_with(session, collection.id),
+        topics=tuple(
+            TopicRule(number, titles[number], number in wanted)
+            for number in sorted(topics_for(session, collection.id, sender), key=natural_order)
+        ),
+        questionnaire=asked.number,
+        questions=asked.questions,
+        runs=tuple(one for one in tag_holders(session, collection.id) if sender.organises or one.team == sender.team),
+    )
+
+
+def rules_document(session: Session, slug: str, sender: Sender) -> dict[str, Any]:
+    """The rules as a document for programs."""
+    return rules_as_plain(show_rules(session, slug, sender), FORMAT_NAMES[Holds.RUNS])
+
+
+def topics_for(session: Session, collection_id: int, sender: Sender) -> Mapping[str, int]:
+    """Topic number → row id of the topics that the sender's runs may answer: drafts only for organisers."""
+    return topic_ids(session, collection_id, *([] if sender.organises else [Topic.state != TopicState.DRAFT]))
+
+
+def tag_holders(session: Session, collection_id: int) -> list[TagHolder]:
+    """The current run with each tag in use."""
+    return [
+        TagHolder(
+            tag=run.tag,
+            run_id=run.id,
+            team=run.team,
+            checksum=run.checksum,
+            withdrawn=run.state == RunState.WITHDRAWN,
+            withdrawn_by_team=run.withdrawn_by_team,
+            in_closed_round=run.in_closed_round,
+        )
+        for run in sent_runs(session, collection_id)
+        if run.state != RunState.REPLACED
+    ]
+
+
+def sorted_tags(session: Session, collection_id: int, sender: Sender) -> SortedTags:
+    """What the sender may currently do with each tag in use."""
+    return sort_tags(sender, tag_holders(session, collection_id))
+
+
+def _titles(session: Session, collection_id: int) -> dict[str, str]:
+    rows = session.execute(select(Topic.number, Topic.title).where(Topic.collection_id == collection_id))
+    return {number: title for number, title in rows}
+
+
+def _compared_with(session: Session, collection_id: int) -> ComparedWith:
+    if stored_list(session, collection_id) is not None:
+        return ComparedWith.LIST
+    source = find_source(session, collection_id)
+    if source is not None:
+        return ComparedWith.NOTHING if index_of(source) is None else ComparedWith.FOLDER
+    return ComparedWith.TEXTS if has_texts(session, collection_id) else ComparedWith.NOTHING
