@@ -97,7 +97,9 @@ class CheckedHost:
         url = http().URL(address)
         self._origin = (url.scheme, url.netloc)
         self._ip_address = resolve_host(self._host, url.port or PORTS[url.scheme], allowed, chosen=chosen)
-        self._client = http().Client(timeout=seconds, follow_redirects=False, trust_env=False)
+        # Of the environment it reads which authorities are trusted (SSL_CERT_FILE), and no proxies.
+        trusted = http().create_ssl_context()
+        self._client = http().Client(verify=trusted, timeout=seconds, follow_redirects=False, trust_env=False)
 
     def __enter__(self) -> Self:
         """Keep connections open in the block."""
