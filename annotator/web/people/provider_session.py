@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from typing import NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from flask import session, url_for
 
@@ -66,7 +66,7 @@ def keep_begun(begun: SignInRequest, to: str, *, account: int = NOBODY) -> None:
         begun.state,
         begun.nonce,
         begun.verifier,
-        to if len(to) <= LONGEST_ADDRESS else url_for("collection.home"),
+        to if len(quote(to)) <= LONGEST_ADDRESS else url_for("collection.home"),
         account,
         int(now().timestamp()),
     )

@@ -100,7 +100,7 @@ def test_a_linked_account_is_opened_and_the_wanted_page_comes(app: Flask, identi
 
 @pytest.mark.usefixtures("linked")
 @pytest.mark.parametrize(
-    "to", ["https://elsewhere.example", "//elsewhere.example", "/\\elsewhere", "/" + "x" * 400, ""]
+    "to", ["https://elsewhere.example", "//elsewhere.example", "/\\elsewhere", "/" + "x" * 400, "/" + "가" * 100, ""]
 )
 def test_nobody_is_led_elsewhere(app: Flask, identity_server: IdentityServer, to: str) -> None:
     assert go(app.test_client(), identity_server, next=to).location == "/"
