@@ -12,7 +12,8 @@ from annotator.errors import ConflictError, NotAllowedError, NotFoundError
 from annotator.passwords import hash_password
 from annotator.storage import Database, User
 from annotator.storage.tables.jobs import JobState
-from annotator.workflows.people import accounts, invitations, second_factor, tokens
+from annotator.workflows.people import accounts, identities, invitations, second_factor, tokens
+from annotator.workflows.people.identities import ProvenIdentity
 from annotator.workflows.site import jobs
 
 
@@ -126,3 +127,18 @@ def test_a_code_that_is_sent_twice_at_once_signs_in_once(postgres_database: Data
 
     one_after_the_other(database, sign_in, sign_in)
     assert accepted == [True, False]
+
+
+def test_two_who_link_one_identity_at_once_get_it_once(postgres_database: Database) -> None:
+    database, identity = postgres_database, ProvenIdentity("https://id.example.org", "7", "jo@uni.example")
+    with database.transaction() as session:
+        jo, kim = user(session, "jo"), user(session, "kim")
+    with pytest.raises(ConflictError):
+        one_after_the_other(
+            database,
+            lambda session: identities.link_identity(session, jo, identity, at=NOW),
+            lambda session: identities.link_identity(session, kim, identity, at=NOW),
+        )
+    person = database.read(identities.find_person, identity)
+    assert person is not None
+    assert person.name == "jo"
