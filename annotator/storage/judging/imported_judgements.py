@@ -11,8 +11,19 @@ from sqlalchemy.orm import Session
 from annotator.storage.documents.documents import ROWS_AT_ONCE
 from annotator.storage.judging.duplicates import SHOWN, carry_over_all, forget_loaded
 from annotator.storage.judging.eligibility import assignments_of
-from annotator.storage.judging.judgement_writing import JudgedAtOnce, append_at_once
-from annotator.storage.site.bulk_insert import chunks, driver_value, fetch_rows, ids_as_rows, insert_alike, next_ids
+from annotator.storage.judging.judgement_writing import JudgedAtOnce, append_at_once, append_folded
+from annotator.storage.site.bulk_insert import (
+    FoldedRows,
+    chunks,
+    driver_value,
+    fetch_rows,
+    fold_rows,
+    ids_as_rows,
+    insert_alike,
+    insert_folded,
+    next_ids,
+)
+from annotator.storage.site.database import has_one_writer
 from annotator.storage.tables.judging import (
     ASSIGNMENTS,
     DECIDES,
@@ -37,6 +48,23 @@ class NewLabel(NamedTuple):
     client_id: str
     grade: int | None
     note: str = ""
+
+
+class PooledLabel(NamedTuple):
+    """A grade of a pooled document, and its line in the file."""
+
+    line: int
+    item: int
+    grade: int
+
+
+class PreparedLabels(NamedTuple):
+    """Labels of pooled documents as rows for SQLite, for a judge who was never given a document."""
+
+    items: tuple[int, ...]
+    topics: tuple[int, ...]
+    assignments: FoldedRows
+    judgements: FoldedRows
 
 
 @dataclass(frozen=True)
@@ -121,6 +149,46 @@ def append_labels(
     carry_over_all(session, judge_id, topics)
 
 
+def prepare_labels(session: Session, labels: Sequence[PooledLabel], topics: Collection[int]) -> PreparedLabels | None:
+    """Make the rows of labels, of items in these topics, before SQLite's lock is taken; None on PostgreSQL.
+
+    None without labels, too, and when an item has several.
+    """
+    items = tuple(label.item for label in labels)
+    if not has_one_writer(session) or not items or len(set(items)) < len(items):
+        return None
+    assignments = fold_rows(("id", "pool_item_id"), enumerate(items), at_once=ROWS_AT_ONCE)
+    rows = ((label.line, place, label.item, label.grade) for place, label in enumerate(labels))
+    columns = ("client_id", "assignment_id", "pool_item_id", "grade")
+    judgements = fold_rows(columns, rows, at_once=ROWS_AT_ONCE)
+    return PreparedLabels(items, tuple(sorted(topics)), assignments, judgements)
+
+
+def append_prepared(
+    session: Session, judge_id: int, prepared: PreparedLabels, judged_at: datetime, *, client_ids: str
+) -> bool:
+    """Append labels as `append_labels` does, if the judge was never given a document; returns whether it was done.
+
+    The client id of a label is its line behind `client_ids`.
+    """
+    if session.scalar(select(Assignment.id).where(Assignment.judge_id == judge_id).limit(1)) is not None:
+        return False
+    first = next_ids(session, ASSIGNMENTS, len(prepared.items))[0]
+    done = {"judge_id": judge_id, **_done_at(session, judged_at)}
+    insert_folded(session, ASSIGNMENTS, prepared.assignments, same=done, before={"id": first})
+    _take(session, prepared.items)
+    raise_topics(session, prepared.topics)
+    append_folded(session, judge_id, judged_at, prepared.judgements, client_ids=client_ids, first_assignment=first)
+    carry_over_all(session, judge_id, prepared.topics)
+    return True
+
+
+def _done_at(session: Session, now: datetime) -> dict[str, object]:
+    """The columns of an assignment that is completed as it is made."""
+    at = driver_value(session, ASSIGNMENTS.c.drawn_at, now)
+    return {"state": AssignmentState.DONE.value, "purpose": Purpose.FIRST.value, "drawn_at": at, "lease_until": at}
+
+
 def _assignments(
     session: Session, collection_id: int, judge_id: int, items: Sequence[int], now: datetime, *, takes_place: bool
 ) -> dict[int, int]:
@@ -133,9 +201,7 @@ def _assignments(
     # Ids that are assigned beforehand need not be read back.
     added = dict(zip(missing, next_ids(session, ASSIGNMENTS, len(missing)), strict=True))
     if missing:
-        at = driver_value(session, ASSIGNMENTS.c.drawn_at, now)
-        done = {"state": AssignmentState.DONE.value, "purpose": Purpose.FIRST.value, "drawn_at": at, "lease_until": at}
-        columns, same = ("pool_item_id", "id"), {"judge_id": judge_id, **done}
+        columns, same = ("pool_item_id", "id"), {"judge_id": judge_id, **_done_at(session, now)}
         insert_alike(session, ASSIGNMENTS, columns, added.items(), same=same, at_once=ROWS_AT_ONCE)
         _take(session, missing if takes_place else [])
     for chunk in chunks([held[item] for item in items if item in held]):

@@ -11,7 +11,14 @@ from sqlalchemy import Dialect, Table, bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
 from annotator.storage.judging.leases import IS_PERSON
-from annotator.storage.site.bulk_insert import bind_processor, chunks, insert_alike, insert_rows
+from annotator.storage.site.bulk_insert import (
+    FoldedRows,
+    bind_processor,
+    chunks,
+    insert_alike,
+    insert_folded,
+    insert_rows,
+)
 from annotator.storage.tables.judging import LEASE, Assignment, AssignmentState, Evidence, Judgement
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.topics.revisions import raise_revision
@@ -130,6 +137,20 @@ def append_at_once(session: Session, judge_id: int, at: datetime, judgements: Se
     moment = _moment_processor(session.connection().dialect)(at)
     same = {"judge_id": judge_id, "judged_at": moment, "received_at": moment, "tab": "", "late": False, "current": True}
     insert_alike(session, JUDGEMENTS, JudgedAtOnce._fields, judgements, same=same, at_once=ROWS_AT_ONCE)
+
+
+def append_folded(
+    session: Session, judge_id: int, at: datetime, folded: FoldedRows, *, client_ids: str, first_assignment: int
+) -> None:
+    """Insert a judge's first judgements, by columns of `JudgedAtOnce`, into SQLite.
+
+    Their client ids are those of the rows behind `client_ids`, and their assignments are numbered from the first.
+    """
+    session.flush()
+    moment = _moment_processor(session.connection().dialect)(at)
+    same = {"judge_id": judge_id, "judged_at": moment, "received_at": moment, "note": "", "tab": ""}
+    before: dict[str, str | int] = {"client_id": client_ids, "assignment_id": first_assignment}
+    insert_folded(session, JUDGEMENTS, folded, same=same | {"late": False, "current": True}, before=before)
 
 
 def store_changes(session: Session, judge_id: int, changes: Changes, at: datetime) -> None:

@@ -10,13 +10,15 @@ from sqlalchemy.orm import Session
 from annotator.storage.collections.collection import topic_ids
 from annotator.storage.documents.documents import docnos_of
 from annotator.storage.judging.judgements_wanted import settle_needs
-from annotator.storage.site.bulk_insert import fetch_rows, insert_alike, next_ids
+from annotator.storage.site.bulk_insert import FoldedRows, fetch_rows, fold_rows, insert_alike, insert_folded, next_ids
+from annotator.storage.site.database import has_one_writer
 from annotator.storage.tables.people import Team
 from annotator.storage.tables.pools import Contribution, Pool, PoolItem
 from annotator.storage.tables.runs import Run
 from annotator.storage.tables.topics import ACCEPTED, Topic
 
 ROWS_AT_ONCE = 10_000
+ITEM_COLUMNS = ("id", "topic_id", "document_id", "priority", "lot")
 
 # (docnos of a topic, seed of the pool, topic number) → a priority for each docno.
 JudgingOrder = Callable[[Sequence[str], int, str], Iterable[int]]
@@ -38,6 +40,24 @@ class NewContribution(NamedTuple):
     pool_item_id: int
     run_id: int
     rank: int
+
+
+class PlacedContribution(NamedTuple):
+    """A run's rank of a document of the pool, or of one that joins it: of this place among the new items."""
+
+    item: int
+    run_id: int
+    rank: int
+    is_new: bool
+
+
+class PreparedItems(NamedTuple):
+    """New items by stratum and sampling rate, and contributions, as rows for SQLite; new items count from 0."""
+
+    size: int
+    topics: tuple[int, ...]
+    items: tuple[tuple[int | None, float | None, FoldedRows], ...]
+    contributions: tuple[FoldedRows, FoldedRows]  # of new items, and of others
 
 
 class ContributedDocument(NamedTuple):
@@ -96,13 +116,48 @@ def insert_items(
     for id_, item, lot in zip(ids, items, drawn, strict=True):
         row = (id_, item.topic_id, item.document_id, item.priority, lot)
         by_stratum.setdefault((item.stratum, item.rate), []).append(row)
-    new = {"first_pool_id": pool.id, "judgements_wanted": judgements_wanted, "taken": 0}
-    columns = ("id", "topic_id", "document_id", "priority", "lot")
     for (stratum, rate), rows in by_stratum.items():
-        same = new | {"stratum": stratum, "rate": rate, "is_overlap": False, "for_everyone": False}
-        insert_alike(session, POOL_ITEMS, columns, rows, same=same, at_once=ROWS_AT_ONCE)
+        same = _of_new_items(pool, judgements_wanted, stratum, rate)
+        insert_alike(session, POOL_ITEMS, ITEM_COLUMNS, rows, same=same, at_once=ROWS_AT_ONCE)
     settle_needs(session, pool.collection_id, sorted({item.topic_id for item in items}))
     return ids
+
+
+def prepare_items(
+    session: Session, items: Sequence[NewItem], lots: Sequence[int], contributions: Sequence[PlacedContribution]
+) -> PreparedItems | None:
+    """Make the rows of items with their lots, and of contributions, before SQLite's lock is taken; None elsewhere."""
+    if not has_one_writer(session):
+        return None
+    by_stratum: dict[tuple[int | None, float | None], list[tuple[int, ...]]] = {}
+    for place, (item, lot) in enumerate(zip(items, lots, strict=True)):
+        row = (place, item.topic_id, item.document_id, item.priority, lot)
+        by_stratum.setdefault((item.stratum, item.rate), []).append(row)
+    strata = ((*key, fold_rows(ITEM_COLUMNS, rows, at_once=ROWS_AT_ONCE)) for key, rows in by_stratum.items())
+    given = [[one[:3] for one in contributions if one.is_new is is_new] for is_new in (True, False)]
+    new, others = (fold_rows(NewContribution._fields, rows, at_once=ROWS_AT_ONCE) for rows in given)
+    return PreparedItems(len(items), tuple(sorted({item.topic_id for item in items})), tuple(strata), (new, others))
+
+
+def insert_prepared_items(session: Session, pool: Pool, prepared: PreparedItems, *, judgements_wanted: int) -> None:
+    """Insert what was prepared, as `insert_items` and `insert_contributions` do."""
+    first = next_ids(session, POOL_ITEMS, prepared.size)[0] if prepared.size else 0
+    for stratum, rate, rows in prepared.items:
+        same = _of_new_items(pool, judgements_wanted, stratum, rate)
+        insert_folded(session, POOL_ITEMS, rows, same=same, before={"id": first})
+    if prepared.size:
+        settle_needs(session, pool.collection_id, prepared.topics)
+    new, others = prepared.contributions
+    insert_folded(session, CONTRIBUTIONS, new, same={"pool_id": pool.id}, before={"pool_item_id": first})
+    insert_folded(session, CONTRIBUTIONS, others, same={"pool_id": pool.id}, before={})
+
+
+def _of_new_items(
+    pool: Pool, judgements_wanted: int, stratum: int | None, rate: float | None
+) -> dict[str, str | float | None]:
+    """The columns in which new items of a stratum do not differ."""
+    new = {"first_pool_id": pool.id, "judgements_wanted": judgements_wanted, "taken": 0}
+    return {**new, "stratum": stratum, "rate": rate, "is_overlap": False, "for_everyone": False}
 
 
 def _lots(session: Session, pool: Pool, items: Sequence[NewItem]) -> list[int]:

@@ -126,6 +126,37 @@ def _rows_alike(
         yield PreparedRows(statement, (*same.values(), json.dumps(batch, ensure_ascii=False)))
 
 
+class FoldedRows(NamedTuple):
+    """Rows as JSON texts, each of many rows, which SQLite unfolds: made before its lock is taken."""
+
+    columns: tuple[str, ...]
+    texts: tuple[str, ...]
+
+
+def fold_rows(columns: Sequence[str], rows: Iterable[Sequence[str | int | None]], *, at_once: int) -> FoldedRows:
+    """Fold rows with values of these columns; no numbers with a fraction, which would be rounded."""
+    several, texts = iter(rows), []
+    while batch := list(islice(several, at_once)):
+        texts.append(json.dumps(batch, ensure_ascii=False))
+    return FoldedRows(tuple(columns), tuple(texts))
+
+
+def insert_folded(
+    session: Session, table: Table, folded: FoldedRows, *, same: Mapping[str, object], before: Mapping[str, str | int]
+) -> None:
+    """Insert folded rows into SQLite; `same` are the values of other columns in all rows, in driver format.
+
+    A value in `before` precedes the text in the column of that name, or is added to the number in it: so that what is
+    known only under the lock needs no other rows.
+    """
+    known = [(name, before[name]) for name in folded.columns if name in before]
+    joined = tuple((name, "||" if isinstance(value, str) else "+") for name, value in known)
+    statement = _unfolding_statement(table.name, folded.columns, tuple(same), joined)
+    connection = session.connection()
+    for text_ in folded.texts:
+        connection.exec_driver_sql(statement, (*(value for _, value in known), *same.values(), text_))
+
+
 def insert_many(session: Session, table: Table, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Insert rows of any values in driver format by the quickest way; `columns` are in the table's order."""
     insert_prepared(session, prepare_rows(session.get_bind().dialect, table, columns, rows))
@@ -156,8 +187,12 @@ def insert_prepared(session: Session, prepared: Iterable[PreparedRows]) -> None:
 
 
 @lru_cache(maxsize=STATEMENTS_KEPT)
-def _unfolding_statement(table: str, columns: Sequence[str], same: Sequence[str]) -> str:
-    values = [*(f"value ->> {place}" for place in range(len(columns))), *("?" for _ in same)]
+def _unfolding_statement(
+    table: str, columns: Sequence[str], same: Sequence[str], joined: Sequence[tuple[str, str]] = ()
+) -> str:
+    begin = {name: f"? {operator} " for name, operator in joined}
+    values = [f"{begin.get(name, '')}(value ->> {place})" for place, name in enumerate(columns)]
+    values += ["?" for _ in same]
     return f"INSERT INTO {table} ({', '.join((*columns, *same))}) SELECT {', '.join(values)} FROM json_each(?)"  # noqa: S608 - own names
 
 

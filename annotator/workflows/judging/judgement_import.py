@@ -44,9 +44,13 @@ from annotator.storage.collections.collection import (
 from annotator.storage.documents.documents import document_ids, find_or_add_documents
 from annotator.storage.judging.imported_judgements import (
     NewLabel,
+    PooledLabel,
+    PreparedLabels,
     append_labels,
+    append_prepared,
     current_labels,
     given_to_decide,
+    prepare_labels,
 )
 from annotator.storage.judging.machine_labels import LabelsOfTopic
 from annotator.storage.people.accounts import refuse_person_elsewhere
@@ -85,6 +89,7 @@ class CheckedJudgements:
     outside: tuple[QrelsRow, ...] = ()
     columns: LabelFileColumns | None = None  # all labels, of a machine; there are no rows then
     adds_to_pool: bool = False
+    prepared: PreparedLabels | None = field(default=None, repr=False, compare=False)  # valid with `seen`
 
     @property
     def unjudged(self) -> int:
@@ -161,9 +166,21 @@ def check_judgements(
     note_outside_pool_of_dropped(file.name, (row for row in outside_pool if row.topic in dropped), problems)
     note_outside_pool(file.name, (row for row in outside_pool if row.topic in accepted), problems)
     problems.refuse_if_any()
-    return CheckedJudgements(
-        file.name, hashlib.sha256(file.content).hexdigest(), tuple(rows), seen, adds_to_pool=add_to_pool
-    )
+    checksum, prepared = hashlib.sha256(file.content).hexdigest(), _prepared(session, topics, seen, rows)
+    return CheckedJudgements(file.name, checksum, tuple(rows), seen, adds_to_pool=add_to_pool, prepared=prepared)
+
+
+def _prepared(
+    session: Session, topics: Mapping[str, int], seen: SeenPool, rows: Sequence[QrelsRow]
+) -> PreparedLabels | None:
+    """The labels as rows to insert, if all their documents are in the pool."""
+    items = [seen.items.get((topics[row.topic], seen.documents.get(row.docno, 0))) for row in rows]
+    pooled = [(row, item) for row, item in zip(rows, items, strict=True) if item is not None]
+    if len(pooled) < len(rows):
+        return None
+    graded = [(row, item) for row, item in pooled if row.grade != UNJUDGED]
+    labels = [PooledLabel(row.line, item, row.grade) for row, item in graded]
+    return prepare_labels(session, labels, {topics[row.topic] for row, _ in graded})
 
 
 def _check_labels(
@@ -224,15 +241,17 @@ def _store_of_person(
     session: Session, collection: Collection, user: User, checked: CheckedJudgements, added_at: datetime
 ) -> JudgementImport:
     """Store the labels of a person as judgements, and pool the documents that are not in the pool."""
+    client_ids = f"{OF_A_FILE}{collection.id}-{user.id}-{checked.checksum[:24]}-"
+    made = checked.prepared
+    if made is not None and append_prepared(session, user.id, made, added_at, client_ids=client_ids):
+        return JudgementImport(len(made.items), 0, 0, checked.unjudged, pooled=0, outside=len(checked.outside))
     pairs = _pairs(session, collection.id, checked)
     _refuse_decided(session, collection.id, user, checked, pairs)
     items = checked.seen.items
     strangers = sorted(set(pairs) - items.keys())
     if strangers:
         items = {**items, **_pool(session, collection, strangers, checked, user.name, added_at)}
-    labels = _labels(
-        f"{OF_A_FILE}{collection.id}-{user.id}-{checked.checksum[:24]}", checked, [items[one] for one in pairs]
-    )
+    labels = _labels(client_ids, checked, [items[one] for one in pairs])
     topic_of = {items[pair]: pair[0] for pair in pairs}
     added, changed = _append(session, collection.id, user, labels, topic_of, added_at)
     return JudgementImport(
@@ -290,7 +309,7 @@ def is_new_judge(session: Session, name: str) -> bool:
 def _labels(prefix: str, checked: CheckedJudgements, items: Sequence[int]) -> dict[int, NewLabel]:
     """Pool item → its label in the file, if any; `items` are parallel to the labels."""
     return {
-        item: NewLabel(f"{prefix}-{row.line}", row.grade)
+        item: NewLabel(f"{prefix}{row.line}", row.grade)
         for item, row in zip(items, checked.rows, strict=True)
         if row.grade != UNJUDGED
     }
@@ -375,7 +394,7 @@ def _with_pool_now(session: Session, collection_id: int, checked: CheckedJudgeme
     """The labels with the pool as it is: read again, which takes long for a large one, only if it has changed."""
     if not checked.rows or pool_state(session, collection_id) == checked.seen.state:
         return checked
-    return replace(checked, seen=_see_pool(session, collection_id, checked.rows))
+    return replace(checked, seen=_see_pool(session, collection_id, checked.rows), prepared=None)
 
 
 def _outside_pool(seen: SeenPool, topics: Mapping[str, int], rows: Sequence[QrelsRow]) -> list[QrelsRow]:

@@ -29,9 +29,13 @@ from annotator.storage.documents.documents import docnos_of
 from annotator.storage.pools.pool_items import (
     NewContribution,
     NewItem,
+    PlacedContribution,
+    PreparedItems,
     draw_lot,
     insert_contributions,
     insert_items,
+    insert_prepared_items,
+    prepare_items,
 )
 from annotator.storage.pools.pools import (
     PooledRun,
@@ -102,6 +106,7 @@ class PoolAdditions:
     lots: tuple[int, ...]
     contributions: tuple[tuple[int, int, int, int], ...]
     known: ItemIds
+    prepared: PreparedItems | None  # the items and contributions as rows, on SQLite
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,16 +245,22 @@ def store_pool(
         built_at=built_at,
     )
     _insert_runs(session, pool, choice)
-    wanted = collection.judgements_wanted
-    ids = insert_items(session, pool, new.items, judgements_wanted=wanted, lots=new.lots)
+    _insert_additions(session, pool, new, judgements_wanted=collection.judgements_wanted)
+    _insert_strata(session, pool, choice)
+    return PoolSummary(pool.version, new.growth, is_new=True, notices=choice.notices)
+
+
+def _insert_additions(session: Session, pool: Pool, new: PoolAdditions, *, judgements_wanted: int) -> None:
+    if new.prepared is not None:
+        insert_prepared_items(session, pool, new.prepared, judgements_wanted=judgements_wanted)
+        return
+    ids = insert_items(session, pool, new.items, judgements_wanted=judgements_wanted, lots=new.lots)
     added = {(item.topic_id, item.document_id): id_ for item, id_ in zip(new.items, ids, strict=True)}
     contributions = (
         NewContribution(added.get((topic, document)) or new.known[topic, document], run, rank)
         for topic, document, run, rank in new.contributions
     )
     insert_contributions(session, pool, contributions)
-    _insert_strata(session, pool, choice)
-    return PoolSummary(pool.version, new.growth, is_new=True, notices=choice.notices)
 
 
 def _additions(
@@ -264,7 +275,13 @@ def _additions(
     items, lots = _new_items(session, topics, known, seed, showing)
     growth = tuple(_growth(topic, known) for topic in topics)
     contributions = _fresh_contributions(session, run_ids, topics, known)
-    return PoolAdditions(state, growth, items, lots, contributions, known)
+    places = {(item.topic_id, item.document_id): place for place, item in enumerate(items)}
+    placed = [
+        PlacedContribution(places.get(pair, known.get(pair, 0)), run, rank, pair in places)
+        for pair, run, rank in (((topic, document), run, rank) for topic, document, run, rank in contributions)
+    ]
+    prepared = prepare_items(session, items, lots, placed)
+    return PoolAdditions(state, growth, items, lots, contributions, known, prepared)
 
 
 def _additions_now(session: Session, collection_id: int, choice: PoolChoice) -> PoolAdditions:
