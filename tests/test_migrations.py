@@ -406,6 +406,22 @@ def test_a_questionnaire_has_no_place_in_older_tables(config: Config, database: 
     assert rows_of(database) == before
 
 
+def test_a_source_of_runs_has_no_place_in_older_tables(config: Config, database: Database) -> None:
+    with database.transaction() as session:
+        pooled_news(session)
+        statement = """INSERT INTO run_source (
+                collection_id, name, endpoint, query, dialect, paths, depth, with_texts, tag, description, run_type,
+                priority, fetched, problem, problem_values, set_at
+            )
+            SELECT id, 'a', 'https://a.org', 'q', 'solr', '{}', 9, false, 'a', '', '', 1, 0, '', '{}', added_at
+            FROM collection"""
+        session.execute(text(statement))
+    before = rows_of(database)
+    with pytest.raises(ConflictError, match="no place for a source of runs"):
+        command.downgrade(config, "0041")
+    assert rows_of(database) == before
+
+
 def test_a_migration_that_leaves_rows_without_their_topic_changes_nothing(sqlite_database: Database) -> None:
     with sqlite_database.transaction() as session:
         pooled_news(session)

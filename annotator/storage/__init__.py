@@ -88,12 +88,14 @@ from annotator.storage.tables.qrels import KEPT, QrelsGrade, QrelsVersion
 from annotator.storage.tables.runs import (
     IN_FORCE,
     FactColumn,
+    FetchedRun,
     QuestionnaireVersion,
     RankedList,
     Run,
     RunAnswer,
     RunFact,
     RunFile,
+    RunSource,
     RunType,
 )
 from annotator.storage.tables.topics import ACCEPTED, DROPPED, Topic, TopicRevision, TopicState
@@ -133,6 +135,7 @@ __all__ = [
     "Event",
     "Evidence",
     "FactColumn",
+    "FetchedRun",
     "FinishedTopic",
     "Grade",
     "GuidelineVersion",
@@ -175,6 +178,7 @@ __all__ = [
     "RunAnswer",
     "RunFact",
     "RunFile",
+    "RunSource",
     "RunType",
     "ScoresShown",
     "SearchableDocument",

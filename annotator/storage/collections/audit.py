@@ -139,6 +139,8 @@ ACTIONS: Mapping[str, Action] = {
     "questions.answer": Action(Subject.THING, {"public": Kind.FLAG}),
     "rounds.close": Action(Subject.THING, _numbers("qrels")),
     "rounds.open": Action(Subject.THING),
+    "run-sources.remove": Action(Subject.THING),
+    "run-sources.set": Action(Subject.THING, {**dict.fromkeys(("host", "dialect"), Kind.CODE), "nightly": Kind.FLAG}),
     "runs.edit": Action(
         Subject.THING,
         {"team": Kind.CODE, "description": Kind.HIDDEN, "run_type": Kind.CODE, **_numbers("priority", "round")},

@@ -136,6 +136,11 @@ CHECKS = {
         JOIN questionnaire_version ON questionnaire_version.id = run_answer.questionnaire_version_id
         WHERE run.collection_id <> questionnaire_version.collection_id
     """,
+    "Runs that came from a source of another collection": """
+        SELECT count(*) FROM fetched_run JOIN run ON run.id = fetched_run.run_id
+        JOIN run_source ON run_source.id = fetched_run.source_id
+        WHERE run.collection_id <> run_source.collection_id
+    """,
     # Four bytes per document, eight per score.
     "Ranked lists with another number of scores than of documents": """
         SELECT count(*) FROM ranked_list WHERE length(documents) * 2 <> length(scores)

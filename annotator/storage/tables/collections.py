@@ -245,6 +245,7 @@ class Door(StrEnum):
     PAGE = "page"
     COMMAND = "command"
     API = "api"
+    WORKER = "worker"  # at an hour, for nobody
 
 
 class AuditEvent(Base):

@@ -4,10 +4,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, cast
 
-from sqlalchemy import JSON, ForeignKey, Table, UniqueConstraint, and_
+from sqlalchemy import JSON, ForeignKey, Index, Table, UniqueConstraint, and_
 from sqlalchemy.orm import Mapped, mapped_column
 
-from annotator.storage.tables.columns import Base, ByteOrdered, partial_index
+from annotator.storage.tables.columns import NEVER_REUSED, Base, ByteOrdered, partial_index
 
 
 class RunType(StrEnum):
@@ -166,3 +166,52 @@ class RunAnswer(Base):
     answer: Mapped[str]
     answered_by_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
     answered_at: Mapped[datetime]
+
+
+class RunSource(Base):
+    """A search engine with what it is asked, from which runs are fetched again and again."""
+
+    __tablename__ = "run_source"
+    # A fetch that is under way names its source by the id.
+    __table_args__ = (
+        UniqueConstraint("collection_id", "name"),
+        Index("ix_run_source_due_at", "due_at"),
+        NEVER_REUSED,
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"))
+    name: Mapped[str]
+    endpoint: Mapped[str]
+    query: Mapped[str]
+    # A `Dialect`, and the paths into the answer by name.
+    dialect: Mapped[str]
+    paths: Mapped[dict[str, Any]] = mapped_column(JSON)
+    depth: Mapped[int]
+    with_texts: Mapped[bool]
+    # The tags of its runs, with {date} and {number}.
+    tag: Mapped[str]
+    team_id: Mapped[int | None] = mapped_column(ForeignKey("team.id"))
+    description: Mapped[str] = mapped_column(default="")
+    run_type: Mapped[str] = mapped_column(default=RunType.UNKNOWN)
+    priority: Mapped[int] = mapped_column(default=1)
+    # The hour of the day, in UTC, and when it is due next; None for a source that people run.
+    hour: Mapped[int | None]
+    due_at: Mapped[datetime | None]
+    # How many runs it has brought, those that were deleted since included.
+    fetched: Mapped[int] = mapped_column(default=0)
+    # The last attempt, and why it failed, as a template in English with its values; empty when it did not.
+    tried_at: Mapped[datetime | None]
+    problem: Mapped[str] = mapped_column(default="")
+    problem_values: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
+    set_by_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
+    set_at: Mapped[datetime]
+
+
+class FetchedRun(Base):
+    """A run that came from a source."""
+
+    __tablename__ = "fetched_run"
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id", ondelete="CASCADE"), primary_key=True)
+    source_id: Mapped[int] = mapped_column(ForeignKey("run_source.id", ondelete="CASCADE"), index=True)

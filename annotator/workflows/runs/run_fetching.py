@@ -32,17 +32,27 @@ NAMED_TOPICS = 5
 
 @dataclass(frozen=True)
 class RunOrder:
-    """What is fetched: the engine, the tag of the run, its details, and whether a run of this tag is replaced."""
+    """What is fetched: the engine, the tag of the run, its details, and whether a run of this tag is replaced.
+
+    `source_id` is that of the source to which the run will belong.
+    """
 
     engine: SearchEngine
     tag: str
     details: RunDetails
     replaces: bool = False
+    source_id: int | None = None
 
     @property
     def submission(self) -> Submission:
         """That of an organiser, for the team of the run."""
         return Submission(Sender(self.details.team, organises=True, replaces=self.replaces), self.details)
+
+    def brought(self, texts: Sequence[ParsedDocument]) -> Brought:
+        """What comes with the run."""
+        return Brought(
+            texts, {"host": self.engine.host, "dialect": self.engine.dialect.value}, source_id=self.source_id
+        )
 
 
 @dataclass(frozen=True)
@@ -134,7 +144,7 @@ def fetch_run(
         noted_at=noted_at,
         unpacked_limit=unpacked_limit,
         keep=keep,
-        brought=Brought(texts, {"host": order.engine.host, "dialect": order.engine.dialect.value}),
+        brought=order.brought(texts),
     )
     return FetchedRun(
         done.runs[0],

@@ -29,6 +29,7 @@ from annotator.storage.documents.docno_lists import packed_parts, stored_list
 from annotator.storage.documents.documents import add_documents, has_texts, stored_documents
 from annotator.storage.documents.sources import find_source
 from annotator.storage.runs.questionnaires import carry_answers
+from annotator.storage.runs.run_sources import note_fetched
 from annotator.storage.runs.runs import RunDetails, add_files, add_ranked_lists, apply_details, carry_facts
 from annotator.storage.runs.sent_runs import Receipt, sent_runs
 from annotator.storage.site.database import has_one_writer
@@ -95,10 +96,17 @@ class Submission:
 
 @dataclass(frozen=True)
 class Brought:
-    """What comes with runs that the site fetched itself: texts to be stored, and where they are from, for the audit."""
+    """What comes with runs that the site fetched itself: texts to be stored, and where they are from, for the audit.
+
+    `source_id` is that of the source of runs, if they came from one.
+    """
 
     texts: Sequence[ParsedDocument] = ()
     noted: Mapping[str, object] = field(default_factory=dict)
+    source_id: int | None = None
+
+
+NOTHING_BROUGHT = Brought()
 
 
 @dataclass(frozen=True)
@@ -134,7 +142,7 @@ def upload(
     unpacked_limit: int,
     compares: bool = False,
     keep: bool = True,
-    brought: Brought | None = None,
+    brought: Brought = NOTHING_BROUGHT,
 ) -> Upload:
     """Validate run files, without blocking other writers, and store all of them or none.
 
@@ -143,7 +151,6 @@ def upload(
     transaction. Raises `FileRefusedError` with every problem of every file, and as `check_may_send` and `store_runs`.
     """
     team, user_id, given, version = submission.team, actor.user_id, submission.answers, submission.asked
-    brought = brought or Brought()
     with database.reading() as session:
         foresee_sending(session, slug, user_id, team=team, at=at)
         foresee_answers(session, slug, given, requires=submission.must_answer, version=version)
@@ -166,6 +173,7 @@ def upload(
         for receipt in receipts:
             details = {"sha256": receipt.checksum, **brought.noted}
             record_in(session, actor, "runs.import", slug, at=noted_at, subject=receipt.tag, details=details)
+        note_fetched(session, brought.source_id, tags, at=at)
         same = rankings_sent_twice(session, slug) if compares else {}
     return Upload(checked.runs, receipts, same, texts)
 

@@ -278,6 +278,11 @@ def check_may_change(session: Session, slug: str, user_id: int | None, *, team: 
     return collection
 
 
+def refuse_after_deadline(session: Session, slug: str, *, at: datetime) -> None:
+    """Raise `ConflictError` when the deadline for runs has passed."""
+    _refuse_late(find_collection(session, slug), at)
+
+
 def _refuse_early_release(collection: Collection, at: datetime) -> None:
     if collection.submissions_until is None:
         raise ConflictError(
@@ -310,6 +315,10 @@ def _refuse_change(
     own_team = None if membership is None else session.get(Team, membership.team_id)
     if own_team is None or own_team.name != team:
         raise NotAllowedError("You are not in the team %(team)s any more.", team=team)
+    _refuse_late(collection, at)
+
+
+def _refuse_late(collection: Collection, at: datetime) -> None:
     if _is_late(collection, at):
         raise ConflictError(
             "The submission deadline has passed: runs could be submitted and changed before %(moment)s.",
