@@ -24,7 +24,9 @@ from annotator.storage.site.jobs import file_of_job
 from annotator.web.site.access import enter
 from annotator.web.site.background import MARK, TOKEN, TOKEN_FIELD, WORK, Work
 from annotator.web.site.language import COOKIE
+from annotator.worker.nightly import fetch_nightly
 from annotator.workflows.people.accounts import load_person
+from annotator.workflows.runs.due_sources import SOURCE
 from annotator.workflows.site.jobs import Outcome, TakenJob, confirm_job
 
 SIGNED_OUT = "signed out"
@@ -57,6 +59,7 @@ class Answering:
 
     def __init__(self, settings: Settings) -> None:
         """Create the application; CSRF was checked when the form was submitted, with its own token."""
+        self._settings = settings
         self.database = AnsweringDatabase(settings.database_url, settings.replica_url, settings.search_folder)
         self.pages: Flask = create_app(settings, self.database)
         self.pages.config.update(WTF_CSRF_ENABLED=False)
@@ -66,6 +69,8 @@ class Answering:
 
         Raises `BusyError` for a transient failure, `JobLostError`, and any unexpected exception of the view.
         """
+        if SOURCE in taken.parameters:
+            return self._fetched(taken, tell)
         person = None
         # An API client is authenticated by its token, as in its request.
         if TOKEN not in taken.parameters:
@@ -83,6 +88,13 @@ class Answering:
         finally:
             self.database.taken = None
             environ["wsgi.input"].close()  # a temporary file, when it is large
+
+    def _fetched(self, taken: TakenJob, tell: Callable[[int, int], None]) -> Outcome:
+        self.database.taken = taken
+        try:
+            return fetch_nightly(self.database, self._settings, taken, tell)
+        finally:
+            self.database.taken = None
 
     def _answered(self, environ: dict[str, Any], person: Person | None) -> Outcome:
         with self.pages.request_context(environ):

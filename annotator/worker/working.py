@@ -36,6 +36,7 @@ from annotator.workflows.documents import search
 from annotator.workflows.documents.source_places import Reach, reach_of
 from annotator.workflows.judging.topic_counting import count_changed_topics
 from annotator.workflows.judging.topic_judgements import pack_changed_topics
+from annotator.workflows.runs.due_sources import queue_due
 from annotator.workflows.site import idempotency, jobs
 from annotator.workflows.site.jobs import FAULT, JobLostError, Outcome, TakenJob
 
@@ -146,6 +147,7 @@ class Worker:
             if not self._only_short:
                 self._clean()
                 remove_unneeded(self._database, now=_now())
+                queue_due(self._database, now=_now())
             self._taken = self._take()
             if self._taken is None:
                 return not self._only_short and self._indexing.step()

@@ -244,7 +244,13 @@ OF_CALLS = {
     *("Topics.import_topics", "Judging.import_labels", "Judging.import_gold_questions", "Judging.import_training"),
     *("Collections.export_archive", "Collections.import_archive", "Agreement.show_effect", "Scores.show_significance"),
     *("Scores.show_leave_out", "Scores.show_quality", "Scores.export_report", "Pool.simulate_pool"),
-    *("Pool.replay_pool", "Runs.fetch_run", "Clicks.interleave_runs", "Scores.publish_kit"),
+    *(
+        "Pool.replay_pool",
+        "Runs.fetch_run",
+        "Runs.fetch_from_run_source",
+        "Clicks.interleave_runs",
+        "Scores.publish_kit",
+    ),
 }
 OF_PAGES = {
     *("report.file", "judge_effect.show", "significance.show", "significance.as_csv", "leave_out.show"),
