@@ -36,7 +36,7 @@ from annotator.api.leaderboard import (
 )
 from annotator.api.pools import holes, pool, stopping, strategies
 from annotator.api.qrels import qrels
-from annotator.api.runs import changes, questionnaire, run_fetching, run_rules, runs
+from annotator.api.runs import changes, questionnaire, run_fetching, run_rules, run_sources, runs
 from annotator.api.site import api_page, jobs, rate_limits
 from annotator.api.site.door import PREFIX
 from annotator.api.site.openapi_document import completed
@@ -73,6 +73,7 @@ FURTHER = (
     changes,
     run_fetching,
     run_rules,
+    run_sources,
     docno_lists,
     sources,
     editing,

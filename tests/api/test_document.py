@@ -29,6 +29,7 @@ NEED_MORE = {
     "Documents.check_source",  # asks another host
     "Scores.set_public_pages",  # needs released scores
     "Runs.fetch_run",  # asks another host
+    "Runs.set_run_source",  # of another host
     "Agreement.estimate_machine_run",  # need a machine judge
     "Agreement.run_machine_judge",
     "Agreement.continue_machine_run",

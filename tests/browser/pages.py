@@ -12,9 +12,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.clicks.workflows.click_logs import LogKind
+from annotator.errors import Sentence
 from annotator.evaluation.formats.source_answers import SourceOptions
 from annotator.evaluation.machine_judging.tokens import Prices
 from annotator.evaluation.runs.questionnaires import AnswerKind, RunQuestion
+from annotator.evaluation.runs.search_engines import SearchEngine
 from annotator.files import InputFile
 from annotator.storage import (
     Collection,
@@ -26,6 +28,7 @@ from annotator.storage import (
     OutcomeKind,
     PoolItem,
     Role,
+    RunSource,
     ScoresShown,
 )
 from annotator.storage.documents.sources import (
@@ -36,6 +39,8 @@ from annotator.storage.documents.sources import (
     record_failed,
     take_documents,
 )
+from annotator.storage.runs.run_sources import note_problem
+from annotator.storage.runs.runs import RunDetails
 from annotator.storage.site.webhooks import SentDelivery, record_deliveries, take_deliveries
 from annotator.workflows.agreement import machine_runs, machine_setup
 from annotator.workflows.agreement.machine_runs import RunRequest
@@ -49,8 +54,10 @@ from annotator.workflows.people import invitations, tokens
 from annotator.workflows.people.invitations import InvitationRequest
 from annotator.workflows.people.tokens import Scope, TokenRequest
 from annotator.workflows.qrels import qrels, qrels_versions
-from annotator.workflows.runs import questionnaires, run_costs, submissions
+from annotator.workflows.runs import questionnaires, run_costs, run_sources, submissions
+from annotator.workflows.runs.engine_requests import EngineAccess
 from annotator.workflows.runs.run_costs import ColumnRequest
+from annotator.workflows.runs.run_sources import SourceSettings
 from annotator.workflows.topics import topic_editing
 from annotator.workflows.topics.topic_editing import TopicWords
 
@@ -80,6 +87,7 @@ ORGANISERS_PAGES = (
     "/documents/missing",
     "/documents/source",
     "/runs/fetch",
+    "/runs/sources/bm25",
     "/documents/docnos",
     "/documents/changed",
     "/rounds",
@@ -235,6 +243,7 @@ def _add(session: Session) -> None:
     _add_questionnaire(session)
     _add_webhook(session)
     _add_source(session)
+    _add_run_source(session)
     _add_machine_judge(session)
 
 
@@ -253,6 +262,16 @@ def _add_questionnaire(session: Session) -> None:
     # Not required any more, so that other tests send runs without an answer.
     asked[1] = replace(asked[1], text="Was it trained on these or similar topics?", required=False)
     questionnaires.set_questionnaire(session, SLUG, asked, made_by_id=None, at=NOW)
+
+
+def _add_run_source(session: Session) -> None:
+    """A source of runs that a worker fetches every day; its last attempt has failed."""
+    engine = SearchEngine("https://search.example.org/news/_search", '{"query": {"match": {"body": "{query}"}}}')
+    chosen = SourceSettings(engine, "bm25-{date}", RunDetails("red", "BM25 as it runs today"), hour=3)
+    access = EngineAccess(("search.example.org",))
+    run_sources.set_source(session, SLUG, "bm25", chosen, access, by_id=None, at=NOW)
+    source = session.scalars(select(RunSource)).one()
+    note_problem(session, source.id, Sentence("No hit has a score at %(path)s.", {"path": "_score"}), at=NOW)
 
 
 def _add_machine_judge(session: Session) -> None:

@@ -196,6 +196,12 @@ MATRIX = {
     "run_fetching.show": Row("GET", f"{N}/runs/fetch", ORGANISERS),
     "run_fetching.fetch": Row("POST", f"{N}/runs/fetch", ORGANISERS_FORM),
     "runs.rules": Row("GET", f"{N}/runs/rules.json", SENDERS),
+    # There is no source.
+    "run_sources.add": Row("POST", f"{N}/runs/sources", ORGANISERS_FORM),
+    "run_sources.show": Row("GET", f"{N}/runs/sources/bm25", (303, 404, 403, 403, 404, 404)),
+    "run_sources.change": Row("POST", f"{N}/runs/sources/bm25", (303, 404, 403, 403, 404, 404)),
+    "run_sources.fetch": Row("POST", f"{N}/runs/sources/bm25/fetch", (303, 404, 403, 403, 404, 404)),
+    "run_sources.remove": Row("POST", f"{N}/runs/sources/bm25/remove", (303, 404, 403, 403, 404, 404)),
     "runs.check": Row("POST", f"{N}/runs/check", SENDERS_FORM),
     # No files are kept with the job that is there.
     "run_reviews.show": Row("GET", f"{N}/runs/uploads/1", (303, 404, 404, 403, 404, 404)),

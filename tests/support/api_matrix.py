@@ -94,6 +94,13 @@ MATRIX = {
     "Runs.check_run": Row("POST", f"{NEWS}/runs/check", dict.fromkeys(SENDERS, 422), RUNS),
     "Runs.upload_run": Row("POST", f"{NEWS}/runs", dict.fromkeys(SENDERS, 422), RUNS),
     "Runs.fetch_run": Row("POST", f"{NEWS}/runs/fetch", ORGANISERS_FORM, ORGANISE, {}),
+    "Runs.list_run_sources": Row("GET", f"{NEWS}/run-sources", ORGANISERS, ORGANISE),
+    "Runs.show_run_source": Row("GET", f"{NEWS}/run-sources/bm25", dict.fromkeys(ORGANISERS, 404), ORGANISE),
+    "Runs.set_run_source": Row("PUT", f"{NEWS}/run-sources/bm25", ORGANISERS_FORM, ORGANISE, {}),
+    "Runs.remove_run_source": Row("DELETE", f"{NEWS}/run-sources/bm25", dict.fromkeys(ORGANISERS, 404), ORGANISE),
+    "Runs.fetch_from_run_source": Row(
+        "POST", f"{NEWS}/run-sources/bm25/fetch", dict.fromkeys(ORGANISERS, 404), ORGANISE
+    ),
     "Runs.show_run": Row("GET", f"{NEWS}/runs/alpha", SENDERS, READ_OR_RUNS),
     # The participant comes first.
     "Runs.withdraw_run": Row(

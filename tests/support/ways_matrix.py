@@ -215,6 +215,12 @@ WAYS = {
         "run_reviews.show runs.upload run_reviews.store", "runs import, site runs import", "Runs.upload_run"
     ),
     "fetch a run from a search engine": Ways("run_fetching.show run_fetching.fetch", "runs fetch", "Runs.fetch_run"),
+    "sources of runs": Ways(
+        "run_sources.show run_sources.add run_sources.change run_sources.remove",
+        "runs sources list, runs sources show, runs sources set, runs sources remove",
+        "Runs.list_run_sources Runs.show_run_source Runs.set_run_source Runs.remove_run_source",
+    ),
+    "fetch a run from a source": Ways("run_sources.fetch", "runs sources fetch", "Runs.fetch_from_run_source"),
     "list, show and export runs": Ways(
         "run.show submissions.show runs.show run.receipt run.original",
         "runs list, runs show, runs export, site runs list, site runs export",

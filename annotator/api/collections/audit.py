@@ -33,7 +33,7 @@ class AuditEntryView(Schema):
     number = fields.Integer(required=True, attribute="id")
     at = Moment(required=True)
     name = fields.String(required=True)
-    door = fields.String(required=True, metadata={"description": "page, command or api."})
+    door = fields.String(required=True, metadata={"description": "page, command, api or worker."})
     action = fields.String(required=True)
     subject = fields.String(required=True)
     details = fields.Dict(required=True)

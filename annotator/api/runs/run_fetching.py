@@ -19,8 +19,8 @@ from annotator.workflows.runs import run_fetching
 from annotator.workflows.runs.run_fetching import RunOrder
 
 
-class FetchRunBody(Schema):
-    """A search engine, what it is asked, and the run that its hits become."""
+class EngineBody(Schema):
+    """A search engine, what it is asked, and the details of the runs that its hits become."""
 
     endpoint = Text(
         required=True,
@@ -45,8 +45,6 @@ class FetchRunBody(Schema):
         metadata={"description": "Paths into the answer, OURS=PATH; ours is hits, docno, score, title or body."},
     )
     texts = fields.Boolean(load_default=False, metadata={"description": "Store the texts of the hits, too."})
-    tag = Text(required=True, metadata={"description": "The tag of the run."})
-    replaces = fields.Boolean(load_default=False, metadata={"description": "Replace the run with the same tag."})
     team = Text(load_default=None, metadata={"description": "The team of the run."})
     description = Text(load_default=None)
     type = one_of([RunType.AUTOMATIC, RunType.MANUAL], load_default=None)
@@ -54,6 +52,13 @@ class FetchRunBody(Schema):
         load_default=None,
         metadata={"description": "The pooling priority among the runs of the team: 1 = pooled first."},
     )
+
+
+class FetchRunBody(EngineBody):
+    """A search engine, what it is asked, and the run that its hits become."""
+
+    tag = Text(required=True, metadata={"description": "The tag of the run."})
+    replaces = fields.Boolean(load_default=False, metadata={"description": "Replace the run with the same tag."})
 
 
 @operation(
@@ -88,8 +93,13 @@ def fetch_run(call: Call) -> ResponseReturnValue | object:
 
 
 def _order(call: Call) -> RunOrder:
+    return RunOrder(engine_in(call), call.body["tag"], details_in(call), replaces=call.body["replaces"])
+
+
+def engine_in(call: Call) -> SearchEngine:
+    """The search engine of an `EngineBody`; raises `InvalidValueError` for malformed paths."""
     asked = call.body
-    engine = SearchEngine(
+    return SearchEngine(
         asked["endpoint"],
         asked["query"],
         Dialect(asked["dialect"]),
@@ -97,6 +107,10 @@ def _order(call: Call) -> RunOrder:
         asked["depth"],
         with_texts=asked["texts"],
     )
+
+
+def details_in(call: Call) -> RunDetails:
+    """The details of runs in an `EngineBody`."""
+    asked = call.body
     run_type = None if asked["type"] is None else RunType(asked["type"])
-    details = RunDetails(asked["team"], asked["description"], run_type, asked["priority"])
-    return RunOrder(engine, asked["tag"], details, replaces=asked["replaces"])
+    return RunDetails(asked["team"], asked["description"], run_type, asked["priority"])

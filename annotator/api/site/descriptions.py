@@ -181,6 +181,7 @@ OF_OBJECTS: Mapping[str, Mapping[str, str]] = {
         "columns": "The costs that some run states.",
         "rows": "An object for each run, best first.",
     },
+    "RunSourceShown": {"name": "The name of the source."},
     "ClickLog": {"name": "The name of the log."},
     "ClickFindings": {
         "name": "The name of the log.",
@@ -297,6 +298,10 @@ OF_OPERATIONS: Mapping[str, Mapping[str, str]] = {
     "compare_machine_versions": {"name": "The name of the machine judge."},
     "cancel_machine_run": {"name": "The name of the machine judge."},
     "list_unlabelled": {"name": "The name of the machine judge."},
+    "show_run_source": {"name": "The name of the source."},
+    "set_run_source": {"name": "The name of the source."},
+    "remove_run_source": {"name": "The name of the source."},
+    "fetch_from_run_source": {"name": "The name of the source."},
     "remove_member": {"name": "The name of the account."},
     "restore": {"number": "The number of the deletion."},
     "show_click_log": {"name": "The name of the log."},

@@ -1,7 +1,8 @@
-"""`annotator runs fetch`: a run from a search engine."""
+"""`annotator runs fetch`: a run from a search engine; what `runs sources` has in common with it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from typing import Any, TypeVar
 
 import click
 
@@ -22,58 +23,76 @@ from annotator.workflows.runs.engine_requests import EngineAccess
 from annotator.workflows.runs.run_fetching import FetchedRun, RunOrder
 
 NAMED_TOPICS = 10
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+ENGINE_OPTIONS = (
+    click.option(
+        "--endpoint",
+        required=True,
+        metavar="ADDRESS",
+        help="The address that is asked, such as https://HOST/INDEX/_search.",
+    ),
+    click.option(
+        "--query",
+        "template",
+        default="",
+        metavar="TEMPLATE",
+        help="A JSON body or parameters, with {query} in place of a topic's title.",
+    ),
+    click.option(
+        "--tag", required=True, metavar="TAG", help="The tag of the run; {date} and {number} in that of a source."
+    ),
+    click.option(
+        "--dialect",
+        type=click.Choice([one.value for one in Dialect]),
+        default=Dialect.OPENSEARCH.value,
+        show_default=True,
+        help="How the engine is asked, and how it answers.",
+    ),
+    click.option(
+        "--depth",
+        metavar="K",
+        default=USUAL_DEPTH,
+        show_default=True,
+        type=click.IntRange(1, GREATEST_DEPTH),
+        help="The most hits for a topic.",
+    ),
+    click.option(
+        "--path",
+        "paths",
+        multiple=True,
+        metavar="OURS=PATH",
+        help="A path into the answer, such as docno=_source.id; repeatable.",
+    ),
+    click.option("--texts", is_flag=True, help="Store the texts of the hits, too, as documents import does."),
+    click.option("--team", metavar="TEAM", help="The team of the run; created if it is new."),
+    click.option("--description", metavar="TEXT", help="A description of the system."),
+    click.option(
+        "--type",
+        "run_type",
+        type=click.Choice([RunType.AUTOMATIC, RunType.MANUAL], case_sensitive=False),
+        help="Whether the run is automatic or manual.",
+    ),
+    click.option(
+        "--priority",
+        type=int,
+        metavar="N",
+        help="The pooling priority among the runs of the team: 1 = pooled first. [1]",
+    ),
+)
+
+
+def engine_options(command: Command) -> Command:
+    """Add the options of a search engine and of the run that its hits become."""
+    for option in reversed(ENGINE_OPTIONS):
+        command = option(command)
+    return command
 
 
 @click.command("fetch")
 @click.argument("slug")
-@click.option(
-    "--endpoint",
-    required=True,
-    metavar="ADDRESS",
-    help="The address that is asked, such as https://HOST/INDEX/_search.",
-)
-@click.option(
-    "--query",
-    "template",
-    default="",
-    metavar="TEMPLATE",
-    help="A JSON body or parameters, with {query} in place of a topic's title.",
-)
-@click.option("--tag", required=True, metavar="TAG", help="The tag of the run.")
-@click.option(
-    "--dialect",
-    type=click.Choice([one.value for one in Dialect]),
-    default=Dialect.OPENSEARCH.value,
-    show_default=True,
-    help="How the engine is asked, and how it answers.",
-)
-@click.option(
-    "--depth",
-    metavar="K",
-    default=USUAL_DEPTH,
-    show_default=True,
-    type=click.IntRange(1, GREATEST_DEPTH),
-    help="The most hits for a topic.",
-)
-@click.option(
-    "--path",
-    "paths",
-    multiple=True,
-    metavar="OURS=PATH",
-    help="A path into the answer, such as docno=_source.id; repeatable.",
-)
-@click.option("--texts", is_flag=True, help="Store the texts of the hits, too, as documents import does.")
-@click.option("--team", metavar="TEAM", help="The team of the run; created if it is new.")
-@click.option("--description", metavar="TEXT", help="A description of the system.")
-@click.option(
-    "--type",
-    "run_type",
-    type=click.Choice([RunType.AUTOMATIC, RunType.MANUAL], case_sensitive=False),
-    help="Whether the run is automatic or manual.",
-)
-@click.option(
-    "--priority", type=int, metavar="N", help="The pooling priority among the runs of the team: 1 = pooled first. [1]"
-)
+@engine_options
 @click.option("--round", "round_number", type=int, metavar="N", help="The round of the run. [the open one]")
 @click.option("--replace", is_flag=True, help="Replace the run with the same tag; the older file is kept.")
 @dry_run_option
@@ -119,11 +138,11 @@ def fetch(
             keep=not dry_run,
             progress=show,
         )
-    _show(done, depth)
+    show_fetched(done, depth)
     show_outcome(f"Run fetched: {done.receipt.tag}.", dry_run=dry_run)
 
 
-def _show(done: FetchedRun, depth: int) -> None:
+def show_fetched(done: FetchedRun, depth: int) -> None:
     """What came, and the warnings of the run, on standard error."""
     for warning in done.run.warnings:
         click.echo(f"{done.receipt.tag}: warning: {warning}", err=True)

@@ -16,6 +16,7 @@ from annotator.cli.runs.check_options import (
 from annotator.cli.runs.run_comparison import compare
 from annotator.cli.runs.run_fetching import fetch
 from annotator.cli.runs.run_rules import rules_at, warn_about_docnos
+from annotator.cli.runs.run_sources import sources_group
 from annotator.cli.site.files import FILE, STANDARD_INPUT, read_file, write_or_print
 from annotator.cli.site.input_files import given_files, input_format_option
 from annotator.cli.site.installation import Installation, actor, note, note_export, on_installation
@@ -77,6 +78,7 @@ def command() -> None:
 
 command.add_command(compare)
 command.add_command(fetch)
+command.add_command(sources_group)
 
 
 @command.command("check")

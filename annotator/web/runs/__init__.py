@@ -1,5 +1,11 @@
 """Pages of runs."""
 
-from annotator.web.runs import questionnaire, run_fetching, run_reviews, runs
+from annotator.web.runs import questionnaire, run_fetching, run_reviews, run_sources, runs
 
-BLUEPRINTS = (runs.blueprint, run_reviews.blueprint, run_fetching.blueprint, questionnaire.blueprint)
+BLUEPRINTS = (
+    runs.blueprint,
+    run_reviews.blueprint,
+    run_fetching.blueprint,
+    run_sources.blueprint,
+    questionnaire.blueprint,
+)

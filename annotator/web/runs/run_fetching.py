@@ -1,4 +1,4 @@
-"""Runs from search engines: a form, whose run a worker fetches."""
+"""Runs from search engines: a form, whose run a worker fetches, or which is saved as a source of runs."""
 
 from flask import Blueprint, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
@@ -21,8 +21,9 @@ from annotator.web.site.background import JOB_KIND, arrived_at, leave_form, work
 from annotator.web.site.context import database, engine_access, now, settings
 from annotator.web.site.forms import unix_lines
 from annotator.web.site.language import lazy_gettext
-from annotator.workflows.runs import run_fetching
+from annotator.workflows.runs import run_fetching, run_sources
 from annotator.workflows.runs.run_fetching import RunOrder
+from annotator.workflows.runs.run_sources import HOURS, SourceSettings
 
 blueprint = Blueprint("run_fetching", __name__)
 
@@ -36,6 +37,14 @@ def dialect_choices() -> list[SelectChoice]:
         SelectChoice(Dialect.ELASTICSEARCH.value, "Elasticsearch"),
         SelectChoice(Dialect.SOLR.value, "Solr"),
         SelectChoice(Dialect.JSON.value, lazy_gettext("Any other address that answers JSON")),
+    ]
+
+
+def hour_choices() -> list[SelectChoice]:
+    """No hour, and those of a day."""
+    return [
+        SelectChoice("", lazy_gettext("not by itself")),
+        *(SelectChoice(str(one), f"{one:02}:00 UTC") for one in HOURS),
     ]
 
 
@@ -90,6 +99,18 @@ class FetchForm(DetailsForm):
         lazy_gettext("Replace the run with this tag"), description=lazy_gettext("The older file is kept.")
     )
 
+    name = StringField(
+        lazy_gettext("Name of the source"),
+        description=lazy_gettext("Small letters, digits, “-”, “_” and “.”; only to save the source."),
+        render_kw={**PLAIN_TEXT, "placeholder": "news-bm25"},
+    )
+    hour = SelectField(
+        lazy_gettext("Every day"),
+        choices=hour_choices,
+        default="",
+        description=lazy_gettext("A worker then fetches a run at this hour. When it was down, it does so once."),
+    )
+
     def details(self) -> RunDetails:
         """The details as entered; for a replaced run, empty fields keep the stored values."""
         given = super().details()
@@ -97,7 +118,15 @@ class FetchForm(DetailsForm):
 
     def order(self) -> RunOrder:
         """What is fetched; raises `InvalidValueError` for malformed paths."""
-        engine = SearchEngine(
+        return RunOrder(self._engine(), self.tag.data.strip(), self.details(), replaces=self.replaces.data)
+
+    def settings(self) -> SourceSettings:
+        """What a source asks; raises as `order`."""
+        hour = int(self.hour.data) if self.hour.data else None
+        return SourceSettings(self._engine(), self.tag.data.strip(), self.details(), hour)
+
+    def _engine(self) -> SearchEngine:
+        return SearchEngine(
             self.endpoint.data.strip(),
             (self.query.data or "").strip(),
             Dialect(self.dialect.data),
@@ -105,14 +134,13 @@ class FetchForm(DetailsForm):
             self.depth.data,
             with_texts=self.texts.data,
         )
-        return RunOrder(engine, self.tag.data.strip(), self.details(), replaces=self.replaces.data)
 
 
 @blueprint.get("/collections/<slug>/runs/fetch")
 @collection_page(Role.ORGANISER)
-def show(slug: str) -> ResponseReturnValue:  # noqa: ARG001 - of the address
-    """The form."""
-    return _page(FetchForm(formdata=None))
+def show(slug: str) -> ResponseReturnValue:
+    """The form, and the sources that were saved."""
+    return fetch_page(slug, FetchForm(formdata=None))
 
 
 @blueprint.post("/collections/<slug>/runs/fetch")
@@ -138,11 +166,13 @@ def fetch(slug: str) -> ResponseReturnValue:
                 progress=at_work.tell,
             )
             return redirect(url_for("run.receipt", slug=slug, at=sent_at.isoformat()), 303)
-    return _page(form), form.status
+    return fetch_page(slug, form), form.status
 
 
-def _page(form: FetchForm) -> str:
-    return render_template("runs/fetch.html", form=form, allowed=settings().outgoing_hosts)
+def fetch_page(slug: str, form: FetchForm) -> str:
+    """The page with this form."""
+    sources = database().read(run_sources.list_sources, slug)
+    return render_template("runs/fetch.html", form=form, allowed=settings().outgoing_hosts, sources=sources)
 
 
 setattr(fetch, JOB_KIND, "run_fetching.fetch")

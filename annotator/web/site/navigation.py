@@ -203,7 +203,7 @@ ENTRIES: tuple[Entry, ...] = (
             ),
             _tab("submissions.terms", lazy_gettext("Terms"), _teams),
             _tab("submissions.show", lazy_gettext("Submissions"), _task_organisers, ("submissions.terms",)),
-            _tab("run_fetching.show", lazy_gettext("Search engine"), also=("run_fetching.fetch",)),
+            _tab("run_fetching.show", lazy_gettext("Search engine"), also=("run_fetching.fetch", "run_sources.show")),
             _tab("questionnaire.show", lazy_gettext("Questionnaire")),
             _tab("rounds.show", lazy_gettext("Rounds")),
             _tab("costs.show", lazy_gettext("Costs"), _board_readers, ("costs.show_run", "costs.columns")),

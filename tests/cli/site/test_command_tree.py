@@ -35,6 +35,7 @@ OWN_VERBS = {
     "runs check": "what import would say; nothing is stored",
     "gate": "fails a build when a run scores worse than a baseline",
     "runs fetch": "asks a search engine for every topic",
+    "runs sources fetch": "asks the engine of a source",
     "runs compare": "two runs and their tests",
     "runs withdraw": "a state: the run and its file stay",
     "runs restore": "the end of being withdrawn",
