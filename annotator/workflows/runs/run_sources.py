@@ -304,4 +304,4 @@ def _storable(sentence: Sentence) -> Sentence:
 
 def _restored(stored: Mapping[str, Any]) -> Sentence:
     values = {name: _restored(value) if isinstance(value, dict) else value for name, value in stored["values"].items()}
-    return Sentence(stored["template"], values)
+    return Sentence(**{**stored, "values": values})
