@@ -33,6 +33,7 @@ from annotator.api.leaderboard import (
     report_file,
     reports,
     scores,
+    source_scores,
 )
 from annotator.api.pools import holes, pool, stopping, strategies
 from annotator.api.qrels import qrels
@@ -97,6 +98,7 @@ FURTHER = (
     rounds,
     search,
     settings,
+    source_scores,
     stopping,
     strategies,
     training,

@@ -28,6 +28,7 @@ from annotator.storage import (
     OutcomeKind,
     PoolItem,
     Role,
+    Run,
     RunSource,
     ScoresShown,
 )
@@ -39,7 +40,7 @@ from annotator.storage.documents.sources import (
     record_failed,
     take_documents,
 )
-from annotator.storage.runs.run_sources import note_problem
+from annotator.storage.runs.run_sources import note_fetched, note_problem
 from annotator.storage.runs.runs import RunDetails
 from annotator.storage.site.webhooks import SentDelivery, record_deliveries, take_deliveries
 from annotator.workflows.agreement import machine_runs, machine_setup
@@ -88,6 +89,7 @@ ORGANISERS_PAGES = (
     "/documents/source",
     "/runs/fetch",
     "/runs/sources/bm25",
+    "/runs/sources/bm25/scores?m=P@5",
     "/documents/docnos",
     "/documents/changed",
     "/rounds",
@@ -271,6 +273,9 @@ def _add_run_source(session: Session) -> None:
     access = EngineAccess(("search.example.org",))
     run_sources.set_source(session, SLUG, "bm25", chosen, access, by_id=None, at=NOW)
     source = session.scalars(select(RunSource)).one()
+    for tag in ("alpha", "beta"):
+        run_id = session.scalars(select(Run.id).where(Run.tag == tag)).one()
+        note_fetched(session, source.id, [run_id], at=NOW)
     note_problem(session, source.id, Sentence("No hit has a score at %(path)s.", {"path": "_score"}), at=NOW)
 
 

@@ -199,6 +199,7 @@ MATRIX = {
     # There is no source.
     "run_sources.add": Row("POST", f"{N}/runs/sources", ORGANISERS_FORM),
     "run_sources.show": Row("GET", f"{N}/runs/sources/bm25", (303, 404, 403, 403, 404, 404)),
+    "source_scores.show": Row("GET", f"{N}/runs/sources/bm25/scores", (303, 404, 403, 403, 404, 404)),
     "run_sources.change": Row("POST", f"{N}/runs/sources/bm25", (303, 404, 403, 403, 404, 404)),
     "run_sources.fetch": Row("POST", f"{N}/runs/sources/bm25/fetch", (303, 404, 403, 403, 404, 404)),
     "run_sources.remove": Row("POST", f"{N}/runs/sources/bm25/remove", (303, 404, 403, 403, 404, 404)),

@@ -96,6 +96,9 @@ MATRIX = {
     "Runs.fetch_run": Row("POST", f"{NEWS}/runs/fetch", ORGANISERS_FORM, ORGANISE, {}),
     "Runs.list_run_sources": Row("GET", f"{NEWS}/run-sources", ORGANISERS, ORGANISE),
     "Runs.show_run_source": Row("GET", f"{NEWS}/run-sources/bm25", dict.fromkeys(ORGANISERS, 404), ORGANISE),
+    "Scores.show_source_scores": Row(
+        "GET", f"{NEWS}/run-sources/bm25/scores", dict.fromkeys(ORGANISERS, 404), ORGANISE
+    ),
     "Runs.set_run_source": Row("PUT", f"{NEWS}/run-sources/bm25", ORGANISERS_FORM, ORGANISE, {}),
     "Runs.remove_run_source": Row("DELETE", f"{NEWS}/run-sources/bm25", dict.fromkeys(ORGANISERS, 404), ORGANISE),
     "Runs.fetch_from_run_source": Row(

@@ -220,6 +220,7 @@ WAYS = {
         "runs sources list, runs sources show, runs sources set, runs sources remove",
         "Runs.list_run_sources Runs.show_run_source Runs.set_run_source Runs.remove_run_source",
     ),
+    "scores of a source": Ways("source_scores.show", "leaderboard source show", "Scores.show_source_scores"),
     "fetch a run from a source": Ways("run_sources.fetch", "runs sources fetch", "Runs.fetch_from_run_source"),
     "list, show and export runs": Ways(
         "run.show submissions.show runs.show run.receipt run.original",

@@ -299,6 +299,7 @@ OF_OPERATIONS: Mapping[str, Mapping[str, str]] = {
     "cancel_machine_run": {"name": "The name of the machine judge."},
     "list_unlabelled": {"name": "The name of the machine judge."},
     "show_run_source": {"name": "The name of the source."},
+    "show_source_scores": {"name": "The name of the source."},
     "set_run_source": {"name": "The name of the source."},
     "remove_run_source": {"name": "The name of the source."},
     "fetch_from_run_source": {"name": "The name of the source."},

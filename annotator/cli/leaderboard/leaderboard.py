@@ -8,6 +8,7 @@ import click
 from annotator.cli.leaderboard.estimates import or_estimates
 from annotator.cli.leaderboard.inspecting import run, topic, topics_group
 from annotator.cli.leaderboard.score_formats import score_format_option
+from annotator.cli.leaderboard.source_scores import source_group
 from annotator.cli.site.files import read_file
 from annotator.cli.site.installation import Installation, on_installation
 from annotator.cli.site.options import (
@@ -35,7 +36,7 @@ def command() -> None:
     """The leaderboard: scores of all runs."""
 
 
-for each in (run, topic, topics_group):
+for each in (run, topic, topics_group, source_group):
     command.add_command(each)
 
 

@@ -233,13 +233,18 @@ class ListedRun:
 
 
 def listed_runs(
-    session: Session, collection_id: int, topics: SizedIterable[int], *, runs_of: SizedIterable[int] | None = None
+    session: Session,
+    collection_id: int,
+    topics: SizedIterable[int],
+    *,
+    runs_of: SizedIterable[int] | None = None,
+    with_replaced: bool = False,
 ) -> list[ListedRun]:
     """Runs in force in order of upload, with their ranked lists for these topics.
 
-    With `runs_of`, only these run ids, such as those of a round.
+    With `runs_of`, only these run ids, such as those of a round; `with_replaced`, also earlier versions of runs.
     """
-    counting = [Run.collection_id == collection_id, IN_FORCE]
+    counting = [Run.collection_id == collection_id, Run.withdrawn_at.is_(None) if with_replaced else IN_FORCE]
     if runs_of is not None:
         counting.append(Run.id.in_(runs_of))
     named = select(Run.id, Run.tag, Team.name).outerjoin(Team, Team.id == Run.team_id).where(*counting).order_by(Run.id)

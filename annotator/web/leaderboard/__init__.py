@@ -13,6 +13,7 @@ from annotator.web.leaderboard import (
     releases,
     run,
     significance,
+    source_scores,
     submissions,
 )
 
@@ -29,5 +30,6 @@ BLUEPRINTS = (
     releases.blueprint,
     run.blueprint,
     significance.blueprint,
+    source_scores.blueprint,
     submissions.blueprint,
 )

@@ -28,6 +28,8 @@ RUN_PAGES = (
     "questionnaire.show_run",
 )
 
+SOURCE_PAGES = ("run_fetching.fetch", "run_sources.show", "source_scores.show")
+
 
 def _organisers(place: Place) -> bool:
     return place.organises
@@ -203,7 +205,7 @@ ENTRIES: tuple[Entry, ...] = (
             ),
             _tab("submissions.terms", lazy_gettext("Terms"), _teams),
             _tab("submissions.show", lazy_gettext("Submissions"), _task_organisers, ("submissions.terms",)),
-            _tab("run_fetching.show", lazy_gettext("Search engine"), also=("run_fetching.fetch", "run_sources.show")),
+            _tab("run_fetching.show", lazy_gettext("Search engine"), also=SOURCE_PAGES),
             _tab("questionnaire.show", lazy_gettext("Questionnaire")),
             _tab("rounds.show", lazy_gettext("Rounds")),
             _tab("costs.show", lazy_gettext("Costs"), _board_readers, ("costs.show_run", "costs.columns")),

@@ -1,5 +1,6 @@
 """Detail behind the leaderboard: one run, one topic, or two runs."""
 
+from collections.abc import Collection as Collected
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
@@ -260,10 +261,29 @@ class _Inspected:
     scope: RoundScope | None
 
 
+def score_versions(
+    session: Session, slug: str, run_ids: Collected[int], measure: str, grades: GradesChosen
+) -> tuple[Sequence[int], ScoredRuns]:
+    """Score these runs, replaced ones included and withdrawn ones left out; also returns the ids of the scored runs.
+
+    Raises as `inspect_run`.
+    """
+    inspected = _score(session, slug, grades, [measure], versions=run_ids)
+    return [run.id for run in inspected.stored], inspected.scored
+
+
 def _score(
-    session: Session, slug: str, grades: GradesChosen, measures: Sequence[str], tags: Sequence[str] = ()
+    session: Session,
+    slug: str,
+    grades: GradesChosen,
+    measures: Sequence[str],
+    tags: Sequence[str] = (),
+    versions: Collected[int] | None = None,
 ) -> _Inspected:
-    """Score every active run, or those of a round, over the accepted topics with a grade; `tags` must be among them."""
+    """Score every active run, or those of a round, over the accepted topics with a grade; `tags` must be among them.
+
+    With `versions`, only the runs with these ids, replaced ones included.
+    """
     collection = find_collection(session, slug)
     best_grade = scale_of(session, collection.id)[-1].value
     parsed = measures_on_scale(measures, best_grade)
@@ -274,7 +294,8 @@ def _score(
     qrels = round_scope.qrels_within(scope, chosen.qrels)
     if not qrels:
         raise round_scope.nothing_judged(scope)
-    stored = listed_runs(session, collection.id, qrels, runs_of=scope.runs if scope else None)
+    wanted = versions if versions is not None else scope.runs if scope else None
+    stored = listed_runs(session, collection.id, qrels, runs_of=wanted, with_replaced=versions is not None)
     if not stored:
         raise round_scope.no_run(scope)
     runs = [replace(run, lists=dict(round_scope.lists_within(scope, run.lists))) for run in stored]

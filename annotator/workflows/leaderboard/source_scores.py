@@ -1,0 +1,117 @@
+"""The history of the scores of a run source: its runs in time, by the live qrels and by kept versions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, NotFoundError
+from annotator.evaluation.inspection.source_history import HistoryScore, history_of
+from annotator.evaluation.metrics.names import USUAL_MEASURE, parse_measure
+from annotator.storage import QrelsVersion
+from annotator.storage.collections.collection import find_collection
+from annotator.storage.qrels.qrels_versions import LIVE
+from annotator.storage.runs.run_sources import runs_from_source, stored_source
+from annotator.storage.runs.sent_runs import sent_runs
+from annotator.storage.tables.runs import RunState
+from annotator.workflows.leaderboard.inspecting import GradesChosen, score_versions
+
+# Each is scored by each state of the qrels.
+MOST_RUNS, MOST_VERSIONS = 100, 4
+
+
+@dataclass(frozen=True)
+class HistoryRun:
+    """A run of the source; `scores` by the qrels that it was scored by: live, or the number of a version."""
+
+    tag: str
+    version: int
+    at: datetime
+    is_replaced: bool
+    scores: Mapping[str, HistoryScore]
+
+    @property
+    def named(self) -> str:
+        """The tag, with the version of a run that was sent again."""
+        return self.tag if self.version == 1 and not self.is_replaced else f"{self.tag} ({self.version})"
+
+
+@dataclass(frozen=True)
+class SourceHistory:
+    """The newest runs of a source in the order of time, the live qrels first among those that scored them.
+
+    `withdrawn` runs are left out, and `left_out` older ones.
+    """
+
+    source: str
+    measure: str
+    qrels: Sequence[str]
+    runs: Sequence[HistoryRun]
+    withdrawn: int
+    left_out: int
+
+    def newest(self, qrels: str) -> tuple[HistoryRun, HistoryScore, HistoryRun] | None:
+        """The newest run with its score and the run that it is compared with; None without two runs."""
+        scored = [one for one in self.runs if qrels in one.scores]
+        score = scored[-1].scores[qrels] if scored else None
+        if score is None or score.reference is None:
+            return None
+        return scored[-1], score, scored[score.reference]
+
+    @property
+    def alarms(self) -> Sequence[str]:
+        """The qrels by which the newest run has left its interval."""
+        return [one for one in self.qrels if (found := self.newest(one)) is not None and found[1].alarms]
+
+
+def source_history(session: Session, slug: str, name: str, *, measure: str = USUAL_MEASURE) -> SourceHistory:
+    """Score the newest runs of a source, its replaced versions included, by the live qrels and the newest versions.
+
+    Qrels by which nothing can be scored, as while nothing is judged, are left out. Raises `NotFoundError` for an
+    unknown source, and `InvalidValueError` for an unknown measure.
+    """
+    collection = find_collection(session, slug)
+    source = stored_source(session, collection.id, name)
+    if source is None:
+        raise NotFoundError("There is no source of runs “%(name)s” in this collection.", name=name)
+    asked = str(parse_measure(measure))
+    came = {run.id for run in runs_from_source(session, source.id)}
+    sent = [run for run in sent_runs(session, collection.id) if run.id in came]
+    counting = [run for run in sent if run.state != RunState.WITHDRAWN and run.withdrawn_at is None]
+    shown = counting[-MOST_RUNS:]
+    by_qrels = _scores(session, slug, [run.id for run in shown], asked, _qrels(session, collection.id))
+    runs = [
+        HistoryRun(
+            run.tag,
+            run.version,
+            run.uploaded_at,
+            run.state == RunState.REPLACED,
+            {qrels: scores[run.id] for qrels, scores in by_qrels.items() if run.id in scores},
+        )
+        for run in shown
+    ]
+    return SourceHistory(name, asked, list(by_qrels), runs, len(sent) - len(counting), len(counting) - len(shown))
+
+
+def _qrels(session: Session, collection_id: int) -> list[str]:
+    """The live qrels, and the newest kept versions, the newest first."""
+    # Negative while its grades are stored.
+    numbers = select(QrelsVersion.number).where(QrelsVersion.collection_id == collection_id, QrelsVersion.number > 0)
+    newest = session.scalars(numbers.order_by(QrelsVersion.number.desc()).limit(MOST_VERSIONS))
+    return [LIVE, *map(str, newest)]
+
+
+def _scores(
+    session: Session, slug: str, run_ids: Sequence[int], measure: str, qrels: Sequence[str]
+) -> dict[str, dict[int, HistoryScore]]:
+    """Qrels → run id → score, of the qrels by which something can be scored."""
+    found: dict[str, dict[int, HistoryScore]] = {}
+    for one in qrels if run_ids else ():
+        try:
+            ids, scored = score_versions(session, slug, run_ids, measure, GradesChosen(one))
+        except ConflictError:  # nothing is judged, or no topic of the version is left
+            continue
+        found[one] = dict(zip(ids, history_of(scored), strict=True))
+    return found
