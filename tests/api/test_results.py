@@ -362,8 +362,8 @@ def test_a_teams_scores_stand_beside_median_and_best_where_the_page_has_them(
     release(database, ScoresShown.BESIDE)
     few = pat.get(f"{NEWS}/scores", run="ours", m="P@10").json["beside"]
     assert (few["run"], few["measure"], few["among"]) == ("ours", "P@10", 3)
-    assert few["untold"].startswith("The median and the best of all runs are not shown")
-    assert {(one["median"], one["best"]) for one in few["topics"]} == {(None, None)}
+    assert few["untold"].startswith("The worst, the median and the best of all runs are not shown")
+    assert {(one["worst"], one["median"], one["best"]) for one in few["topics"]} == {(None, None, None)}
     with database.transaction() as session:
         for team in ("blue", "green", "grey"):
             run(session, team, {"1": ["a"], "2": ["a"]}, team=team)
@@ -374,7 +374,12 @@ def test_a_teams_scores_stand_beside_median_and_best_where_the_page_has_them(
     expected = leaderboard_standing.standing_as_json(leaderboard_standing.standing(board, "ours", "P@10"))
     assert told["beside"] == expected
     assert told["beside"]["untold"] is None
-    assert all(one["median"] is not None for one in told["beside"]["topics"])
+    assert all(one["median"] is not None and one["worst"] is not None for one in told["beside"]["topics"])
+    table = pat.get(f"{NEWS}/scores", run="ours", m=["P@10", "AP"], format="beside-csv").text.splitlines()
+    assert table[0] == '"run","measure","topic","value","worst","median","best"'
+    assert [line.split(",")[:3] for line in table[1:]] == [
+        ['"ours"', f'"{measure}"', f'"{topic}"'] for measure in ("P@10", "AP") for topic in board.topics
+    ]
     assert pat.get(f"{NEWS}/scores", run="alpha").status_code == 404
 
 

@@ -51,7 +51,7 @@ class ReleaseBody(Schema):
         load_default=None,
         metadata={
             "description": (
-                "own: their team's scores; beside: also the median and the best of all runs; whole: also the "
+                "own: their team's scores; beside: also the worst, the median and the best of all; whole: also the "
                 "leaderboard with names; nothing."
             )
         },

@@ -19,6 +19,7 @@ from annotator.storage import Role, ScoresShown
 from annotator.web.collections.observer_policy import policy_shown, released_grades
 from annotator.web.leaderboard.own_scores import own_scores, require_round_of_reader
 from annotator.web.site.context import database, the_place
+from annotator.web.site.downloads import CSV
 from annotator.web.site.memories import score_cache
 from annotator.workflows.leaderboard import leaderboard, leaderboard_standing
 from annotator.workflows.leaderboard.grade_sources import GradesFrom
@@ -33,6 +34,7 @@ FORMATS_DESCRIBED = (
     "Exact values: those of JSON, the columns of CSV, TSV, JSON lines and Parquet, or each value by run, topic and "
     "measure; or the output of trec_eval or ir_measures."
 )
+BESIDE_CSV = "beside-csv"
 ORGANISERS_ALONE = ("baseline", "qrels", "policy", "judge")
 
 
@@ -78,7 +80,14 @@ class OwnQuery(RoundQuery):
     run = Text(load_default=None, metadata={"description": "Only this run of the team."})
     m = fields.List(Text, load_default=list, metadata={"description": "A measure, such as nDCG@10; repeatable."})
     per_topic = fields.Boolean(load_default=False)
-    format = one_of(list(FORMATS), load_default=JSON_NAME, metadata={"description": FORMATS_DESCRIBED})
+    format = one_of(
+        [*FORMATS, BESIDE_CSV],
+        load_default=JSON_NAME,
+        metadata={
+            "description": f"{FORMATS_DESCRIBED} “beside-csv” has each run by measure and topic, with the worst, "
+            "the median and the best of all runs where the organisers show them."
+        },
+    )
 
 
 class Board(Schema):
@@ -140,17 +149,21 @@ def show_own_scores(call: Call) -> Response:
     """Show the scores of the caller's team, once they are released; `source` names the grades.
 
     These are the version of the qrels of the release, or "live", the current grades. If the organisers show it,
-    `beside` compares the topics of one run with the median and the best of all runs.
+    `beside` compares the topics of one run with the worst, the median and the best of all runs.
     """
-    run = call.query["run"]
-    measures = call.query["m"] or leaderboard.default_measures(call.query["format"])
+    run, as_csv = call.query["run"], call.query["format"] == BESIDE_CSV
+    measures = call.query["m"] or leaderboard.default_measures(JSON_NAME if as_csv else call.query["format"])
     grades = released_grades(call.query["round"], residual=call.query["residual"])
-    found = own_scores(call.slug, measures, run=run, grades=grades)
+    found = own_scores(call.slug, measures, run=run, grades=grades, with_all=as_csv)
     board = found.board
     if run is not None:
         if found.standing is None:
             raise NotFoundError("There is no run “%(tag)s” in this collection.", tag=run)
         board = replace(board, rows=tuple(row for row in board.rows if row.tag == run))
+    if as_csv:
+        shown = [one for one in found.standings if run in {None, one.run}]
+        beside = the_place().sees is not ScoresShown.OWN
+        return text(leaderboard_standing.standings_csv(shown, beside=beside), CSV)
     if found.standing is None or the_place().sees is ScoresShown.OWN:
         return _answer(board, call.query)
     return _answer(board, call.query, {"beside": leaderboard_standing.standing_as_json(found.standing)})

@@ -21,7 +21,7 @@ qrels_help = (
 )
 SEEN = {
     ScoresShown.OWN: "the scores of their runs",
-    ScoresShown.BESIDE: "the scores of their runs, beside the median and the best of all",
+    ScoresShown.BESIDE: "the scores of their runs, beside the worst, the median and the best of all",
     ScoresShown.WHOLE: "the whole leaderboard with names",
 }
 
@@ -48,7 +48,7 @@ def release(
 ) -> None:
     """Let participants see the scores of runs uploaded before a deadline, from a release time on.
 
-    --show sets what they see: the scores of their own runs (own), these with the median and the best of all without
+    --show sets what they see: the scores of their own runs (own), these with the worst, median and best of all without
     names (beside, the default), the whole leaderboard with names (whole), or nothing. The scores are computed from a
     kept version of the qrels, so that later judgements, decisions and settings do not change them. Options that are not
     given keep their earlier value; the first release is at the current time, from a new version of the qrels, also when

@@ -301,6 +301,11 @@ def leaderboard() -> None:
 @measures_option
 @sort_option
 @click.option("--own", is_flag=True, help="Only your team's runs, by the default measures.")
+@click.option(
+    "--beside",
+    is_flag=True,
+    help="With --own: CSV of each run, measure and topic, with the worst, the median and the best of all runs.",
+)
 @round_option
 @residual_option
 @score_format_option
@@ -315,14 +320,20 @@ def show_leaderboard(
     *,
     residual: bool | None,
     own: bool,
+    beside: bool,
 ) -> None:
     """Show the scores of all runs, best first; to participants once they are released."""
     if own and (measures or sort):
         raise click.UsageError("--own goes without --measure and --sort.")
+    if beside and not own:
+        raise click.UsageError("--beside goes with --own.")
     path = "scores" if own else "leaderboard"
     of_round: dict[str, object] = {}
     if is_residual(round_number, residual=residual) or round_number is not None:
         of_round = {"round": round_number, "residual": residual is not False}
+    if beside:
+        write_or_print(None, site.content(f"/collections/{slug}/scores", format="beside-csv", **of_round))
+        return
     _show_answer(site, f"/collections/{slug}/{path}", format_, m=list(measures), sort=sort, **of_round)
 
 

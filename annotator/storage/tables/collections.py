@@ -35,7 +35,7 @@ class ScoresShown(StrEnum):
 
     NOTHING = "nothing"
     OWN = "own"  # scores of the team's runs
-    BESIDE = "beside"  # also the median and the best of all runs per topic, without names
+    BESIDE = "beside"  # also the worst, the median and the best of all runs per topic, without names
     WHOLE = "whole"  # also the leaderboard with the names of all runs
 
 

@@ -24,13 +24,15 @@ from annotator.workflows.runs import runs
 class OwnScores:
     """The leaderboard with only the team's runs from before the release; `too_late` is the number of later ones.
 
-    One run, if any, is shown by topic. `rounds` are those with scores of the team's runs.
+    One run, if any, is shown by topic. `standings` has each run by each measure, if it was wanted. `rounds` are those
+    with scores of the team's runs.
     """
 
     board: Leaderboard
     too_late: int
     standing: Standing | None
     rounds: tuple[int, ...]
+    standings: tuple[Standing, ...] = ()
 
 
 def own_scores(
@@ -40,13 +42,14 @@ def own_scores(
     run: str | None = None,
     measure: str | None = None,
     grades: GradesFrom = LIVE,
+    with_all: bool = False,
 ) -> OwnScores:
     """Score all runs, so that every reader sees the same state, and return those of the team.
 
-    One run (default: the first) is shown by topic, by one of the measures (default: the first). `grades` may restrict
-    the runs to one round. Raises `NotAllowedError` before the release, `NotFoundError` for a run of another team or a
-    round without runs of the team, `InvalidValueError` for an unknown measure, and `ConflictError` while there are no
-    grades.
+    One run (default: the first) is shown by topic, by one of the measures (default: the first); with `with_all` each
+    run by each measure. `grades` may restrict the runs to one round. Raises `NotAllowedError` before the release,
+    `NotFoundError` for a run of another team or a round without runs of the team, `InvalidValueError` for an unknown
+    measure, and `ConflictError` while there are no grades.
     """
     team, released_at = the_place().team, the_place().collection.scores_released_at
     if team is None:
@@ -71,7 +74,9 @@ def own_scores(
         if tag not in {row.tag for row in own.rows}:
             raise NotFoundError("There is no run “%(tag)s” in this collection.", tag=tag)
         found = standing(board, tag, measure or own.measures[0])
-    return OwnScores(own, len(sent) - len(in_time), found, of_team)
+    every = [(row.tag, one) for row in own.rows for one in own.measures] if with_all else []
+    standings = tuple(standing(board, tag, one) for tag, one in every)
+    return OwnScores(own, len(sent) - len(in_time), found, of_team, standings)
 
 
 def rounds_of_reader(slug: str) -> tuple[int, ...]:

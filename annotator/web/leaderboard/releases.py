@@ -26,7 +26,9 @@ from annotator.workflows.runs.submissions import NEW_VERSION
 
 SHOWN: Mapping[ScoresShown, str] = {
     ScoresShown.OWN: lazy_gettext("Only the scores of their team's runs"),
-    ScoresShown.BESIDE: lazy_gettext("Their team's scores, with the median and the best of all runs, without names"),
+    ScoresShown.BESIDE: lazy_gettext(
+        "Their team's scores, with the worst, the median and the best of all runs, without names"
+    ),
     ScoresShown.WHOLE: lazy_gettext("Also the whole leaderboard, with the names of all runs"),
 }
 PUBLIC: Mapping[PublicScores, str] = {

@@ -29,6 +29,7 @@ from annotator.workflows.runs.submissions import SubmissionChange
 blueprint = Blueprint("submissions", __name__)
 
 SCORES_CSV = "topics"  # the table of one run by topic
+ALL_CSV = "all"  # that of every run by every measure and topic
 
 
 class RulesForm(Form):
@@ -131,6 +132,7 @@ def scores(slug: str) -> ResponseReturnValue:
         nothing_yet=nothing_yet,
         helps=helps,
         csv=SCORES_CSV,
+        all_csv=ALL_CSV,
         of_round=of_round,
     )
 
@@ -138,20 +140,24 @@ def scores(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/scores.csv")
 @collection_page(Role.PARTICIPANT)
 def scores_csv(slug: str) -> ResponseReturnValue:
-    """The scores as CSV in full precision; one run by topic with `?table=topics&run=TAG&m=AP`."""
-    found = _own_scores(slug, RoundWanted.of_request())
-    if request.args.get("table") != SCORES_CSV:
+    """The scores as CSV in full precision; one run by topic with `?table=topics&run=TAG&m=AP`, every one with `=all`."""
+    table = request.args.get("table")
+    found = _own_scores(slug, RoundWanted.of_request(), with_all=table == ALL_CSV)
+    if table not in {SCORES_CSV, ALL_CSV}:
         return download(leaderboard.leaderboard_csv(found.board), f"{slug}-scores.csv", CSV)
     if found.standing is None:
         raise NotFoundError("Your team has no run that is scored.")
     beside = the_place().sees is not ScoresShown.OWN
-    return download(leaderboard_standing.standing_csv(found.standing, beside=beside), f"{slug}-topics.csv", CSV)
+    shown = [found.standing] if table == SCORES_CSV else found.standings
+    name = f"{slug}-topics.csv" if table == SCORES_CSV else f"{slug}-all-topics.csv"
+    return download(leaderboard_standing.standings_csv(shown, beside=beside), name, CSV)
 
 
-def _own_scores(slug: str, of_round: RoundWanted) -> OwnScores:
+def _own_scores(slug: str, of_round: RoundWanted, *, with_all: bool = False) -> OwnScores:
     """The team's scores, with the run and the measure of the query string by topic."""
     grades = released_grades(of_round.number, residual=of_round.residual)
-    return own_scores(slug, run=request.args.get("run"), measure=request.args.get("m"), grades=grades)
+    run, measure = request.args.get("run"), request.args.get("m")
+    return own_scores(slug, run=run, measure=measure, grades=grades, with_all=with_all)
 
 
 def _present_rules() -> RulesForm:

@@ -1,6 +1,6 @@
-"""One run's value on each topic, with the median and the best of all runs, whose names are not shown.
+"""One run's value on each topic, with the worst, the median and the best of all runs, whose names are not shown.
 
-With few other runs, both reveal too much: of two runs, one's value is twice the median less the own one. So they are
+With few other runs, they reveal too much: of two runs, one's value is twice the median less the own one. So they are
 shown only with enough others, of enough teams that no team alone knows all of them but one.
 """
 
@@ -20,20 +20,21 @@ LEAST_TEAMS, LEAST_RUNS = 3, 5  # of other teams and runs
 
 @dataclass(frozen=True)
 class TopicStanding:
-    """One topic: the run's own value, the median of all runs, and the best; None where no value is better.
+    """One topic: the run's own value, and the worst, the median and the best of all runs.
 
-    Median and best are also None where they would reveal too much.
+    Worst and best are None where no value is better, and all three where they would reveal too much.
     """
 
     topic: str
     own: Number
+    worst: Number | None
     median: float | None
     best: Number | None
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A run's values on every topic, by one measure; `untold` is why median and best are hidden."""
+    """A run's values on every topic, by one measure; `untold` is why those of all runs are hidden."""
 
     run: str
     measure: str
@@ -63,21 +64,23 @@ def standing(board: Leaderboard, tag: str, measure: str) -> Standing:
     return Standing(tag, measure, len(board.rows), tuple(topics), untold)
 
 
-def standing_csv(found: Standing, *, beside: bool = True) -> str:
-    """CSV with one line per topic, in full precision, optionally with median and best.
+def standings_csv(found: Sequence[Standing], *, beside: bool = True) -> str:
+    """CSV with one line per run, measure and topic, in full precision, with the worst, the median and the best.
 
-    Where these are hidden, every line gives the reason.
+    Where these are hidden, every line gives the reason; without `beside` they are left out.
     """
-    columns = ["median", "best"] if found.untold is None else ["median_and_best"]
-    headings = ["run", "measure", "topic", "value", *(columns if beside else [])]
+    told = ["worst", "median", "best"] if all(one.untold is None for one in found) else ["worst_median_and_best"]
+    headings = ["run", "measure", "topic", "value", *(told if beside else [])]
     rows = [
-        [found.run, found.measure, one.topic, one.own, *(_beside(found, one) if beside else [])] for one in found.topics
+        [one.run, one.measure, of.topic, of.own, *(_beside(one, of) if beside else [])]
+        for one in found
+        for of in one.topics
     ]
     return csv_text([headings, *rows])
 
 
 def standing_as_json(found: Standing) -> dict[str, object]:
-    """The comparison as JSON; `untold` is why median and best are null, and null where they are shown."""
+    """The comparison as JSON; `untold` is why those of all runs are null, and null where they are shown."""
     return {
         "run": found.run,
         "measure": found.measure,
@@ -88,23 +91,24 @@ def standing_as_json(found: Standing) -> dict[str, object]:
 
 
 def _beside(found: Standing, one: TopicStanding) -> list[Number | str | None]:
-    return [one.median, one.best] if found.untold is None else [str(found.untold)]
+    return [one.worst, one.median, one.best] if found.untold is None else [str(found.untold)]
 
 
 def _untold(others: Sequence[LeaderboardRow]) -> Sentence | None:
-    """Why the median and best of these and of a team's own runs are hidden; None where they are shown."""
+    """Why the values of these and of a team's own runs are hidden; None where they are shown."""
     teams = {row.team for row in others if row.team is not None}
     if len(teams) >= LEAST_TEAMS and len(others) >= LEAST_RUNS:
         return None
     return Sentence(
-        "The median and the best of all runs are not shown: with few runs they would reveal the values of another "
-        "team. They need at least %(runs)d runs of others in time, of at least %(teams)d teams.",
+        "The worst, the median and the best of all runs are not shown: with few runs they would reveal the values of "
+        "another team. They need at least %(runs)d runs of others in time, of at least %(teams)d teams.",
         {"runs": LEAST_RUNS, "teams": LEAST_TEAMS},
     )
 
 
 def _on_topic(topic: str, own: Number, values: Sequence[Number], better: Better) -> TopicStanding:
     if not values:
-        return TopicStanding(topic, own, None, None)
-    best = {Better.MORE: max(values), Better.LESS: min(values), Better.NEITHER: None}[better]
-    return TopicStanding(topic, own, float(median(values)), best)
+        return TopicStanding(topic, own, None, None, None)
+    ends = {Better.MORE: (min(values), max(values)), Better.LESS: (max(values), min(values))}
+    worst, best = ends.get(better, (None, None))
+    return TopicStanding(topic, own, worst, float(median(values)), best)

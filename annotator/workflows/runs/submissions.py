@@ -180,9 +180,9 @@ def release_scores(
 
     They see as much as `shown`, computed from the grades of `qrels`: the number of a kept version, or `live`, the
     grades at the time of viewing. Missing arguments keep their earlier value; initially these are the current time, a
-    team's own scores beside the median and the best of all, and `live`. Raises `ConflictError` while runs are still
-    accepted at that time, unless `early`: participants who can send runs and see their scores can infer the grades; and
-    as `version_number` and `kept_version` for the qrels.
+    team's own scores beside the worst, the median and the best of all, and `live`. Raises `ConflictError` while runs
+    are still accepted at that time, unless `early`: participants who can send runs and see their scores can infer the
+    grades; and as `version_number` and `kept_version` for the qrels.
     """
     collection = lock_collection(session, slug)
     if shown is ScoresShown.NOTHING:

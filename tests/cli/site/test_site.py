@@ -6,11 +6,12 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 from threading import Event
 
 import pytest
-from build import NOW, SLUG, labels, member
+from build import NOW, SLUG, labels, member, run
 from calling import token_of
 from cli.remote_site import Remote
 from click.testing import CliRunner, Result
@@ -24,6 +25,7 @@ from annotator.cli.remote.given import NOUNS
 from annotator.client import Site
 from annotator.storage import Judgement, Role, Run
 from annotator.workflows.collections import collection, rounds
+from annotator.workflows.runs import submissions
 from annotator.workflows.site import jobs
 
 GAMMA = "1 Q0 a 1 3.0 gamma\n1 Q0 e 2 2.0 gamma\n2 Q0 b 1 2.0 gamma\n"
@@ -160,10 +162,25 @@ def test_results_are_given_out(site: Remote) -> None:
     assert json.loads(by_run)["sorted_by"] == "run"
     assert "“AP”: it shows P@1." in site.refused("ola", "leaderboard", "show", "news", "-m", "P@1", "--sort", "AP")[0]
     assert site("pat", "leaderboard", "show", "news", "--own", "--sort", "AP").exit_code == 2
+    assert site("pat", "leaderboard", "show", "news", "--beside").exit_code == 2
     assert site.refused("pat", "leaderboard", "show", "news", "--own") == [
         "The organisers have not released the scores yet."
     ]
     assert column(site.done("pat", "collections", "list")) == ["news"]
+
+
+def test_a_team_gets_its_topics_with_the_worst_median_and_best_as_a_file(site: Remote) -> None:
+    with site.database.transaction() as session:
+        run(session, "ours", {"1": ["b", "a"], "2": ["a"]}, team="red")
+        for number, team in enumerate(["blue", "green", "grey", "blue", "green"]):
+            run(session, f"theirs{number}", {"1": ["a"]}, team=team)
+        labels(session, "jo", "1 0 a 1\n1 0 b 0\n")
+        submissions.release_scores(session, SLUG, at=NOW + timedelta(days=1), early=True, qrels="live")
+    table = unquoted(site.done("pat", "leaderboard", "show", "news", "--own", "--beside")).splitlines()
+    assert table[0] == "run,measure,topic,value,worst,median,best"
+    # AP of topic 1: ours b a 1/2, alpha a b c 1, beta d b a 1/3, and 1 five times.
+    [line] = [line.split(",") for line in table if line.startswith("ours,AP,1,")]
+    assert list(map(float, line[3:])) == pytest.approx([1 / 2, 1 / 3, 1, 1])
 
 
 def test_the_scores_of_one_round_are_given_out(site: Remote) -> None:

@@ -10,6 +10,7 @@ from kept import Kept
 from sqlalchemy import select
 from visiting import Visit, file, hidden, words
 
+from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.storage import Database, Run
 from annotator.workflows.collections.collection import show_collection
 from annotator.workflows.runs import submissions
@@ -159,7 +160,7 @@ def test_the_median_and_the_best_of_few_runs_are_not_told(visit: Visit, scored: 
         assert "RR of reds by topic Topic reds 1 0.5000" in page
         assert "Median" not in page
         head, row = unquoted(visit("pat").get(f"{scored}/scores.csv?table=topics&m=RR&run=reds").text).splitlines()
-        assert head == "run,measure,topic,value,median_and_best"
+        assert head == "run,measure,topic,value,worst_median_and_best"
         assert row.startswith("reds,RR,1,0.5,")
         assert why in row
 
@@ -178,11 +179,16 @@ def test_each_topic_stands_beside_the_median_and_the_best_of_runs_in_time(
     # RR of topic 1: reds b a 1/2, blues a b 1, alpha a b c 1, beta d b a 1/3, greens 1/2, greys 1, and 0 twice: between
     # 0 0 1/3 1/2 and 1/2 1 1 1 lies 1/2.
     page = pat.get(f"{scored}/scores?m=RR&run=reds")
-    assert "RR of reds by topic Topic reds Median Best 1 0.5000 0.5000 1.0000" in words(page)
+    assert "RR of reds by topic Topic reds Worst Median Best 1 0.5000 0.0000 0.5000 1.0000" in words(page)
     assert "the best of all 8 runs uploaded before the release, without names" in words(page)
     assert unquoted(pat.get(f"{scored}/scores.csv?table=topics&m=RR&run=reds").text).splitlines()[1:] == [
-        "reds,RR,1,0.5,0.5,1.0"
+        "reds,RR,1,0.5,0.0,0.5,1.0"
     ]
+    head, *lines = unquoted(pat.get(f"{scored}/scores.csv?table=all").text).splitlines()
+    assert head == "run,measure,topic,value,worst,median,best"
+    assert "reds,RR,1,0.5,0.0,0.5,1.0" in lines
+    measures = len(DEFAULT_MEASURES)
+    assert [line.split(",")[0] for line in lines] == ["reds"] * measures + ["reds2"] * measures + ["reds3"] * measures
     whole = unquoted(pat.get(f"{scored}/scores.csv").text)
     assert [line.split(",")[0] for line in whole.splitlines()] == ["run", "reds", "reds2", "reds3"]
 
@@ -238,7 +244,7 @@ def test_a_participant_is_told_what_comes_and_when(visit: Visit, scored: str) ->
     pat, ola = visit("pat"), visit("ola")
     for shown, sentence in (
         ("own", "Then you see here the scores of your team's runs uploaded before that."),
-        ("beside", "each topic beside the median and the best of all runs, without names."),
+        ("beside", "each topic beside the worst, the median and the best of all runs, without names."),
         ("whole", "Then you see the leaderboard of all runs uploaded before that, with their names"),
     ):
         answer = ola.post(f"{scored}/release", shown=shown, moment="2999-05-01 00:00", early="y")
