@@ -221,6 +221,7 @@ MATRIX = {
     # Nothing is asked: a form without answers is a good one.
     "questionnaire.answer_run": Row("POST", f"{N}/runs/answers?tag=alpha", (303, 404, 303, 403, 303, 303)),
     "run.receipt": Row("GET", f"{N}/runs/receipt?tag=alpha", SENDERS),
+    "run.all_files": Row("GET", f"{N}/runs/files.zip", SENDERS),
     "run.original": Row("GET", f"{N}/runs/file?tag=alpha", SENDERS),
     "release_kit.show": Row("GET", f"{N}/kit", ORGANISERS),
     "release_kit.publish": Row("POST", f"{N}/kit", ORGANISERS_DO),

@@ -13,10 +13,10 @@ from annotator.api.site.values import Text
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.evaluation.publishing.kit_files import Publication
 from annotator.installed import installed_version
-from annotator.web.leaderboard.kit_download import ZIP, zipped_kit
+from annotator.web.leaderboard.kit_download import zipped_kit
 from annotator.web.site.background import work
 from annotator.web.site.context import database, now
-from annotator.web.site.downloads import CSV, download
+from annotator.web.site.downloads import CSV, ZIP, download
 from annotator.workflows.leaderboard.release_kit import collection_veil, veil_csv, version_to_publish
 
 

@@ -7,8 +7,6 @@ from annotator.evaluation.publishing.kit_files import Publication
 from annotator.web.site.context import database
 from annotator.workflows.leaderboard.release_kit import write_kit
 
-ZIP = "application/zip"
-
 
 def zipped_kit(publication: Publication, allowed: Sequence[str]) -> bytes:
     """Write a kit as a zip file.

@@ -10,12 +10,11 @@ from annotator.evaluation.publishing.public_board import PublicTask
 from annotator.reporting.public_pages import NAMES, STYLE, PageLinks, message_page
 from annotator.reporting.words import Words
 from annotator.storage import Role
-from annotator.web.leaderboard.kit_download import ZIP
 from annotator.web.leaderboard.public_memory import exported_pages, public_memory
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note_export
 from annotator.web.site.context import database, now
-from annotator.web.site.downloads import download
+from annotator.web.site.downloads import ZIP, download
 from annotator.web.site.language import chosen_language
 
 blueprint = Blueprint("public_pages", __name__)

@@ -9,12 +9,12 @@ from annotator.evaluation.publishing.kit_files import Publication
 from annotator.installed import installed_version
 from annotator.moments import write_moment
 from annotator.storage import Role
-from annotator.web.leaderboard.kit_download import ZIP, zipped_kit
+from annotator.web.leaderboard.kit_download import zipped_kit
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note_export
 from annotator.web.site.background import JOB_KIND, leave_form, work
 from annotator.web.site.context import database, now
-from annotator.web.site.downloads import CSV, download
+from annotator.web.site.downloads import CSV, ZIP, download
 from annotator.web.site.forms import Form
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.leaderboard.leaderboard import split_names

@@ -12,7 +12,7 @@ from annotator.web.runs.runs import DetailsForm
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note, note_export
 from annotator.web.site.context import database, now, the_person, the_place
-from annotator.web.site.downloads import BYTES, download
+from annotator.web.site.downloads import BYTES, ZIP, download, filled, written_response
 from annotator.web.site.forms import confirmation, done, is_confirmed
 from annotator.web.site.language import format_number, gettext
 from annotator.workflows.pools import pools
@@ -85,6 +85,16 @@ def restore(slug: str) -> ResponseReturnValue:
         runs.restore_run(session, slug, _tag(), at=now(), by_id=the_person().id, team=own_team())
         note(session, "runs.restore", slug, subject=_tag())
     return done(gettext("The run %(tag)s is active again.", tag=_tag()), ".show", slug=slug, tag=_tag())
+
+
+@blueprint.get("/collections/<slug>/runs/files.zip")
+@collection_page(Role.ORGANISER, Role.PARTICIPANT)
+def all_files(slug: str) -> ResponseReturnValue:
+    """The files of all active runs in a zip archive; participants get those of their team."""
+    with database().reading() as session:
+        file = filled(lambda stream: runs.write_run_files(session, slug, stream, team=own_team()))
+    note_export("runs.export", slug, subject="files.zip")
+    return written_response(file, ZIP, f"{slug}-runs.zip")
 
 
 @blueprint.get("/collections/<slug>/runs/file")

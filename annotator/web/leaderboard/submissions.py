@@ -140,7 +140,7 @@ def scores(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/scores.csv")
 @collection_page(Role.PARTICIPANT)
 def scores_csv(slug: str) -> ResponseReturnValue:
-    """The scores as CSV in full precision; one run by topic with `?table=topics&run=TAG&m=AP`, every one with `=all`."""
+    """The scores as CSV in full precision; one run by topic with `?table=topics&run=TAG&m=AP`, or `table=all`."""
     table = request.args.get("table")
     found = _own_scores(slug, RoundWanted.of_request(), with_all=table == ALL_CSV)
     if table not in {SCORES_CSV, ALL_CSV}:

@@ -1,7 +1,7 @@
 """Responses that a browser saves as files instead of showing them."""
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from tempfile import SpooledTemporaryFile
 from typing import IO
 
@@ -14,6 +14,7 @@ CSV = "text/csv"
 JSON = "application/json"
 JSON_LINES = "application/x-ndjson"
 BYTES = "application/octet-stream"
+ZIP = "application/zip"
 MOST_IN_MEMORY = 1 << 20  # bytes
 PART_BYTES = 1 << 16
 
@@ -32,10 +33,14 @@ def written(pieces: Iterable[str | bytes]) -> IO[bytes]:
     A transaction in which the pieces are read thus ends before a slow client has received them: on SQLite an open one
     prevents checkpoints of the write-ahead log.
     """
+    return filled(lambda file: file.writelines(one.encode() if isinstance(one, str) else one for one in pieces))
+
+
+def filled(write: Callable[[IO[bytes]], object]) -> IO[bytes]:
+    """The temporary file that this wrote to, as `written` makes one."""
     file = SpooledTemporaryFile[bytes](MOST_IN_MEMORY)
     try:
-        for piece in pieces:
-            file.write(piece.encode() if isinstance(piece, str) else piece)
+        write(file)
     except BaseException:
         file.close()
         raise

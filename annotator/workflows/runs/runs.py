@@ -1,13 +1,17 @@
 """Runs: list, show, change, withdraw and restore."""
 
 import gzip
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain, count
+from typing import IO
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, Sentence
+from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, NotFoundError, Sentence
 from annotator.evaluation.formats.identifiers import check_free_text, natural_order
 from annotator.evaluation.runs.run_warnings import from_stored
 from annotator.files import InputFile
@@ -22,6 +26,9 @@ from annotator.workflows.runs.submissions import check_may_change, check_may_sen
 
 LONGEST_DESCRIPTION = 1_000
 GREATEST_PRIORITY = 99
+# The ending of a file name, such as .txt.gz, and what file systems refuse in names.
+ENDING = re.compile(r"(\.[A-Za-z][A-Za-z0-9]{0,7}){1,2}$")
+UNSAFE = re.compile(r"[^\w.+=@-]")
 
 
 def list_runs(session: Session, slug: str, *, team: str | None = None, every: bool = False) -> list[SentRun]:
@@ -137,3 +144,31 @@ def original_file(
     run = find_sent_run(session, find_collection(session, slug).id, tag, version=version, team=team)
     stored = session.get_one(RunFile, run.id)
     return InputFile(run.file_name, gzip.decompress(stored.content) if stored.packed_here else stored.content)
+
+
+def write_run_files(session: Session, slug: str, stream: IO[bytes], *, team: str | None = None) -> None:
+    """Write the file of each active run to a zip archive, byte for byte as uploaded; with `team`, only of its runs.
+
+    Each is called by its tag, with the ending of its file. Raises `NotFoundError` where there is no run.
+    """
+    sent = list_runs(session, slug, team=team)
+    if not sent:
+        raise NotFoundError("There is no active run to download.")
+    taken: set[str] = set()
+    with ZipFile(stream, "w", ZIP_DEFLATED) as archive:
+        for one in sent:
+            name = _name_in_archive(one.tag, one.file_name, taken)
+            file = original_file(session, slug, one.tag, team=team)
+            # The time of upload, so that the same runs give the same archive.
+            archive.writestr(ZipInfo(name, one.uploaded_at.timetuple()[:6]), file.content, ZIP_DEFLATED)
+
+
+def _name_in_archive(tag: str, file_name: str, taken: set[str]) -> str:
+    """A name that no file system refuses, and that no other file has, whatever the case."""
+    ending = ENDING.search(file_name)
+    stem = UNSAFE.sub("_", tag).lstrip(".") or "run"
+    after = "" if ending is None or stem.endswith(ending[0]) else ending[0]
+    names = chain([f"{stem}{after}"], (f"{stem}-{number}{after}" for number in count(2)))
+    name = next(name for name in names if name.casefold() not in taken)
+    taken.add(name.casefold())
+    return name
