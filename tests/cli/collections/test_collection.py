@@ -116,8 +116,8 @@ def test_scores_are_released_and_taken_back(news: CommandLine) -> None:
     assert news.refused("collections", "release", "news", "--live")[0].startswith("Runs are accepted at any time")
     assert (
         news.talk("collections", "release", "news", "--early", "--live")
-        == "Participants of news see the scores of their runs, beside the median and the best of all, computed from "
-        "the grades of the moment (live).\n"
+        == "Participants of news see the scores of their runs, beside the worst, the median and the best of all, "
+        "computed from the grades of the moment (live).\n"
     )
     assert ["scores", "released", "-"] not in news.table("collections", "show", "news")
     assert news.talk("collections", "withhold", "news") == "Participants of news see no scores.\n"
