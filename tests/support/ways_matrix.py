@@ -223,7 +223,7 @@ WAYS = {
     "scores of a source": Ways("source_scores.show", "leaderboard source show", "Scores.show_source_scores"),
     "fetch a run from a source": Ways("run_sources.fetch", "runs sources fetch", "Runs.fetch_from_run_source"),
     "list, show and export runs": Ways(
-        "run.show submissions.show runs.show run.receipt run.original",
+        "run.show submissions.show runs.show run.receipt run.original run.all_files",
         "runs list, runs show, runs export, site runs list, site runs export",
         "Runs.list_runs Runs.show_run Runs.run_file",
     ),
