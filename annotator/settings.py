@@ -4,13 +4,22 @@ import ipaddress
 import os
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from annotator.errors import InvalidValueError
+from annotator.mail_values import (
+    MAIL_KINDS,
+    MAIL_TLS,
+    read_mail_kinds,
+    read_place_of_password,
+    read_sender,
+    read_site_address,
+    shortened,
+)
 
 DEFAULT_DATABASE_URL = "sqlite:///annotator.sqlite"
 MEBIBYTE = 1 << 20
@@ -27,7 +36,6 @@ MOST_DIGITS = 9
 SITE_HOST = re.compile(r"\.?[\w-]+(\.[\w-]+)*")
 # A file that has a key, or a variable of the environment.
 MODEL_KEY = re.compile(r"/.+|env:[A-Za-z_][A-Za-z0-9_]*")
-MOST_CHARACTERS_SHOWN = 100
 # Not settings of the server: the address for `--site`, and variables of the tests.
 OTHERS = frozenset(
     f"{PREFIX}{name}" for name in ("SETTINGS", "SITE", "TOKEN", "THOROUGH", "FAULTS", "REQUIRE_BROWSER", "FUZZ")
@@ -85,6 +93,26 @@ class Settings:
     #: The keys of search engines, comma-separated, as those of machine judges. The file or variable has the value of
     #: the header `Authorization`, such as `ApiKey …` or `Basic …`, or another header as `X-Api-Key: …`.
     search_keys: tuple[str, ...] = ()
+    #: The address at which people reach the site, such as `https://pool.example.org`: links in e-mail begin with it.
+    site_address: str = ""
+    #: The mail server (SMTP) by which the site sends e-mail; empty: it sends none.
+    mail_host: str = ""
+    #: The port of the mail server.
+    mail_port: int = 587
+    #: How the connection is encrypted: `starttls`, `tls` from the first byte (port 465), or `none`, for a server on the
+    #: same machine. Certificates are checked.
+    mail_tls: str = "starttls"
+    #: The name by which the site signs in at the mail server; empty: it does not.
+    mail_name: str = ""
+    #: Where the password for it is: a file, as `/run/secrets/mail`, or `env:VARIABLE`.
+    mail_password: str = ""
+    #: The address from which e-mail is sent.
+    mail_from: str = ""
+    #: The kinds of e-mail that the site sends, comma-separated: `invitations`, `passwords` (for those who forgot
+    #: theirs), `receipts` of runs, `reminders` of deadlines, `jobs`. What confirms an address is always sent.
+    mail_kinds: tuple[str, ...] = MAIL_KINDS
+    #: The site sends at most so many e-mails in an hour; more of them wait.
+    mail_per_hour: int = 500
     #: What organisers may choose as sources of documents, comma-separated: folders, with all beneath them, and data
     #: sets such as `ir_datasets:msmarco-passage-v2`. Commands at the server may name any.
     document_sources: tuple[str, ...] = ()
@@ -108,6 +136,15 @@ class Settings:
     oidc_name: str = ""
     #: For how many days what was deleted can be restored.
     deletion_days: int = 30
+
+    @property
+    def sends_mail(self) -> bool:
+        """Whether the site sends e-mail."""
+        return bool(self.mail_host and self.mail_from and self.site_address)
+
+    def sends(self, kind: str) -> bool:
+        """Whether the site sends e-mail of this kind."""
+        return self.sends_mail and kind in self.mail_kinds
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None, *, file: str | None = None) -> "Settings":
@@ -192,6 +229,28 @@ def refuse_incomplete_provider(settings: Settings) -> None:
         )
 
 
+def refuse_incomplete_mail(settings: Settings) -> None:
+    """Raise `InvalidValueError` when there is a mail server, and a setting without which no e-mail can be sent is not.
+
+    Raises it as well for a password that would be sent without encryption to another machine.
+    """
+    if not settings.mail_host:
+        return
+    needed = ["site_address", "mail_from", *(["mail_password"] if settings.mail_name else [])]
+    for name in needed:
+        if not getattr(settings, name):
+            raise InvalidValueError(
+                "The setting %(name)s is missing: with ANNOTATOR_MAIL_HOST, the site would send e-mail, and cannot "
+                "without it.",
+                name=f"{PREFIX}{name.upper()}",
+            )
+    if settings.mail_name and settings.mail_tls == "none" and not _is_loopback(settings.mail_host):
+        raise InvalidValueError(
+            "With ANNOTATOR_MAIL_TLS=none the password would be sent to “%(host)s” without encryption.",
+            host=settings.mail_host,
+        )
+
+
 def sqlite_url(path: Path) -> str:
     """The database URL of an SQLite file."""
     return f"sqlite:///{path}"
@@ -231,12 +290,8 @@ def _as_text(value: object, name: str) -> str:
     raise InvalidValueError(
         "The setting %(name)s cannot be of the type that the settings file gives it: %(value)s.",
         name=name,
-        value=_shortened(str(value)),
+        value=shortened(str(value)),
     )
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= MOST_CHARACTERS_SHOWN else f"{text[:MOST_CHARACTERS_SHOWN]}…"
 
 
 def _known(name: str, written: str) -> str:
@@ -265,7 +320,7 @@ def _hosts(text: str, name: str) -> tuple[str, ...]:
                 "The setting %(name)s has names alone, such as pool.example.org or .example.net, without “https://”, "
                 "port or path: not “%(text)s”.",
                 name=name,
-                text=_shortened(host),
+                text=shortened(host),
             )
     return hosts
 
@@ -285,7 +340,7 @@ def _document_sources(text: str, name: str) -> tuple[str, ...]:
             raise InvalidValueError(
                 "The setting %(name)s has folders from / on and data sets as ir_datasets:NAME, not “%(text)s”.",
                 name=name,
-                text=_shortened(place),
+                text=shortened(place),
             )
     return places
 
@@ -346,7 +401,7 @@ def _mebibytes(text: str, name: str) -> int:
         raise InvalidValueError(
             "The setting %(name)s is a whole number of mebibytes above 0, not “%(text)s”.",
             name=name,
-            text=_shortened(text),
+            text=shortened(text),
         )
     return size * MEBIBYTE
 
@@ -371,22 +426,25 @@ def _count(least: int, most: int) -> Callable[[str, str], int]:
                 name=name,
                 least=least,
                 most=most,
-                text=_shortened(text),
+                text=shortened(text),
             )
         return number
 
     return read
 
 
-def _log_format(text: str, name: str) -> str:
-    if text not in LOG_FORMATS:
-        raise InvalidValueError(
-            "The setting %(name)s is one of %(known)s, not “%(text)s”.",
-            name=name,
-            known=", ".join(LOG_FORMATS),
-            text=text,
-        )
-    return text
+def _one_of(known: Sequence[str]) -> Callable[[str, str], str]:
+    def read(text: str, name: str) -> str:
+        if text not in known:
+            raise InvalidValueError(
+                "The setting %(name)s is one of %(known)s, not “%(text)s”.",
+                name=name,
+                known=", ".join(known),
+                text=shortened(text),
+            )
+        return text
+
+    return read
 
 
 def _in_mebibytes(size: int) -> str:
@@ -414,12 +472,21 @@ KINDS: Mapping[str, Kind] = {
     "api_requests_per_minute": Kind("api_requests_per_minute", _count(0, 1_000_000), types=(int,)),
     "proxies": Kind("proxies", _count(0, 9), types=(int,)),
     "hsts_days": Kind("hsts_days", _count(0, 3650), types=(int,)),
-    "log_format": Kind("log_format", _log_format),
+    "log_format": Kind("log_format", _one_of(LOG_FORMATS)),
     "metrics_port": Kind("metrics_port", _count(0, GREATEST_PORT), types=(int,)),
     "site_hosts": Kind("site_hosts", _hosts, ",".join, (list,)),
     "outgoing_hosts": Kind("outgoing_hosts", _outgoing_hosts, ",".join, (list,)),
     "model_keys": Kind("model_keys", _keys_of_hosts, ",".join, (list,)),
     "search_keys": Kind("search_keys", _keys_of_hosts, ",".join, (list,)),
+    "site_address": Kind("site_address", read_site_address),
+    "mail_host": Kind("mail_host", _text),
+    "mail_port": Kind("mail_port", _count(1, GREATEST_PORT), types=(int,)),
+    "mail_tls": Kind("mail_tls", _one_of(MAIL_TLS)),
+    "mail_name": Kind("mail_name", _text),
+    "mail_password": Kind("mail_password", read_place_of_password),
+    "mail_from": Kind("mail_from", read_sender),
+    "mail_kinds": Kind("mail_kinds", read_mail_kinds, ",".join, (list,)),
+    "mail_per_hour": Kind("mail_per_hour", _count(1, 1_000_000), types=(int,)),
     "document_sources": Kind("document_sources", _document_sources, ",".join, (list,)),
     "index_folder": Kind("index_folder", _text),
     "search_folder": Kind("search_folder", _text),

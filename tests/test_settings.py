@@ -4,6 +4,7 @@ import re
 import secrets
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from annotator.settings import (
     DEFAULT_DATABASE_URL,
     MEBIBYTE,
     Settings,
+    refuse_incomplete_mail,
     refuse_incomplete_provider,
     refuse_same_port,
     refuse_weak_key,
@@ -48,6 +50,15 @@ def test_another_process_reads_the_same_settings() -> None:
         outgoing_hosts=("hooks.example.org", "::1"),
         model_keys=("models.example.org=/run/secrets/key", "::1=env:MODEL_KEY"),
         search_keys=("search.example.org=/run/secrets/key",),
+        site_address="https://pool.example.org",
+        mail_host="mail.example.org",
+        mail_port=465,
+        mail_tls="tls",
+        mail_name="pool",
+        mail_password="/run/secrets/mail",
+        mail_from="pool@example.org",
+        mail_kinds=("invitations", "jobs"),
+        mail_per_hour=60,
         document_sources=("/corpora", "ir_datasets:vaswani"),
         index_folder="/indexes",
         search_folder="/search",
@@ -96,6 +107,14 @@ def test_another_process_reads_the_same_settings() -> None:
         ("ANNOTATOR_OIDC_ISSUER", "https://ola:x@id.example.org/"),
         ("ANNOTATOR_OIDC_ISSUER", "https://id.example.org/a b"),
         ("ANNOTATOR_OIDC_ISSUER", "https://id.example.org/é"),
+        ("ANNOTATOR_SITE_ADDRESS", "pool.example.org"),
+        ("ANNOTATOR_SITE_ADDRESS", "https://pool.example.org/a b"),
+        ("ANNOTATOR_MAIL_PORT", "smtp"),
+        ("ANNOTATOR_MAIL_TLS", "ssl"),
+        ("ANNOTATOR_MAIL_FROM", "pool"),
+        ("ANNOTATOR_MAIL_FROM", "Pool <pool@example.org>"),
+        ("ANNOTATOR_MAIL_KINDS", "spam"),
+        ("ANNOTATOR_MAIL_PER_HOUR", "0"),
     ],
 )
 def test_a_wrong_setting_is_refused_by_its_name(name: str, text: str) -> None:
@@ -163,6 +182,42 @@ def test_a_key_of_models_is_named_and_never_written_or_shown(place: str) -> None
     assert place not in str(refused.value)
     with pytest.raises(InvalidValueError, match="ANNOTATOR_MODEL_KEYS has names alone"):
         Settings.from_environment({"ANNOTATOR_MODEL_KEYS": "https://models.example.org/v1=/key"})
+
+
+def test_a_password_of_the_mail_server_is_named_and_never_written() -> None:
+    with pytest.raises(InvalidValueError, match="ANNOTATOR_MAIL_PASSWORD names a file") as refused:
+        Settings.from_environment({"ANNOTATOR_MAIL_PASSWORD": "hush hush"})
+    assert "hush" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("missing", "name"),
+    [
+        ({"site_address": ""}, "ANNOTATOR_SITE_ADDRESS"),
+        ({"mail_from": ""}, "ANNOTATOR_MAIL_FROM"),
+        ({"mail_name": "pool"}, "ANNOTATOR_MAIL_PASSWORD"),
+    ],
+)
+def test_a_mail_server_without_what_a_mail_needs_is_refused_by_the_name(missing: dict[str, Any], name: str) -> None:
+    whole = Settings(mail_host="localhost", mail_from="pool@example.org", site_address="https://pool.example.org")
+    refuse_incomplete_mail(whole)
+    refuse_incomplete_mail(Settings())
+    with pytest.raises(InvalidValueError, match=f"The setting {name} is missing"):
+        refuse_incomplete_mail(replace(whole, **missing))
+
+
+def test_no_password_goes_to_another_machine_without_encryption() -> None:
+    with_password = Settings(
+        mail_host="localhost",
+        mail_from="pool@example.org",
+        site_address="https://pool.example.org",
+        mail_tls="none",
+        mail_name="pool",
+        mail_password="env:MAIL",
+    )
+    refuse_incomplete_mail(with_password)
+    with pytest.raises(InvalidValueError, match=r"to “mail\.example\.org” without encryption"):
+        refuse_incomplete_mail(replace(with_password, mail_host="mail.example.org"))
 
 
 def test_the_secret_key_is_not_shown_with_the_settings() -> None:

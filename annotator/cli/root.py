@@ -52,6 +52,7 @@ NOUNS: Mapping[str, Noun] = {
         "annotator.cli.people.members", "Invitations: links to a role or a new account.", "invitations_group"
     ),
     "tokens": Noun("annotator.cli.people.users", "Tokens: let programs use the API for an account.", "tokens_group"),
+    "mail": Noun("annotator.cli.site.mail", "E-mail of the site: list, send again, try the mail server."),
     "guidelines": Noun("annotator.cli.collections.guidelines", "Guidelines for judges, in Markdown."),
     "training": Noun("annotator.cli.judging.training", "Training: documents with known grades, before real work."),
     "topics": Noun("annotator.cli.topics.topics", "Topics: import, draft, accept, drop; flag the weak ones."),

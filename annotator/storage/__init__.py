@@ -58,6 +58,7 @@ from annotator.storage.tables.machine_judging import (
     MachineRunState,
     OutcomeKind,
 )
+from annotator.storage.tables.mail import EmailAddress, Mail, MailKind
 from annotator.storage.tables.people import (
     ApiToken,
     Attempts,
@@ -131,6 +132,7 @@ __all__ = [
     "DocumentFetch",
     "DocumentSource",
     "DocumentWords",
+    "EmailAddress",
     "EndedSession",
     "Event",
     "Evidence",
@@ -155,6 +157,8 @@ __all__ = [
     "MachineResponse",
     "MachineRun",
     "MachineRunState",
+    "Mail",
+    "MailKind",
     "Membership",
     "OutcomeKind",
     "Pool",

@@ -21,6 +21,8 @@ from annotator.settings import Settings
 from annotator.storage import Database, JobState
 from annotator.storage.people.accounts import Person
 from annotator.storage.site.jobs import file_of_job
+from annotator.storage.site.mail import DueMail
+from annotator.web.people.mail_texts import words_of
 from annotator.web.site.access import enter
 from annotator.web.site.background import MARK, TOKEN, TOKEN_FIELD, WORK, Work
 from annotator.web.site.language import COOKIE
@@ -95,6 +97,11 @@ class Answering:
             return fetch_nightly(self.database, self._settings, taken, tell)
         finally:
             self.database.taken = None
+
+    def words_of(self, due: DueMail) -> tuple[str, str]:
+        """The subject and the text of an e-mail, in the language of its recipient."""
+        with self.pages.app_context():
+            return words_of(due, self._settings.site_address)
 
     def _answered(self, environ: dict[str, Any], person: Person | None) -> Outcome:
         with self.pages.request_context(environ):

@@ -21,6 +21,7 @@ from annotator.storage import Database, JobState
 from annotator.storage.collections.arrivals import importing_alone, remove_interrupted
 from annotator.storage.qrels.unfinished_versions import remove_interrupted_versions
 from annotator.storage.site.jobs import remove_unneeded
+from annotator.storage.site.mail import forget_mail
 from annotator.storage.site.upkeep import UpkeepError
 from annotator.storage.site.webhooks import forget_deliveries
 from annotator.worker.asking import Asking
@@ -28,6 +29,7 @@ from annotator.worker.delivering import Delivering
 from annotator.worker.fetching import Fetching
 from annotator.worker.folder_indexing import FolderIndexing
 from annotator.worker.learning import Learning
+from annotator.worker.mailing import Mailing
 from annotator.worker.refreshing import Refreshing
 from annotator.worker.repeating import Repeating
 from annotator.workflows.agreement.model_requests import ModelAccess
@@ -94,16 +96,18 @@ class Worker:
         indexing, fetching = FolderIndexing(self._database, reach), Fetching(self._database, reach)
         asking = Asking(self._database, ModelAccess(self._settings.outgoing_hosts, self._settings.model_keys))
         learning = Learning(self._database)
+        mailing = Mailing(self._database, self._settings, lambda due: self._pages().words_of(due))
         beside = [
             Repeating("Counts of topics", counting.step, seconds=SECONDS_BETWEEN_COUNTS, share=SHARE_OF_REFRESHING),
             Repeating("Judgements", packing.step, seconds=SECONDS_BETWEEN_PACKINGS, share=SHARE_OF_REFRESHING),
             Repeating("Webhooks", delivering.step, seconds=SECONDS_BETWEEN_DELIVERIES),
+            Repeating("E-mail", mailing.step, seconds=SECONDS_BETWEEN_DELIVERIES),
             Repeating("Indexes of folders", indexing.step, seconds=SECONDS_BETWEEN_FETCHES),
             Repeating("Texts from sources", fetching.step, seconds=SECONDS_BETWEEN_FETCHES),
             Repeating("Machine judges", asking.step, seconds=SECONDS_BETWEEN_FETCHES),
             Repeating("Classifiers", learning.step, seconds=SECONDS_BETWEEN_FETCHES),
         ]
-        steps = (counting.step, packing.step, delivering.step, indexing.step, fetching.step, asking.step, learning.step)
+        working = (counting, packing, delivering, mailing, indexing, fetching, asking, learning)
         if not self._only_short and not only_what_waits:
             for one in beside:
                 one.start()
@@ -111,7 +115,7 @@ class Worker:
             while True:
                 if not self._worked():
                     if only_what_waits:
-                        while any(work() for work in steps):
+                        while any(one.step() for one in working):
                             pass
                         return
                     time.sleep(SECONDS_BETWEEN_LOOKS)
@@ -227,6 +231,8 @@ class Worker:
                 idempotency.forget_responses(session, now=now)
             with self._database.transaction() as session:
                 forget_deliveries(session, now=now)
+            with self._database.transaction() as session:
+                forget_mail(session, now=now)
             with self._database.transaction() as session:
                 restoring.begin_removal(session, before=now - self._restorable, at=now)
             restoring.finish_removals(self._database)

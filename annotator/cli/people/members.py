@@ -9,9 +9,11 @@ from annotator.cli.site.files import FILE, read_file, write_or_print
 from annotator.cli.site.installation import Installation, note, on_installation
 from annotator.cli.site.options import confirm, is_asked, yes_at_terminal
 from annotator.cli.site.tables import format_option, show_rows
-from annotator.storage import Role
+from annotator.mail_values import refuse_unsent
+from annotator.settings import refuse_incomplete_mail
+from annotator.storage import MailKind, Role
 from annotator.workflows.people import invitations, members
-from annotator.workflows.people.invitations import MOST_DAYS, USUAL_DAYS, InvitationRequest
+from annotator.workflows.people.invitations import LANGUAGES, MOST_DAYS, USUAL_DAYS, InvitationRequest
 from annotator.workflows.people.members import Removal
 
 note_option = click.option(
@@ -24,6 +26,17 @@ days_option = click.option(
     type=click.IntRange(1, MOST_DAYS),
     metavar="N",
     help="The link expires after this many days.",
+)
+mail_options = (
+    click.option("--email", metavar="ADDRESS", default="", help="Send the link to this e-mail address, too."),
+    click.option(
+        "--email-language",
+        "language",
+        type=click.Choice(LANGUAGES),
+        default=LANGUAGES[0],
+        show_default=True,
+        help="The language of that e-mail.",
+    ),
 )
 as_role = click.option("--role", required=True, type=click.Choice([role.value for role in Role]), help="The role.")
 
@@ -137,16 +150,28 @@ def invitations_group() -> None:
 @click.option("--team", metavar="TEAM", help="The team of a participant; created if it is new.")
 @note_option
 @days_option
+@mail_options[0]
+@mail_options[1]
 @at_address
 @on_installation
 def add_invitation(
-    installation: Installation, slug: str, role: str, team: str | None, for_whom: str, days: int, address: str
+    installation: Installation,
+    slug: str,
+    role: str,
+    team: str | None,
+    for_whom: str,
+    days: int,
+    address: str,
+    email: str,
+    language: str,
 ) -> None:
     """Create an invitation to a role and print its link; printed only once, because only its checksum is stored."""
-    wanted = InvitationRequest(Role(role), team, for_whom, days)
+    wanted = InvitationRequest(Role(role), team, for_whom, days, email, language)
+    _refuse_unsent(installation, email)
     with installation.database.transaction() as session:
         made = invitations.invite(session, slug, wanted, made_by_id=None, at=datetime.now(UTC))
-        note(session, "invitations.add", slug, subject=made.number, details={"role": role, "team": team})
+        details = {"role": role, "team": team, "mailed": bool(email) or None}
+        note(session, "invitations.add", slug, subject=made.number, details=details)
     click.echo(link_to(address, made.secret))
 
 
@@ -196,14 +221,20 @@ def account_invitations() -> None:
 @account_invitations.command("add")
 @note_option
 @days_option
+@mail_options[0]
+@mail_options[1]
 @at_address
 @on_installation
-def add_account_invitation(installation: Installation, for_whom: str, days: int, address: str) -> None:
+def add_account_invitation(
+    installation: Installation, for_whom: str, days: int, address: str, email: str, language: str
+) -> None:
     """Create an invitation to an account and print its link; printed only once, because only its checksum is stored."""
-    wanted = InvitationRequest(None, None, for_whom, days)
+    wanted = InvitationRequest(None, None, for_whom, days, email, language)
+    _refuse_unsent(installation, email)
     with installation.database.transaction() as session:
         made = invitations.invite(session, None, wanted, made_by_id=None, at=datetime.now(UTC))
-        note(session, "invitations.add", subject=made.number, details={"role": None, "team": None})
+        details = {"role": None, "team": None, "mailed": bool(email) or None}
+        note(session, "invitations.add", subject=made.number, details=details)
     click.echo(link_to(address, made.secret))
 
 
@@ -232,3 +263,9 @@ def remove_account_invitation(installation: Installation, number: int) -> None:
         invitations.withdraw_invitation(session, None, number, at=datetime.now(UTC))
         note(session, "invitations.withdraw", subject=number)
     click.echo(f"The link {number} is not valid any more.", err=True)
+
+
+def _refuse_unsent(installation: Installation, email: str) -> None:
+    if email:
+        refuse_incomplete_mail(installation.settings)
+        refuse_unsent(is_sent=installation.settings.sends(MailKind.INVITATION))

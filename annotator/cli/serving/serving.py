@@ -21,6 +21,7 @@ from annotator.errors import AnnotatorError
 from annotator.logs import write_log
 from annotator.settings import (
     Settings,
+    refuse_incomplete_mail,
     refuse_incomplete_provider,
     refuse_same_port,
     refuse_site_without_name,
@@ -55,13 +56,14 @@ def serve_pages(settings: Settings, *, with_worker: bool = True, when_listening:
     """Serve until SIGINT or SIGTERM; `when_listening` is called with the address once the first process answers.
 
     Raises `InvalidValueError` without a strong secret key, with one port for two things, when other machines reach a
-    site without a configured name, and with half of the settings of a provider of sign-in; `AddressNotFreeError` when
-    the address cannot be bound, and `NothingAnswersError` when no process can answer.
+    site without a configured name, and with half of the settings of a provider of sign-in or of e-mail;
+    `AddressNotFreeError` when the address cannot be bound, and `NothingAnswersError` when no process can answer.
     """
     refuse_weak_key(settings)
     refuse_same_port(settings)
     refuse_site_without_name(settings)
     refuse_incomplete_provider(settings)
+    refuse_incomplete_mail(settings)
     host, port = settings.host, settings.port
     address = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
     with _listening(host, port) as listener:

@@ -22,6 +22,7 @@ from annotator.errors import AnnotatorError
 from annotator.installed import how_to_install, installed_version
 from annotator.settings import (
     Settings,
+    refuse_incomplete_mail,
     refuse_incomplete_provider,
     refuse_same_port,
     refuse_site_without_name,
@@ -32,12 +33,15 @@ from annotator.storage.site.backups import left_copies
 from annotator.storage.site.database import file_behind
 from annotator.storage.site.replica import Replica
 from annotator.storage.site.schema import has_tables, prepare_schema, try_to_write
+from annotator.worker.mailing import server_of
 from annotator.workflows.agreement.model_requests import KEY_SETTING
 from annotator.workflows.people.identity_provider import IdentityProvider
 from annotator.workflows.people.provider_requests import ProviderAccess
 from annotator.workflows.site.health import site_health
 from annotator.workflows.site.host_keys import SEARCH_SETTING, key_of
 from annotator.workflows.site.input_sources import IR_DATASETS
+from annotator.workflows.site.mail import MailState, count_mail
+from annotator.workflows.site.mail_server import MailProblem
 
 GIBIBYTE = 1 << 30
 LEAST_FREE = GIBIBYTE  # of a disk: less is a warning
@@ -78,8 +82,8 @@ class Finding(NamedTuple):
 def command(settings: Settings, format_: str) -> None:
     """Examine this installation: settings, packages, database, disks, keys, server and worker, with advice.
 
-    It changes nothing and asks no other machine but the database and the provider of sign-in. `database check` examines
-    what is stored. The exit code is 1 if anything is wrong, 0 if there are only warnings.
+    It changes nothing and asks no other machine but the database, the provider of sign-in and the mail server.
+    `database check` examines what is stored. The exit code is 1 if anything is wrong, 0 if there are only warnings.
     """
     findings = list(_findings(settings, now=datetime.now(UTC)))
     show_rows(format_, ["STATE", "EXAMINED", "FOUND", "WHAT TO DO"], [_row(one) for one in findings])
@@ -102,6 +106,7 @@ def _findings(settings: Settings, *, now: datetime) -> Iterator[Finding]:
         "folders": partial(_of_folders, settings),
         "keys": partial(_of_keys, settings),
         "provider of sign-in": partial(_of_provider, settings, now=now),
+        "e-mail": partial(_of_mail, settings),
         "server": partial(_of_server, settings),
     }
     for subject, examine in parts.items():
@@ -167,6 +172,8 @@ def _of_database(settings: Settings, *, now: datetime) -> Iterator[Finding]:
         if settings.replica_url:
             yield _of_replica(settings.replica_url, database)
         yield from _of_site(database, now=now)
+        if settings.sends_mail:
+            yield _of_waiting_mail(database)
     except AnnotatorError as refusal:
         yield Finding("database", State.ERROR, str(refusal))
     finally:
@@ -225,6 +232,14 @@ def _of_site(database: Database, *, now: datetime) -> Iterator[Finding]:
         yield Finding("jobs", State.WARNING if health.failed else State.OK, counted)
 
 
+def _of_waiting_mail(database: Database) -> Finding:
+    counts = database.read(count_mail)
+    found = f"waiting: {counts[MailState.WAITING]}, given up: {counts[MailState.GIVEN_UP]}"
+    if not counts[MailState.GIVEN_UP]:
+        return Finding("outbox", State.OK, found)
+    return Finding("outbox", State.WARNING, found, "annotator mail list --state given-up")
+
+
 def _of_folders(settings: Settings) -> Iterator[Finding]:
     yield _of_disk("temporary files", Path(gettempdir()), least=LEAST_FREE)
     for name, folder in (("search index", settings.search_folder), ("indexes of folders", settings.index_folder)):
@@ -280,6 +295,22 @@ def _of_provider(settings: Settings, *, now: datetime) -> Iterator[Finding]:
         )
         return
     yield Finding(subject, State.OK, f"{issuer} answers, and publishes its keys")
+
+
+def _of_mail(settings: Settings) -> Iterator[Finding]:
+    """Whether the settings of e-mail are complete, and the mail server lets the site in; nothing is sent."""
+    complete = _refused("e-mail", "is sent" if settings.mail_host else "off", lambda: refuse_incomplete_mail(settings))
+    yield complete
+    if not settings.sends_mail or complete.state is State.ERROR:
+        return
+    at = f"{settings.mail_host}:{settings.mail_port}"
+    try:
+        server_of(settings).check()
+    except MailProblem as problem:
+        advice = "E-mail waits meanwhile. See the settings ANNOTATOR_MAIL_…, or ask who runs that server."
+        yield Finding("mail server", State.ERROR, f"{at}: {problem}", advice)
+    else:
+        yield Finding("mail server", State.OK, f"{at} lets the site in")
 
 
 def _of_server(settings: Settings) -> Iterator[Finding]:

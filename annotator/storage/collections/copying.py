@@ -16,6 +16,7 @@ from annotator.storage.site.upkeep import Progress, UpkeepError
 from annotator.storage.tables.columns import Base
 from annotator.storage.tables.documents import WORDS
 from annotator.storage.tables.epoch import DatabaseEpoch
+from annotator.storage.tables.mail import Mail
 
 ROWS_AT_ONCE = 1_000
 # Smaller batches for large rows: a run may have hundreds of megabytes, a document several.
@@ -28,6 +29,8 @@ FEW_AT_ONCE = {
     "document_words": 50,
     "guideline_version": 50,
 }
+# The copy is another database, with an epoch of its own. What waits to be sent, the site that wrote it sends.
+NOT_COPIED = {DatabaseEpoch.__tablename__, Mail.__tablename__}
 # Checksums of rows are summed, since the databases may order rows differently.
 MODULUS = 1 << 256
 
@@ -72,8 +75,7 @@ def copy_site(source: Database, target: Database, *, progress: Progress | None =
     if version_of(source) != newest_version():
         raise UpkeepError("The database to copy from is not of this version: run “annotator database upgrade” on it.")
     prepare_schema(target)
-    # The copy is another database, with an epoch of its own.
-    tables = [table for table in Base.metadata.sorted_tables if table.name != DatabaseEpoch.__tablename__]
+    tables = [table for table in Base.metadata.sorted_tables if table.name not in NOT_COPIED]
     with source.reading() as old, target.transaction() as new:
         _refuse_unless_empty(new, tables)
         steps = sum(_count(old, table) for table in tables)

@@ -31,8 +31,14 @@ def key_of(address: str, keys: Sequence[str], setting: str) -> str:
     Raises `NotAllowedError` when the setting names one that cannot be read.
     """
     place = place_of_key(address, keys)
-    if place is None:
-        return ""
+    return "" if place is None else read_secret(place, setting, host_of(address))
+
+
+def read_secret(place: str, setting: str, host: str) -> str:
+    """What a setting keeps out of itself: the content of a file, or `env:VARIABLE`.
+
+    Raises `NotAllowedError` when it cannot be read, or could not be sent.
+    """
     try:
         key = _read(place)
     except (OSError, UnicodeError, KeyError):
@@ -40,7 +46,7 @@ def key_of(address: str, keys: Sequence[str], setting: str) -> str:
     if not key or not key.isascii() or not key.isprintable():
         raise NotAllowedError(
             "The key for “%(host)s” cannot be read where %(setting)s says that it is.",
-            host=host_of(address),
+            host=host,
             setting=setting,
         )
     return key

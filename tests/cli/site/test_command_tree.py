@@ -11,6 +11,8 @@ VERBS = {"list", "show", "add", "set", "remove", "import", "export"}
 # Every other verb, with what it does that none of these says.
 OWN_VERBS = {
     "webhooks test": "It sends something, where “check” only looks.",
+    "mail retry": "what waits or was given up is sent now",
+    "mail test": "sends something, where “check” only looks",
     "users reset-password": "makes a link by which somebody chooses a new password",
     "users reset-second-factor": "the account stays; only its owner turns a second factor on again",
     "users sign-out": "ends sessions; the account stays",
@@ -70,7 +72,7 @@ OWN_VERBS = {
 WITHOUT_NOUN = {"check", "compare", "evaluate", "interleave", "serve", "worker", "demo", "doctor"}
 FORMATS = ["table", "csv", "json"]
 # Nouns of the site; the others are of a collection, which is named first.
-OF_THE_SITE = {"users", "tokens", "measures", "database", "jobs"}
+OF_THE_SITE = {"mail", "users", "tokens", "measures", "database", "jobs"}
 # What is beside a collection, by command: the collection is made, or is one filter of several.
 SLUG_ELSEWHERE = {
     "collections list",

@@ -1,0 +1,195 @@
+"""The outbox: queue an e-mail, take what is due, and record what came of it."""
+
+import secrets
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+from sqlalchemy import ColumnElement, Table, and_, delete, func, literal, or_, select, text, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from annotator.storage.site.epoch import current_epoch
+from annotator.storage.tables.mail import EmailAddress, Mail, MailKind
+from annotator.storage.tables.people import Invitation
+
+# The pauses between attempts; the last one is repeated.
+PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 240, 480, 720))
+# What cannot be delivered is given up after this time.
+TRIED_FOR = timedelta(days=5)
+# An attempt whose worker was lost is made again after this time; an attempt takes less.
+LONGEST_ATTEMPT = timedelta(minutes=5)
+KEPT = timedelta(days=30)
+AN_HOUR = timedelta(hours=1)
+MESSAGE_BYTES = 16
+
+LINK_CLOSED = "The link in it was used or withdrawn."
+TOO_LATE = "It could not be sent in time."
+RESTORED = "It waited when a backup was made, and may have been sent before the backup was restored."
+NOT_SENT = "This site sends no e-mail of this kind."
+
+
+@dataclass(frozen=True)
+class Letter:
+    """An e-mail to write: what it is about, and from what its text is made."""
+
+    kind: MailKind
+    content: Mapping[str, Any]
+    until: datetime | None = None
+    invitation_id: int | None = None
+    # What is queued under the same word is sent only once.
+    once: str | None = None
+
+
+@dataclass(frozen=True)
+class Recipient:
+    """To whom an e-mail is sent, in their language."""
+
+    address: str
+    language: str
+    user_id: int | None = None
+
+
+@dataclass(frozen=True)
+class DueMail:
+    """An e-mail that a worker sends, with the number of this attempt."""
+
+    id: int
+    attempt: int
+    message: str
+    kind: MailKind
+    address: str
+    language: str
+    content: Mapping[str, Any]
+    asked_at: datetime
+
+
+_MAIL = cast("Table", Mail.__table__)
+_ONCE = {
+    name: kind.insert(_MAIL).on_conflict_do_nothing(index_elements=[_MAIL.c.once])
+    for name, kind in (("sqlite", sqlite), ("postgresql", postgresql))
+}
+
+
+def queue_mail(session: Session, to: Recipient, letter: Letter, *, at: datetime) -> None:
+    """Queue an e-mail, in the transaction of what it is about, so that neither is there without the other."""
+    row = {
+        "message": secrets.token_hex(MESSAGE_BYTES),
+        "kind": letter.kind.value,
+        "user_id": to.user_id,
+        "invitation_id": letter.invitation_id,
+        "address": to.address,
+        "language": to.language,
+        "content": dict(letter.content),
+        "epoch": outbox_epoch(session),
+        "once": letter.once,
+        "asked_at": at,
+        "until": letter.until,
+        "attempts": 0,
+        "next_at": at,
+        "problem": "",
+    }
+    session.execute(_ONCE[session.get_bind().dialect.name], row)
+
+
+def queue_for_account(session: Session, user_id: int | None, letter: Letter, *, at: datetime) -> None:
+    """Queue an e-mail to an account, if it has a confirmed address and wants e-mail of this kind."""
+    found = session.get(EmailAddress, user_id) if user_id is not None else None
+    if found is not None and found.address is not None and letter.kind not in found.unwanted.split():
+        queue_mail(session, Recipient(found.address, found.language, found.user_id), letter, at=at)
+
+
+def outbox_epoch(session: Session) -> str:
+    """A value that differs once a backup was restored, or in a copy of the database.
+
+    Restoring makes a table anew, which on PostgreSQL gives it another object identifier.
+    """
+    epoch = current_epoch(session)
+    if session.get_bind().dialect.name != "postgresql":
+        return epoch
+    return (
+        f"{epoch} {session.scalar(text('SELECT CAST(CAST(:name AS regclass) AS oid)'), {'name': Mail.__tablename__})}"
+    )
+
+
+def has_due_mail(session: Session, *, now: datetime) -> bool:
+    """Whether an e-mail is due; takes no lock."""
+    return session.scalar(select(Mail.id).where(Mail.next_at <= now).limit(1)) is not None
+
+
+def take_mail(session: Session, *, now: datetime, kinds: Collection[str], per_hour: int) -> DueMail | None:
+    """Take the e-mail that is due longest; no other worker takes it until the attempt would be over.
+
+    What is of no use any more is given up first. Returns None when nothing is left, or so many were sent in the last
+    hour that the others wait.
+    """
+    _give_up_useless(session, kinds, now)
+    if (session.scalar(select(func.count()).where(Mail.tried_at > now - AN_HOUR)) or 0) >= per_hour:
+        return None
+    row = session.scalar(
+        select(Mail)
+        .where(Mail.next_at <= now)
+        .order_by(Mail.next_at, Mail.id)
+        .limit(1)
+        .with_for_update(of=Mail, skip_locked=True)
+        .execution_options(populate_existing=True)
+    )
+    if row is None:
+        return None
+    row.attempts, row.tried_at, row.next_at = row.attempts + 1, now, now + LONGEST_ATTEMPT
+    return DueMail(
+        row.id, row.attempts, row.message, MailKind(row.kind), row.address, row.language, row.content, row.asked_at
+    )
+
+
+def record_sent(session: Session, due: DueMail, *, at: datetime) -> None:
+    """Record that the mail server accepted an e-mail; its text is not needed any more."""
+    _record(session, due, sent_at=at, next_at=None, problem="", content={})
+
+
+def record_failure(session: Session, due: DueMail, problem: str, *, is_final: bool, at: datetime) -> None:
+    """Record a failed attempt: it is repeated later, unless it is final or has been tried for days."""
+    next_at = at + PAUSES[min(due.attempt, len(PAUSES)) - 1]
+    is_over = is_final or next_at > due.asked_at + TRIED_FOR
+    _record(session, due, next_at=None if is_over else next_at, problem=problem)
+
+
+def forget_mail(session: Session, *, now: datetime) -> None:
+    """Delete what was sent or given up long ago, and give up what waited too long, also where none is sent."""
+    _give_up(session, Mail.asked_at < now - TRIED_FOR, TOO_LATE)
+    session.execute(delete(Mail).where(Mail.next_at.is_(None), Mail.asked_at < now - KEPT))
+
+
+def delete_mail_of(session: Session, user_id: int) -> None:
+    """Delete the address of an account, and every e-mail to the account or to that address."""
+    found = session.get(EmailAddress, user_id)
+    addresses = [] if found is None else [one for one in (found.address, found.new_address) if one]
+    session.execute(delete(Mail).where(or_(Mail.user_id == user_id, Mail.address.in_(addresses))))
+    session.execute(delete(EmailAddress).where(EmailAddress.user_id == user_id))
+
+
+def _record(session: Session, due: DueMail, **values: object) -> None:
+    """Record an attempt; one that another worker has repeated since stays as that one left it."""
+    session.execute(update(Mail).where(Mail.id == due.id, Mail.attempts == due.attempt).values(**values))
+
+
+def _give_up_useless(session: Session, kinds: Collection[str], now: datetime) -> None:
+    due = Mail.next_at <= now
+    _give_up(session, and_(due, Mail.epoch != outbox_epoch(session)), RESTORED)
+    _give_up(session, and_(due, Mail.kind.not_in([*kinds, MailKind.CONFIRMATION])), NOT_SENT)
+    _give_up(session, and_(due, Mail.asked_at < now - TRIED_FOR), TOO_LATE)
+    # These cannot be sent again either.
+    _give_up(session, and_(due, Mail.until <= now), TOO_LATE, content={})
+    is_closed = or_(Invitation.used_at.is_not(None), Invitation.withdrawn_at.is_not(None))
+    closed = select(Invitation.id).where(is_closed)
+    _give_up(session, and_(due, Mail.invitation_id.in_(closed)), LINK_CLOSED, content={})
+
+
+def _give_up(session: Session, which: ColumnElement[bool], problem: str, **values: object) -> None:
+    """Give up e-mails that wait; a problem of an earlier attempt is kept."""
+    kept = func.coalesce(func.nullif(Mail.problem, ""), literal(problem))
+    session.execute(
+        update(Mail).where(Mail.next_at.is_not(None), which).values(next_at=None, problem=kept, **values),
+        execution_options={"synchronize_session": False},
+    )
