@@ -375,7 +375,7 @@ def _issuer(text: str, name: str) -> str:
             "The setting %(name)s is the issuer's address with https:// (http:// for this machine alone), without "
             "name, password, “?” or “#”, such as https://id.example.org/realms/staff: not “%(text)s”.",
             name=name,
-            text=_shortened(text),
+            text=shortened(text),
         )
     return text
 

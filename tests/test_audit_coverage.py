@@ -25,6 +25,7 @@ NOTHING_CHANGES = "nothing is changed"
 PAGES_WITHOUT: Mapping[str, str] = {
     "accounts.try_to_sign_in": "a session, which the request log has",
     "second_factor.begin": "the secret is shown, and nothing is stored",
+    "email.choose": "which e-mails a person wants, kept with the address",
     "accounts.sign_out": "a session, which the request log has",
     "language.choose": "a cookie",
     "adjudicating.record": JUDGING,

@@ -49,6 +49,12 @@ WAYS = {
         no_command=SESSION,
         no_operation=SESSION,
     ),
+    "e-mail address of one's own": Ways(
+        "email.show email.change email.choose email.remove email.ask email.confirm "
+        "forgotten_password.show forgotten_password.send",
+        no_command=SESSION,
+        no_operation=SESSION,
+    ),
     "second factor of one's own": Ways(
         "second_factor.show second_factor.begin second_factor.turn_on second_factor.renew_codes "
         "second_factor.turn_off sign_in_code.ask sign_in_code.check",
@@ -61,6 +67,9 @@ WAYS = {
         "users add, users list, users remove, users reset-password, users reset-second-factor, users set, "
         "users sign-out",
         no_operation=ACCOUNTS,
+    ),
+    "what the site sends by e-mail": Ways(
+        "", "mail list, mail remove, mail retry, mail test", "", MACHINE, no_operation=MACHINE
     ),
     "links for passwords": Ways("people.password_link members.password_link", "", "", "", SESSION, SESSION),
     "tokens": Ways(

@@ -1,7 +1,7 @@
 """Members by program, continued: remove roles, invite people by links, list and withdraw invitations."""
 
 from flask import Response
-from marshmallow import Schema, fields
+from marshmallow import Schema, fields, validate
 
 from annotator.api.collections.audit import note
 from annotator.api.collections.members import ROLES, resource
@@ -10,12 +10,13 @@ from annotator.api.site.door import Call, Gives, Takes, operation, text
 from annotator.api.site.values import Moment, Text, counted, one_of, whole
 from annotator.errors import NotFoundError
 from annotator.files import InputFile
-from annotator.storage import Role
+from annotator.mail_values import refuse_unsent
+from annotator.storage import MailKind, Role
 from annotator.web.people.links import link_to
 from annotator.web.site.context import database, now, settings
 from annotator.web.site.downloads import CSV
 from annotator.workflows.people import invitations, members
-from annotator.workflows.people.invitations import MOST_DAYS, USUAL_DAYS, InvitationRequest
+from annotator.workflows.people.invitations import LANGUAGES, MOST_DAYS, USUAL_DAYS, InvitationRequest
 
 DAYS = {"description": "The number of days until the link expires."}
 
@@ -45,6 +46,14 @@ class InvitationBody(Schema):
     team = Text(load_default=None, metadata={"description": "The team of a participant; created if it is new."})
     note = Text(load_default="", metadata={"description": "For whom the link is; shown in the list only."})
     days = whole(1, MOST_DAYS, load_default=USUAL_DAYS, metadata=DAYS)
+    email = Text(
+        load_default="", metadata={"description": "The e-mail address to which the link is sent, too; empty: none."}
+    )
+    language = fields.String(
+        load_default=LANGUAGES[0],
+        validate=validate.OneOf(LANGUAGES),
+        metadata={"description": "The language of the e-mail: en or ko."},
+    )
 
 
 class InvitationView(Schema):
@@ -64,6 +73,14 @@ class InvitationView(Schema):
     expires_at = Moment(required=True, metadata={"description": "When the link expires, in UTC."})
     used_by = fields.String(required=True, allow_none=True, metadata={"description": "The account that used it."})
     used_at = Moment(required=True, allow_none=True, metadata={"description": "When it was used, in UTC."})
+    mail = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Of the e-mail with the link: waiting, sent or given-up; null: there is none."},
+    )
+    problem = fields.String(
+        required=True, metadata={"description": "Why the e-mail was not sent yet, or never; empty: nothing is wrong."}
+    )
 
 
 class NewInvitation(InvitationView):
@@ -119,13 +136,20 @@ def show_invitation(call: Call) -> object:
     Takes(body=InvitationBody),
 )
 def invite(call: Call) -> object:
-    """Invite a person by a link, which works once; it is answered here and never shown again."""
+    """Invite a person by a link, which works once; it is answered here and never shown again.
+
+    With an e-mail address the link is sent there, too, where the site sends e-mail.
+    """
     role, team = Role(call.body["role"]), call.body["team"] or None
-    wanted = InvitationRequest(role, team, call.body["note"], call.body["days"])
+    email = call.body["email"].strip()
+    wanted = InvitationRequest(role, team, call.body["note"], call.body["days"], email, call.body["language"])
+    if email:
+        refuse_unsent(is_sent=settings().sends(MailKind.INVITATION))
     with database().transaction() as session:
         made = invitations.invite(session, call.slug, wanted, made_by_id=caller().id, at=now())
         # The note may contain a name, which the audit log would keep permanently.
-        note(session, "invitations.add", call.slug, subject=made.number, details={"role": role, "team": team})
+        details = {"role": role, "team": team, "mailed": bool(email) or None}
+        note(session, "invitations.add", call.slug, subject=made.number, details=details)
     return {**_numbered(call.slug, made.number), "link": link_to(made.secret)}
 
 

@@ -3,6 +3,8 @@
 from annotator.web.people import (
     accept_invitation,
     accounts,
+    email,
+    forgotten_password,
     identities,
     invitations,
     members,
@@ -16,6 +18,8 @@ from annotator.web.people import (
 BLUEPRINTS = (
     accept_invitation.blueprint,
     accounts.blueprint,
+    email.blueprint,
+    forgotten_password.blueprint,
     identities.blueprint,
     invitations.blueprint,
     members.blueprint,

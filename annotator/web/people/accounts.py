@@ -7,6 +7,7 @@ from wtforms.validators import EqualTo, InputRequired
 
 from annotator.errors import InvalidValueError, NotAllowedError
 from annotator.passwords import KNOWN_PASSWORD, hash_password
+from annotator.storage import MailKind
 from annotator.web.people.provider_session import provider_name
 from annotator.web.people.sign_in_code import enter_or_ask
 from annotator.web.people.throttle import against_guessing
@@ -17,7 +18,7 @@ from annotator.web.site.context import current_person, database, now, settings, 
 from annotator.web.site.forms import Form, done
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.sessions import ends_at, key
-from annotator.workflows.people import accounts, identities, second_factor
+from annotator.workflows.people import accounts, email_addresses, identities, second_factor
 
 blueprint = Blueprint("accounts", __name__)
 
@@ -142,7 +143,13 @@ def sign_out_everywhere() -> ResponseReturnValue:
 
 def sign_in_page(form: SignInForm, to: str | None) -> str:
     """The page for name and password, from which one can go to the provider; then comes the page `to`."""
-    return render_template("people/accounts/sign_in.html", form=form, to=local_path(to), provider=provider_name())
+    return render_template(
+        "people/accounts/sign_in.html",
+        form=form,
+        to=local_path(to),
+        provider=provider_name(),
+        sends_links=settings().sends(MailKind.PASSWORD),
+    )
 
 
 def _next() -> str:
@@ -157,4 +164,6 @@ def _account(form: PasswordForm) -> str:
         has_factor=database().read(second_factor.is_on, me),
         identities=database().read(identities.list_identities, me),
         provider=provider_name(),
+        email=database().read(email_addresses.show_email, me, now=now()).address,
+        sends_mail=settings().sends_mail,
     )

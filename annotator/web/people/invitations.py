@@ -4,9 +4,10 @@ from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 from flask_wtf.file import FileField, FileRequired
 from wtforms import IntegerField, SelectField, StringField
-from wtforms.validators import InputRequired, NumberRange
+from wtforms.validators import InputRequired, NumberRange, Optional
 
-from annotator.storage import Role
+from annotator.mail_values import refuse_unsent
+from annotator.storage import MailKind, Role
 from annotator.web.people.links import link_to
 from annotator.web.people.members import role_choices
 from annotator.web.site.access import administrator_page, collection_page
@@ -14,7 +15,7 @@ from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, settings, the_person
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.forms import Form
-from annotator.web.site.language import gettext, lazy_gettext
+from annotator.web.site.language import chosen_language, gettext, language_choices, lazy_gettext
 from annotator.web.site.uploads import input_files
 from annotator.workflows.people import invitations, members
 from annotator.workflows.people.invitations import MOST_DAYS, USUAL_DAYS, InvitationRequest
@@ -36,6 +37,13 @@ class AccountInvitationForm(Form):
         default=USUAL_DAYS,
         render_kw={"min": 1, "max": MOST_DAYS},
     )
+
+    email = StringField(
+        lazy_gettext("Send it to this e-mail address"),
+        [Optional()],
+        render_kw={"type": "email", "autocomplete": "off", "inputmode": "email"},
+    )
+    language = SelectField(lazy_gettext("Language of the e-mail"), choices=language_choices(), default=chosen_language)
 
 
 class InvitationForm(AccountInvitationForm):
@@ -149,12 +157,17 @@ def withdraw_any() -> ResponseReturnValue:
 
 def _invite(slug: str | None, form: AccountInvitationForm, role: Role | None, team: str | None) -> str | None:
     """The secret of a new invitation, None when the form is rejected."""
-    wanted = InvitationRequest(role, team, form.note.data or "", form.days.data)
+    email = (form.email.data or "").strip()
+    wanted = InvitationRequest(role, team, form.note.data or "", form.days.data, email, form.language.data)
     made = None
-    with form.guard(), database().transaction() as session:
-        made = invitations.invite(session, slug, wanted, made_by_id=the_person().id, at=now())
-        # The note may contain a name, which the audit log would keep permanently.
-        note(session, "invitations.add", slug, subject=made.number, details={"role": role, "team": team})
+    with form.guard():
+        if email:
+            refuse_unsent(is_sent=settings().sends(MailKind.INVITATION))
+        with database().transaction() as session:
+            made = invitations.invite(session, slug, wanted, made_by_id=the_person().id, at=now())
+            # The note may contain a name, which the audit log would keep permanently.
+            details = {"role": role, "team": team, "mailed": bool(email) or None}
+            note(session, "invitations.add", slug, subject=made.number, details=details)
     return made.secret if made else None
 
 
@@ -179,11 +192,16 @@ def _page(
         link=link,
         form=form or InvitationForm(formdata=None),
         people=people or PeopleForm(formdata=None),
+        sends_mail=settings().sends(MailKind.INVITATION),
     )
 
 
 def _administrators_page(form: AccountInvitationForm | None = None, link: str | None = None) -> str:
     rows = database().read(invitations.list_invitations, None, now=now())
     return render_template(
-        "people/invitations/to_accounts.html", rows=rows, link=link, form=form or AccountInvitationForm(formdata=None)
+        "people/invitations/to_accounts.html",
+        rows=rows,
+        link=link,
+        form=form or AccountInvitationForm(formdata=None),
+        sends_mail=settings().sends(MailKind.INVITATION),
     )

@@ -62,7 +62,14 @@ def against_refusals(view: View) -> View:
     return _limited(view, limits)
 
 
-def _limited(view: View, limits_of: Callable[[], dict[str, Limit]]) -> View:
+def against_floods(view: View) -> View:
+    """Limit how often a view is asked to send an e-mail, whatever comes of it."""
+    return _limited(view, lambda: {f"sent {what}": limit for what, limit in _limits(_account()).items()}, least=0)
+
+
+def _limited(view: View, limits_of: Callable[[], dict[str, Limit]], *, least: int = FIRST_REFUSAL) -> View:
+    """Count the answers whose status is `least` or above, and block the view once a limit is reached."""
+
     @wraps(view)
     def guarded() -> ResponseReturnValue:
         limits = limits_of()
@@ -72,7 +79,7 @@ def _limited(view: View, limits_of: Callable[[], dict[str, Limit]]) -> View:
 
         @after_this_request
         def count(response: Response) -> Response:
-            if response.status_code >= FIRST_REFUSAL:
+            if response.status_code >= least:
                 database().attempt(lambda session: throttling.count_refusal(session, limits, now=now()))
             return response
 

@@ -11,6 +11,7 @@ from annotator.storage.tables.runs import RunState
 from annotator.web.site.language import lazy_gettext
 from annotator.workflows.people.invitations import InvitationState
 from annotator.workflows.people.tokens import Scope
+from annotator.workflows.site.mail import MailState
 
 ROLES: Mapping[Role, str] = {
     Role.ORGANISER: lazy_gettext("organiser"),
@@ -45,6 +46,12 @@ INVITATION_STATES: Mapping[InvitationState, str] = {
     InvitationState.USED: lazy_gettext("used"),
     InvitationState.WITHDRAWN: lazy_gettext("withdrawn"),
     InvitationState.EXPIRED: lazy_gettext("expired"),
+}
+
+MAIL_STATES: Mapping[MailState, str] = {
+    MailState.WAITING: lazy_gettext("the e-mail waits to be sent"),
+    MailState.SENT: lazy_gettext("sent by e-mail"),
+    MailState.GIVEN_UP: lazy_gettext("the e-mail was not sent"),
 }
 
 CANNOT_JUDGE: Mapping[CannotJudge, str] = {

@@ -10,6 +10,7 @@ from babel import Locale, negotiate_locale
 from babel.numbers import format_decimal
 from flask import Blueprint, Flask, redirect, request, url_for
 from flask.typing import ResponseReturnValue
+from wtforms import SelectChoice
 
 from annotator.web.site.addresses import here, local_path
 from annotator.web.site.context import settings
@@ -39,6 +40,11 @@ def chosen_language() -> str:
     # Werkzeug's best_match would select English for “ko-KR, en;q=0.5”.
     asked = [name for name, quality in request.accept_languages if quality > 0]
     return negotiate_locale(asked, LANGUAGES, sep="-") or DEFAULT
+
+
+def language_choices() -> list[SelectChoice]:
+    """The languages, for a form."""
+    return [SelectChoice(code, name) for code, name in LANGUAGES.items()]
 
 
 def gettext(text: str, **values: object) -> str:

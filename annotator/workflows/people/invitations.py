@@ -1,6 +1,6 @@
 """Invitations: single-use links to an account, a role, or a new password."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -10,8 +10,9 @@ from sqlalchemy.orm import Session, aliased
 
 from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, NotFoundError
 from annotator.evaluation.formats.identifiers import check_free_text
+from annotator.mail_values import checked_mail_address
 from annotator.passwords import new_secret, secret_fingerprint
-from annotator.storage import Collection, Invitation, Membership, Role, User
+from annotator.storage import Collection, Invitation, Mail, MailKind, Membership, Role, User
 from annotator.storage.collections.collection import find_collection, lock_collection
 from annotator.storage.people.accounts import (
     Person,
@@ -26,14 +27,18 @@ from annotator.storage.people.accounts import (
     revoke_all,
     withdraw_password_links,
 )
+from annotator.storage.site.mail import Letter, Recipient, queue_mail
 from annotator.storage.site.transient_errors import stored_before_others
 from annotator.workflows.people.identities import ProvenIdentity, link_identity
+from annotator.workflows.site.mail import MailState, state_of
 
 USUAL_DAYS = 14
 MOST_DAYS = 90
 # Links to a new password open an existing account; links to a first password may last longer.
 DAYS_FOR_PASSWORD = 2
 LONGEST_NOTE = 200
+LANGUAGES = ("en", "ko")  # of e-mails
+JOIN = "/join"  # the page of a link
 
 
 class InvitationState(StrEnum):
@@ -47,17 +52,25 @@ class InvitationState(StrEnum):
 
 @dataclass(frozen=True)
 class InvitationRequest:
-    """The invitee and their role; without a role the link gives an account only."""
+    """The invitee and their role; without a role the link gives an account only.
+
+    With an e-mail address the link is sent there, too, in this language.
+    """
 
     role: Role | None = None
     team: str | None = None
     note: str = ""
     days: int = USUAL_DAYS
+    email: str = ""
+    language: str = LANGUAGES[0]
 
 
 @dataclass(frozen=True)
 class InvitationRow:
-    """A link in lists, without the secret; `account` is the one that gets a new password."""
+    """A link in lists, without the secret; `account` is the one that gets a new password.
+
+    `mail` is what became of the e-mail with it, None without one, and `problem` why it was not sent.
+    """
 
     id: int
     note: str
@@ -70,6 +83,8 @@ class InvitationRow:
     used_by: str | None
     used_at: datetime | None
     state: InvitationState
+    mail: MailState | None = None
+    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -92,26 +107,35 @@ class MadeInvitation:
     number: int
 
 
+@dataclass(frozen=True)
+class MadeLink:
+    """A new link with its secret, which is not stored."""
+
+    link: Invitation
+    secret: str
+
+
 def invite(
     session: Session, slug: str | None, wanted: InvitationRequest, *, made_by_id: int | None, at: datetime
 ) -> MadeInvitation:
     """Create a link to a role in the collection and return its secret, which is not stored.
 
-    Without a slug it gives an account without a role. Raises `InvalidValueError` for a role that does not fit.
+    Without a slug it gives an account without a role. Raises `InvalidValueError` for a role or an e-mail address that
+    does not fit.
     """
     if not 1 <= wanted.days <= MOST_DAYS:
         raise InvalidValueError("The number of days is between 1 and %(most)d.", most=MOST_DAYS)
     check_free_text(wanted.note, LONGEST_NOTE)
     if (wanted.role == Role.PARTICIPANT) != bool(wanted.team):
         raise InvalidValueError("A participant belongs to a team, and only a participant does.")
-    collection_id = None if slug is None else lock_collection(session, slug).id
-    if collection_id is not None and wanted.team:
-        find_or_add_team(session, collection_id, wanted.team)
+    collection = None if slug is None else lock_collection(session, slug)
+    if collection is not None and wanted.team:
+        find_or_add_team(session, collection.id, wanted.team)
     secret = new_secret()
     invitation = Invitation(
         fingerprint=secret_fingerprint(secret),
         note=wanted.note.strip(),
-        collection_id=collection_id,
+        collection_id=collection.id if collection else None,
         role=wanted.role,
         team=wanted.team,
         made_by_id=made_by_id,
@@ -120,6 +144,10 @@ def invite(
     )
     session.add(invitation)
     session.flush()
+    if wanted.email:
+        to = Recipient(checked_mail_address(wanted.email), wanted.language)
+        content = {"title": collection.title if collection else None, "role": wanted.role}
+        send_link(session, to, MailKind.INVITATION, content, MadeLink(invitation, secret))
     return MadeInvitation(secret, invitation.id)
 
 
@@ -151,15 +179,23 @@ def invite_to_password(session: Session, slug: str | None, name: str, *, made_by
     return secret
 
 
+def send_link(session: Session, to: Recipient, kind: MailKind, content: Mapping[str, object], made: MadeLink) -> None:
+    """Queue an e-mail with a link, which is not sent once the link is closed."""
+    link = made.link
+    written = {**content, "path": f"{JOIN}?key={made.secret}", "until": link.expires_at.isoformat()}
+    queue_mail(session, to, Letter(kind, written, link.expires_at, link.id), at=link.made_at)
+
+
 def list_invitations(session: Session, slug: str | None, *, now: datetime) -> Sequence[InvitationRow]:
     """The links of a collection, or those without a collection; newest first."""
     account, maker, taker = aliased(User), aliased(User), aliased(User)
     place = None if slug is None else find_collection(session, slug).id
     rows = session.execute(
-        select(Invitation, account, maker.name, taker.name)
+        select(Invitation, account, maker.name, taker.name, Mail)
         .outerjoin(account, account.id == Invitation.user_id)
         .outerjoin(maker, maker.id == Invitation.made_by_id)
         .outerjoin(taker, taker.id == Invitation.used_by_id)
+        .outerjoin(Mail, Mail.invitation_id == Invitation.id)
         .where(Invitation.collection_id.is_(None) if place is None else Invitation.collection_id == place)
         .order_by(Invitation.id.desc())
     )
@@ -176,8 +212,10 @@ def list_invitations(session: Session, slug: str | None, *, now: datetime) -> Se
             used_by,
             link.used_at,
             _state(link, of_account, now),
+            state_of(mail) if mail else None,
+            mail.problem if mail else "",
         )
-        for link, of_account, made_by, used_by in rows
+        for link, of_account, made_by, used_by, mail in rows
     ]
 
 
@@ -244,7 +282,7 @@ def accept_as(session: Session, secret: str, user_id: int, *, at: datetime) -> N
 
 
 def accept_password(session: Session, secret: str, new_hash: str, *, at: datetime) -> Person:
-    """Set a new password for the link's account, and end its sessions and tokens.
+    """Set a new password for the link's account, and end its sessions, tokens and other password links.
 
     Raises `NotAllowedError` for an organiser's link when the account has since gained access beyond what the organiser
     may give.
@@ -257,6 +295,8 @@ def accept_password(session: Session, secret: str, new_hash: str, *, at: datetim
     if link.collection_id is not None:
         _refuse_unless_of_collection(session, link.collection_id, user)
     _take(session, link, user, at)
+    # Others that were asked for would set it once more.
+    withdraw_password_links(session, user.id, at=at)
     replace_password(user, new_hash)
     revoke_all(session, user.id, at=at)
     return person_of(user)

@@ -17,7 +17,7 @@ from annotator.evaluation.runs.run_intake import DocumentIds, ReadRun, RunIntake
 from annotator.evaluation.runs.run_tags import Sender, SortedTags
 from annotator.evaluation.runs.run_warnings import as_stored
 from annotator.files import GZIP_MAGIC, InputFile
-from annotator.storage import ACCEPTED, Database, Event, Run, RunType
+from annotator.storage import ACCEPTED, Collection, Database, Event, MailKind, Run, RunType
 from annotator.storage.collections.audit import Actor, record_in
 from annotator.storage.collections.collection import (
     find_open_collection,
@@ -33,6 +33,7 @@ from annotator.storage.runs.run_sources import note_fetched
 from annotator.storage.runs.runs import RunDetails, add_files, add_ranked_lists, apply_details, carry_facts
 from annotator.storage.runs.sent_runs import Receipt, sent_runs
 from annotator.storage.site.database import has_one_writer
+from annotator.storage.site.mail import Letter, queue_for_account
 from annotator.storage.site.webhooks import announce
 from annotator.workflows.documents.documents import DocumentImport, import_documents
 from annotator.workflows.documents.source_folders import index_of
@@ -330,19 +331,21 @@ def store_runs(
         for number, ids, scores in documents[one.documents].packed_lists(one.parsed)
     )
     add_ranked_lists(session, lists)
-    return _received(session, collection.id, dict(zip(run_ids, checked, strict=True)), at=uploaded_at)
+    return _received(session, collection, dict(zip(run_ids, checked, strict=True)), uploaded_by_id, at=uploaded_at)
 
 
 def _received(
-    session: Session, collection_id: int, checked: Mapping[int, CheckedRun], *, at: datetime
+    session: Session, collection: Collection, checked: Mapping[int, CheckedRun], by_id: int | None, *, at: datetime
 ) -> list[Receipt]:
-    """The receipts of the stored runs, by id, which are announced to webhooks."""
-    sent = {run.id: run for run in sent_runs(session, collection_id)}
+    """The receipts of the stored runs, by id, which are announced to webhooks and e-mailed to the sender."""
+    sent = {run.id: run for run in sent_runs(session, collection.id)}
     happened = [
         {"tag": run.tag, "version": run.version, "team": run.team, "sha256": run.checksum}
         for run in map(sent.__getitem__, checked)
     ]
-    announce(session, collection_id, Event.RUN_RECEIVED, happened, at=at)
+    announce(session, collection.id, Event.RUN_RECEIVED, happened, at=at)
+    receipt = {"title": collection.title, "slug": collection.slug, "at": at.isoformat(), "runs": happened}
+    queue_for_account(session, by_id, Letter(MailKind.RECEIPT, receipt), at=at)
     return [
         Receipt(**vars(sent[id_]), bytes=len(one.file.content), sentences=one.warnings) for id_, one in checked.items()
     ]

@@ -3,18 +3,19 @@
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, CursorResult, and_, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotFoundError
-from annotator.storage import IN_FORCE, Event, Job, JobState, RankedList, Run, User
+from annotator.storage import IN_FORCE, Collection, Event, Job, JobState, MailKind, RankedList, Run, User
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.leaderboard.scored_state import report_state
 from annotator.storage.site.jobs import ANSWERS_KEPT, MOST_FAILURES, is_arriving, jobs_before, may_begin, next_due
 from annotator.storage.site.jobs import file_of_job as stored_file
+from annotator.storage.site.mail import Letter, queue_for_account
 from annotator.storage.site.webhooks import announce
 from annotator.storage.tables.jobs import FINISHED, UNFINISHED
 
@@ -24,6 +25,8 @@ FAULT = "fault"
 # Each may hold files of the maximum upload size.
 MOST_UNFINISHED = 5
 JOBS_A_PAGE = 100
+# Whoever waited for a job for so long may be elsewhere, and gets an e-mail.
+LONG_WAIT = timedelta(minutes=2)
 LOG = logging.getLogger("annotator.worker")
 
 
@@ -292,10 +295,15 @@ def count_ranked_lists(session: Session, slug: str) -> int:
 
 
 def _announce(session: Session, job: Job, state: JobState, *, at: datetime) -> None:
-    """Announce the end of a job, whatever it is, to the webhooks of its collection."""
+    """Announce the end of a job, whatever it is, to the webhooks of its collection, and to whoever waited for long."""
     if job.collection_id is not None:
         ended = {"job": job.id, "kind": job.kind, "state": state}
         announce(session, job.collection_id, Event.JOB_FINISHED, [ended], at=at)
+    if at - job.asked_at >= LONG_WAIT and state is not JobState.CANCELLED:
+        found = session.get(Collection, job.collection_id) if job.collection_id is not None else None
+        place = {"title": found.title, "slug": found.slug} if found else {"title": None, "slug": None}
+        content = {**place, "job": job.id, "is_done": state is JobState.DONE}
+        queue_for_account(session, job.asked_by_id, Letter(MailKind.JOB, content), at=at)
 
 
 def _collection_id(session: Session, slug: str | None) -> int | None:

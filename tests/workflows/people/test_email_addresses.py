@@ -1,0 +1,218 @@
+"""E-mail addresses of accounts, links to a new password, and invitations by e-mail."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from build import NOW, PASSWORD, member, news, user
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, InvalidValueError, NotFoundError
+from annotator.passwords import hash_known_password
+from annotator.storage import EmailAddress, Mail, MailKind, Role
+from annotator.storage.site.mail import Letter, queue_for_account
+from annotator.workflows.people import accounts, email_addresses, erasure, forgotten_password, invitations
+from annotator.workflows.people.email_addresses import EmailSettings, show_email
+from annotator.workflows.people.invitations import InvitationRequest, InvitationState
+from annotator.workflows.site import mail
+from annotator.workflows.site.mail import MailState
+
+NORA = "Nora@example.org"
+LATER = NOW + timedelta(minutes=10)
+
+
+@pytest.fixture
+def jo(session: Session) -> int:
+    return user(session, "jo")
+
+
+def mails(session: Session, kind: MailKind) -> list[Mail]:
+    session.flush()
+    found = select(Mail).where(Mail.kind == kind).order_by(Mail.id).execution_options(populate_existing=True)
+    return list(session.scalars(found))
+
+
+def secret_in(one: Mail) -> str:
+    return str(one.content["path"]).partition("?key=")[2]
+
+
+def asked(session: Session, user_id: int, address: str = NORA, **others: Any) -> str:  # noqa: ANN401 - of the call
+    """The secret of a link that was sent to confirm an address."""
+    email_addresses.ask_to_confirm(session, user_id, address, **{"language": "ko", "at": NOW, **others})
+    return secret_in(mails(session, MailKind.CONFIRMATION)[-1])
+
+
+def with_address(session: Session, user_id: int, address: str = NORA) -> None:
+    email_addresses.confirm(session, user_id, asked(session, user_id, address), at=NOW)
+
+
+def test_an_address_is_confirmed_by_the_link_that_was_sent_to_it(session: Session, jo: int) -> None:
+    secret = asked(session, jo, " Nora@EXAMPLE.org ")
+    (sent,) = mails(session, MailKind.CONFIRMATION)
+    assert (sent.address, sent.language, sent.user_id) == (NORA, "ko", jo)
+    assert show_email(session, jo, now=NOW) == EmailSettings(None, NORA, "ko")
+    assert email_addresses.confirm(session, jo, secret, at=NOW) == NORA
+    assert show_email(session, jo, now=NOW) == EmailSettings(NORA, None, "ko")
+    with pytest.raises(NotFoundError, match="used already"):
+        email_addresses.confirm(session, jo, secret, at=NOW)
+    with pytest.raises(ConflictError, match="your address already"):
+        asked(session, jo)
+
+
+def test_the_earlier_address_stays_until_the_new_one_is_confirmed(session: Session, jo: int) -> None:
+    with_address(session, jo)
+    first = asked(session, jo, "one@example.org")
+    second = asked(session, jo, "two@example.org")
+    assert show_email(session, jo, now=NOW).address == NORA
+    # The link to the first is not sent any more, and not valid.
+    assert [one.address for one in mails(session, MailKind.CONFIRMATION)] == ["two@example.org"]
+    with pytest.raises(NotFoundError, match="replaced by a later one"):
+        email_addresses.confirm(session, jo, first, at=NOW)
+    late = NOW + email_addresses.VALID_FOR
+    assert show_email(session, jo, now=late).new_address is None
+    with pytest.raises(NotFoundError, match="has expired"):
+        email_addresses.confirm(session, jo, second, at=late)
+
+
+def test_a_link_confirms_for_no_other_account(session: Session, jo: int) -> None:
+    secret = asked(session, jo)
+    with pytest.raises(NotFoundError, match="another account"):
+        email_addresses.confirm(session, user(session, "kim"), secret, at=NOW)
+
+
+def test_two_accounts_may_have_one_address_so_that_nobody_learns_whose_it_is(session: Session, jo: int) -> None:
+    kim = user(session, "kim")
+    with_address(session, jo)
+    with_address(session, kim)
+    assert forgotten_password.send_password_links(session, NORA, at=NOW) == ["jo", "kim"]
+
+
+@pytest.mark.parametrize("written", ["nora", "a@b@c", "nora@example.org\nBcc: all@example.org", "nöra@example.org", ""])
+def test_what_is_no_address_is_refused(session: Session, jo: int, written: str) -> None:
+    with pytest.raises(InvalidValueError, match="is no e-mail address"):
+        asked(session, jo, written)
+    assert mails(session, MailKind.CONFIRMATION) == []
+
+
+def test_only_what_is_wanted_is_sent_to_a_confirmed_address(session: Session, jo: int) -> None:
+    letter = Letter(MailKind.JOB, {"job": 1})
+    queue_for_account(session, None, letter, at=NOW)
+    queue_for_account(session, jo, letter, at=NOW)
+    secret = asked(session, jo)
+    queue_for_account(session, jo, letter, at=NOW)
+    assert mails(session, MailKind.JOB) == []
+    email_addresses.confirm(session, jo, secret, at=NOW)
+    queue_for_account(session, jo, letter, at=NOW)
+    email_addresses.choose_mail(session, jo, language="en", wanted=[MailKind.RECEIPT])
+    queue_for_account(session, jo, letter, at=NOW)
+    queue_for_account(session, jo, Letter(MailKind.RECEIPT, {"runs": []}), at=NOW)
+    assert [one.language for one in mails(session, MailKind.JOB)] == ["ko"]
+    assert [one.language for one in mails(session, MailKind.RECEIPT)] == ["en"]
+
+
+def test_a_person_removes_the_address_and_what_waits_for_it(session: Session, jo: int) -> None:
+    with_address(session, jo)
+    email_addresses.remove_email(session, jo)
+    assert session.scalars(select(Mail)).all() == []
+    assert show_email(session, jo, now=NOW) == EmailSettings()
+
+
+def test_an_erased_person_has_no_address_and_gets_no_email(session: Session, jo: int) -> None:
+    with_address(session, jo)
+    invitations.invite(session, None, InvitationRequest(email=NORA), made_by_id=None, at=NOW)
+    forgotten_password.send_password_links(session, "jo", at=NOW)
+    session.flush()
+    erasure.forget_user(session, "jo")
+    assert session.scalars(select(Mail)).all() == []
+    assert session.scalars(select(EmailAddress)).all() == []
+
+
+@pytest.mark.parametrize("written", ["jo", "Nora@EXAMPLE.ORG"])
+def test_a_link_to_a_new_password_goes_to_the_confirmed_address(session: Session, jo: int, written: str) -> None:
+    with_address(session, jo)
+    assert forgotten_password.send_password_links(session, written, at=NOW) == ["jo"]
+    (sent,) = mails(session, MailKind.PASSWORD)
+    assert (sent.address, sent.language, sent.until) == (NORA, "ko", NOW + forgotten_password.VALID_FOR)
+    invitations.accept_password(session, secret_in(sent), hash_known_password("another one"), at=NOW)
+    assert accounts.sign_in(session, "jo", "another one") is not None
+
+
+@pytest.mark.parametrize("written", ["kim", "nobody", "kim@example.org", "", "@"])
+def test_without_a_confirmed_address_no_link_is_sent(session: Session, written: str) -> None:
+    kim = user(session, "kim")
+    asked(session, kim, "kim@example.org")
+    assert forgotten_password.send_password_links(session, written, at=NOW) == []
+    assert mails(session, MailKind.PASSWORD) == []
+
+
+def test_asking_again_sends_no_second_link_for_some_minutes_and_then_ends_the_first(session: Session, jo: int) -> None:
+    with_address(session, jo)
+    assert forgotten_password.send_password_links(session, "jo", at=NOW) == ["jo"]
+    assert forgotten_password.send_password_links(session, "jo", at=NOW + timedelta(minutes=4)) == []
+    assert forgotten_password.send_password_links(session, "jo", at=LATER) == ["jo"]
+    first, second = mails(session, MailKind.PASSWORD)
+    with pytest.raises(NotFoundError):
+        invitations.open_invitation(session, secret_in(first), now=LATER)
+    assert invitations.open_invitation(session, secret_in(second), now=LATER).account == "jo"
+    with pytest.raises(NotFoundError):
+        invitations.open_invitation(session, secret_in(second), now=LATER + forgotten_password.VALID_FOR)
+
+
+def test_a_new_password_ends_the_other_links_and_asking_does_not_end_an_administrators(
+    session: Session, jo: int
+) -> None:
+    with_address(session, jo)
+    by_hand = invitations.invite_to_password(session, None, "jo", made_by_id=None, at=NOW)
+    forgotten_password.send_password_links(session, "jo", at=NOW)
+    (sent,) = mails(session, MailKind.PASSWORD)
+    assert invitations.open_invitation(session, by_hand, now=NOW).account == "jo"
+    invitations.accept_password(session, secret_in(sent), hash_known_password(PASSWORD), at=NOW)
+    with pytest.raises(NotFoundError):
+        invitations.open_invitation(session, by_hand, now=NOW)
+
+
+def test_an_invitation_is_sent_when_it_is_made_and_the_list_says_so(session: Session) -> None:
+    news(session)
+    ola = member(session, "ola", Role.ORGANISER)
+    wanted = InvitationRequest(Role.JUDGE, email=NORA, language="ko", note="secret note")
+    made = invitations.invite(session, "news", wanted, made_by_id=ola, at=NOW)
+    (sent,) = mails(session, MailKind.INVITATION)
+    assert (sent.address, sent.language, sent.user_id) == (NORA, "ko", None)
+    assert secret_in(sent) == made.secret
+    # Neither who invited nor the note.
+    assert set(sent.content) == {"title", "role", "path", "until"}
+    (listed,) = invitations.list_invitations(session, "news", now=NOW)
+    assert (listed.state, listed.mail, listed.problem) == (InvitationState.OPEN, MailState.WAITING, "")
+    with pytest.raises(InvalidValueError, match="is no e-mail address"):
+        invitations.invite(session, None, InvitationRequest(email="nora"), made_by_id=None, at=NOW)
+
+
+def test_administrators_see_what_waits_send_it_again_and_remove_it(session: Session, jo: int) -> None:
+    with_address(session, jo)
+    queue_for_account(session, jo, Letter(MailKind.JOB, {"job": 1}), at=NOW)
+    confirmation, job = mails(session, MailKind.CONFIRMATION)[0], mails(session, MailKind.JOB)[0]
+    confirmation.sent_at, confirmation.next_at, confirmation.content = NOW, None, {}
+    job.next_at, job.problem, job.epoch = None, "550 no such mailbox", "before"
+    session.flush()
+    assert mail.count_mail(session) == {MailState.WAITING: 0, MailState.SENT: 1, MailState.GIVEN_UP: 1}
+    assert [(one.kind, one.state) for one in mail.list_mail(session)] == [
+        (MailKind.JOB, MailState.GIVEN_UP),
+        (MailKind.CONFIRMATION, MailState.SENT),
+    ]
+    (given_up,) = mail.list_mail(session, MailState.GIVEN_UP)
+    assert given_up.problem == "550 no such mailbox"
+    mail.retry_mail(session, job.id, at=LATER)
+    session.flush()
+    assert (job.next_at, job.asked_at, job.attempts) == (LATER, LATER, 0)
+    assert job.epoch != "before"
+    assert mail.state_of(job) is MailState.WAITING
+    with pytest.raises(ConflictError, match="was sent already"):
+        mail.retry_mail(session, confirmation.id, at=LATER)
+    job.content, job.problem = {}, "The link in it was used or withdrawn."
+    with pytest.raises(ConflictError, match="is of no use any more: The link in it was used"):
+        mail.retry_mail(session, job.id, at=LATER)
+    mail.remove_mail(session, job.id)
+    session.flush()
+    with pytest.raises(NotFoundError, match="There is no e-mail"):
+        mail.remove_mail(session, job.id)
