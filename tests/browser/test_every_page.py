@@ -85,6 +85,8 @@ def faults_of(page: Page, place: str) -> list[str]:
                     "/account/tokens",
                     "/account/second-factor",
                     "/account/identities",
+                    "/account/email",
+                    "/account/email/confirm",
                     "/measures",
                     "/files",
                     "/api/v1/",

@@ -39,7 +39,7 @@ def listener() -> Iterator[MailListener]:
 @pytest.fixture
 def on(app: Flask, listener: MailListener, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """The site sends e-mail to the listener."""
-    settings = replace(
+    settings: Settings = replace(
         app.extensions[SETTINGS],
         site_address=SITE,
         mail_host="127.0.0.1",
@@ -63,7 +63,8 @@ def deliver(database: Database, settings: Settings) -> None:
 
 def link_in(listener: MailListener) -> str:
     """The link of the newest e-mail, as a path."""
-    (line,) = [line for line in listener.messages[-1].get_content().splitlines() if "?key=" in line]
+    lines = str(listener.messages[-1].get_content()).splitlines()
+    (line,) = [line for line in lines if "?key=" in line]
     assert line.startswith(SITE)
     return line.removeprefix(SITE)
 
