@@ -41,12 +41,16 @@ class UnknownKeyError(ProviderError):
 
 
 def read_keys(published: Mapping[str, Any]) -> Any:  # noqa: ANN401 - joserfc's key set
-    """The keys that a provider publishes (RFC 7517); raises `ProviderError` when none can be read."""
-    errors = import_module("joserfc.errors")
-    try:
-        return import_module("joserfc.jwk").KeySet.import_key_set(published)
-    except (errors.JoseError, *MALFORMED):
-        raise ProviderError("The provider publishes no keys that can be read.") from None
+    """The keys that a provider publishes (RFC 7517); raises `ProviderError` when none can be read.
+
+    Those of unknown kinds are ignored (section 5 there): a provider may offer new algorithms beside the usual ones.
+    """
+    listed = published.get("keys")
+    found = [_key(one) for one in listed] if isinstance(listed, list) else []
+    readable = [one for one in found if one is not None]
+    if not readable:
+        raise ProviderError("The provider publishes no keys that can be read.")
+    return import_module("joserfc.jwk").KeySet(readable)
 
 
 def read_id_token(id_token: object, keys: Any) -> Any:  # noqa: ANN401 - joserfc's token and key set
@@ -101,6 +105,16 @@ def identity_in(
     except MALFORMED:
         raise _refusal(None) from None
     return ProvenIdentity(access.issuer, _subject(claims["sub"]), _address(claims.get("email")))
+
+
+def _key(published: Any) -> Any:  # noqa: ANN401 - JSON, and joserfc's key
+    """A published key; None when it cannot be read."""
+    if not isinstance(published, dict):
+        return None
+    try:
+        return import_module("joserfc.jwk").import_key(published)
+    except (import_module("joserfc.errors").JoseError, *MALFORMED):
+        return None
 
 
 def _refusal(sentence: Sentence | None) -> ProviderError:
