@@ -8,19 +8,21 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
 from importlib import import_module
+from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
 from annotator.errors import InvalidValueError, NotAllowedError
+from annotator.workflows.people import provider_requests
 from annotator.workflows.people.id_tokens import UnknownKeyError, identity_in, read_id_token, read_keys
 from annotator.workflows.people.identities import ProvenIdentity
-from annotator.workflows.people.provider_requests import ProviderAccess, ProviderError, ProviderSession
+from annotator.workflows.people.provider_requests import ProviderAccess, ProviderError, ProviderSession, too_slow
 
 SCOPE = "openid email"
 # What the provider publishes about itself is asked for again after this time.
 LONGEST_KEPT = timedelta(hours=1)
 # For so long nobody waits again for a provider that did not answer.
-PAUSE_AFTER_FAILURE = timedelta(seconds=10)
+PAUSE_AFTER_FAILURE = 10.0  # seconds
 BYTES_OF_A_SECRET = 32
 LONGEST_SHOWN = 200
 # Such as “access_denied” (RFC 6749, section 4.1.2.1); anything else is not repeated on a page.
@@ -50,7 +52,7 @@ class IdentityProvider:
         self._lock = threading.Lock()
         self._published: tuple[Mapping[str, Any], datetime] | None = None
         self._keys: tuple[Any, datetime] | None = None
-        self._failed: tuple[ProviderError, datetime] | None = None
+        self._failed: tuple[ProviderError, float] | None = None
 
     def begin(self, redirect_to: str, *, prompt: str | None = None, at: datetime) -> SignInRequest:
         """A new request for signing in that comes back to `redirect_to`; `prompt` is as in OpenID Connect.
@@ -86,18 +88,24 @@ class IdentityProvider:
 
     def published(self, at: datetime) -> Mapping[str, Any]:
         """What the provider publishes about itself (OpenID Connect Discovery 1.0); raises `ProviderError`."""
-        with self._lock:
+        longest = provider_requests.SECONDS_OF_A_RESPONSE
+        if not self._lock.acquire(timeout=longest):
+            raise too_slow(longest)
+        try:
             if self._published is not None and at - self._published[1] <= LONGEST_KEPT:
                 return self._published[0]
-            if self._failed is not None and at - self._failed[1] < PAUSE_AFTER_FAILURE:
+            if self._failed is not None and monotonic() - self._failed[1] < PAUSE_AFTER_FAILURE:
                 raise self._failed[0].with_traceback(None)
             try:
                 found = self._discovered()
             except ProviderError as error:
-                self._failed = (error, at)
+                # Counted from now: those who waited for this request must not each wait for one of their own.
+                self._failed = (error, monotonic())
                 raise
             self._published = (found, at)
             return found
+        finally:
+            self._lock.release()
 
     def keys(self, at: datetime, *, again: bool = False) -> Any:  # noqa: ANN401 - joserfc's key set
         """The keys with which the provider signs; raises `ProviderError`."""

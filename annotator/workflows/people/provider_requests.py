@@ -1,8 +1,9 @@
 """Requests to a provider of sign-in: to the host of its issuer and to hosts that an administrator has named."""
 
 import json
-import time
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 # A person waits for each answer, and a page's thread with them.
 SECONDS_TO_ANSWER = 5.0
-# Also when a provider sends a byte now and then.
+# Of the whole exchange, also when a provider sends a byte now and then.
 SECONDS_OF_A_RESPONSE = 10.0
 MOST_BYTES = 1 << 20
 LONGEST_REASON = 200
@@ -98,28 +99,44 @@ class ProviderSession:
     def _send(
         self, method: str, address: str, headers: Mapping[str, str], body: bytes | None = None
     ) -> ProviderResponse:
+        is_over = threading.Event()
         try:
             with (
                 CheckedHost(address, self._access.hosts, seconds=SECONDS_TO_ANSWER, chosen=self._chosen) as host,
+                _ended_in_time(host, is_over),
                 host.send(method, address, headers=headers, content=body) as response,
             ):
-                return ProviderResponse(response.status_code, _body(response))
+                found = ProviderResponse(response.status_code, _body(response))
+            if is_over.is_set():  # a body of no announced length ends where it was broken off
+                raise too_slow(SECONDS_OF_A_RESPONSE)
         except ProviderError:
             raise
         except AnnotatorError as refusal:  # of an address that the provider publishes, and no administrator has named
             values: dict[str, Any] = dict(refusal.sentence.values)
             raise ProviderError(refusal.sentence.template, **values) from refusal
-        except http().TimeoutException:
-            raise _too_slow(SECONDS_TO_ANSWER) from None
-        except http().RemoteProtocolError:
-            raise ProviderError("The provider broke off: it sent less than it had announced, or no HTTP.") from None
         except (http().HTTPError, http().InvalidURL, OSError) as error:
-            reason = (str(error) or type(error).__name__)[:LONGEST_REASON].rstrip(".")
-            raise ProviderError("The provider cannot be reached: %(reason)s.", reason=reason) from error
+            raise _failure(error, is_over=is_over.is_set()) from error
+        return found
+
+
+@contextmanager
+def _ended_in_time(host: CheckedHost, is_over: threading.Event) -> Iterator[None]:
+    """Break the exchange off when it takes too long: a limit of each read alone never ends one that drips."""
+
+    def end() -> None:
+        is_over.set()
+        host.break_off()
+
+    timer = threading.Timer(SECONDS_OF_A_RESPONSE, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _body(response: "httpx.Response") -> bytes:
-    ends = time.monotonic() + SECONDS_OF_A_RESPONSE
     pieces: list[bytes] = []
     size = 0
     for piece in response.iter_raw():
@@ -127,10 +144,21 @@ def _body(response: "httpx.Response") -> bytes:
         size += len(piece)
         if size > MOST_BYTES:
             raise ProviderError("The provider sent more than %(most)d MiB.", most=MOST_BYTES >> 20)
-        if time.monotonic() > ends:
-            raise _too_slow(SECONDS_OF_A_RESPONSE)
     return b"".join(pieces)
 
 
-def _too_slow(seconds: float) -> SlowProviderError:
+def _failure(error: Exception, *, is_over: bool) -> ProviderError:
+    """What a person reads for an error of the exchange, which was broken off when `is_over`."""
+    if is_over:
+        return too_slow(SECONDS_OF_A_RESPONSE)
+    if isinstance(error, http().TimeoutException):
+        return too_slow(SECONDS_TO_ANSWER)
+    if isinstance(error, http().RemoteProtocolError):
+        return ProviderError("The provider broke off: it sent less than it had announced, or no HTTP.")
+    reason = (str(error) or type(error).__name__)[:LONGEST_REASON].rstrip(".")
+    return ProviderError("The provider cannot be reached: %(reason)s.", reason=reason)
+
+
+def too_slow(seconds: float) -> SlowProviderError:
+    """What a person reads who would have to wait longer."""
     return SlowProviderError("The provider did not answer within %(seconds)d seconds.", seconds=seconds)

@@ -3,7 +3,7 @@
 import ipaddress
 import socket
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
 from types import TracebackType
@@ -100,6 +100,7 @@ class CheckedHost:
         # Of the environment it reads which authorities are trusted (SSL_CERT_FILE), and no proxies.
         trusted = http().create_ssl_context()
         self._client = http().Client(verify=trusted, timeout=seconds, follow_redirects=False, trust_env=False)
+        self._sockets: list[socket.socket] = []
 
     def __enter__(self) -> Self:
         """Keep connections open in the block."""
@@ -110,6 +111,14 @@ class CheckedHost:
     ) -> None:
         """Close them."""
         self._client.close()
+        for one in self._sockets:
+            one.close()
+
+    def break_off(self) -> None:
+        """End what is being sent and received in another thread, which gets `httpx.HTTPError` or `OSError`."""
+        for one in self._sockets:
+            with suppress(OSError):  # it has ended by itself
+                one.shutdown(socket.SHUT_RDWR)
 
     @contextmanager
     def send(
@@ -129,9 +138,14 @@ class CheckedHost:
             url.copy_with(host=self._ip_address),
             content=content,
             headers={**headers, **own},
-            extensions={"sni_hostname": self._host},
+            extensions={"sni_hostname": self._host, "trace": self._keep_socket},
         ) as response:
             yield response
+
+    def _keep_socket(self, event: str, details: Mapping[str, Any]) -> None:
+        """Keep a duplicate of a new connection's socket: TLS takes the original away from whoever holds it."""
+        if event == "connection.connect_tcp.complete":
+            self._sockets.append(details["return_value"].get_extra_info("socket").dup())
 
 
 def seconds_to_wait(response: "httpx.Response") -> int | None:

@@ -2,17 +2,19 @@
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from identity_server import CLIENT, SECRET, IdentityServer, challenge_of, key
-from joserfc.jwk import OctKey
+from joserfc.jwk import KeySet, OctKey
 from local_server import send, send_json
 
 from annotator.errors import InvalidValueError, NotAllowedError
-from annotator.workflows.people import provider_requests
+from annotator.workflows.people import identity_provider, provider_requests
 from annotator.workflows.people.identities import ProvenIdentity
 from annotator.workflows.people.identity_provider import IdentityProvider, SignInRequest, provider_of
 from annotator.workflows.people.provider_requests import ProviderAccess, ProviderError, SlowProviderError
@@ -353,6 +355,28 @@ def drip(request: BaseHTTPRequestHandler) -> None:
         time.sleep(0.05)
 
 
+def drip_headers(request: BaseHTTPRequestHandler) -> None:
+    """A byte of a header now and then; ends by itself after five seconds."""
+    request.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+    with suppress(OSError):
+        for _ in range(100):
+            request.wfile.write(b"x")
+            request.wfile.flush()
+            time.sleep(0.05)
+    request.close_connection = True
+
+
+def drip_without_length(request: BaseHTTPRequestHandler) -> None:
+    """A JSON object, and blanks after it, whose end is that of the connection."""
+    request.wfile.write(b"HTTP/1.1 200 OK\r\n\r\n{}")
+    with suppress(OSError):
+        for _ in range(100):
+            request.wfile.write(b" ")
+            request.wfile.flush()
+            time.sleep(0.05)
+    request.close_connection = True
+
+
 def no_http(request: BaseHTTPRequestHandler) -> None:
     request.wfile.write(b"SSH-2.0-OpenSSH\r\n\r\n")
     request.close_connection = True
@@ -415,6 +439,23 @@ def test_a_token_endpoint_that_sends_something_else_is_refused_with_a_sentence(
     assert refusal(provider, identity_server).startswith(sentence)
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"kty": "AKP", "alg": "ML-DSA-44", "kid": "new", "pub": "abcd"},
+        {"kty": "EC", "crv": "brainpoolP256r1", "kid": "new", "x": "abcd", "y": "abcd"},
+        {"kty": "RSA"},
+        "x",
+    ],
+)
+def test_a_key_that_cannot_be_read_is_no_obstacle_to_the_others(
+    provider: IdentityProvider, identity_server: IdentityServer, other: object
+) -> None:
+    readable = KeySet([key("first")]).as_dict()["keys"]
+    identity_server.behaviours["/jwks"] = lambda request: send_json(request, {"keys": [other, *readable]})
+    assert sign_in(provider, identity_server).subject == "248289761001"
+
+
 @pytest.mark.parametrize("published", [{}, {"keys": []}, {"keys": 7}, {"keys": [{"kty": "RSA"}]}, {"keys": ["x"]}])
 def test_keys_that_cannot_be_read_are_refused(
     provider: IdentityProvider, identity_server: IdentityServer, published: object
@@ -430,13 +471,29 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_impatient")
-@pytest.mark.parametrize("behaviour", [drip, lambda _: time.sleep(1)], ids=["drips", "sticks"])
+@pytest.mark.parametrize("behaviour", [drip, drip_headers, drip_without_length, lambda _: time.sleep(1)])
 def test_a_slow_provider_is_not_waited_for(
     provider: IdentityProvider, identity_server: IdentityServer, behaviour: Callable[[BaseHTTPRequestHandler], None]
 ) -> None:
     identity_server.behaviours[CONFIGURATION] = behaviour
     with pytest.raises(SlowProviderError, match="The provider did not answer within 0 seconds"):
         provider.begin(BACK, at=now())
+
+
+@pytest.mark.usefixtures("_impatient")
+def test_people_who_wait_for_a_slow_provider_wait_for_one_request(
+    provider: IdentityProvider, identity_server: IdentityServer
+) -> None:
+    identity_server.behaviours[CONFIGURATION] = drip_headers
+
+    def begin(_: int) -> str:
+        with pytest.raises(SlowProviderError) as slow:
+            provider.begin(BACK, at=now())
+        return str(slow.value)
+
+    with ThreadPoolExecutor(4) as several:
+        assert set(several.map(begin, range(4))) == {"The provider did not answer within 0 seconds."}
+    assert identity_server.asked == [CONFIGURATION]
 
 
 @pytest.fixture
@@ -447,15 +504,21 @@ def closed() -> str:
     return server.site
 
 
-def test_a_provider_that_is_down_is_asked_again_after_ten_seconds(closed: str) -> None:
-    provider, at = IdentityProvider(access_to(closed)), now()
+def test_a_provider_that_is_down_is_asked_again_ten_seconds_after_it_failed(
+    closed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider, clock = IdentityProvider(access_to(closed)), [100.0]
+    monkeypatch.setattr(identity_provider, "monotonic", lambda: clock[0])
     with pytest.raises(ProviderError, match=r"The provider cannot be reached: .*refused") as first:
-        provider.begin(BACK, at=at)
+        provider.begin(BACK, at=now())
+    clock[0] = 109.0
+    # The request of a person who had to wait long.
     with pytest.raises(ProviderError) as second:
-        provider.begin(BACK, at=at + timedelta(seconds=9))
+        provider.begin(BACK, at=now() + timedelta(seconds=30))
     assert second.value is first.value
+    clock[0] = 111.0
     with pytest.raises(ProviderError) as third:
-        provider.begin(BACK, at=at + timedelta(seconds=11))
+        provider.begin(BACK, at=now())
     assert third.value is not first.value
 
 
