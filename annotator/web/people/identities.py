@@ -85,7 +85,9 @@ def link() -> ResponseReturnValue:
             # Hashing is slow and must not hold the transaction.
             database().read(accounts.check_password, the_person().id, form.password.data)
             with database().transaction() as session:
-                identities.link_identity(session, the_person().id, identity, at=now())
+                identities.link_identity(
+                    session, the_person().id, identity, generation=the_person().generation, at=now()
+                )
                 note(session, "users.identity-link", subject=the_person().name, details={"issuer": identity.issuer})
     if form.refused:
         return _confirmation(identity, form), form.status

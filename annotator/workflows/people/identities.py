@@ -63,9 +63,18 @@ def list_identities(session: Session, user_id: int) -> list[IdentityRow]:
     return [IdentityRow(one.id, one.issuer, one.label or one.subject, one.added_at) for one in found]
 
 
-def link_identity(session: Session, user_id: int, identity: ProvenIdentity, *, at: datetime) -> None:
-    """Let an identity open an account. Raises `ConflictError` when it opens one already, this or another."""
-    lock_user(session, user_id)
+def link_identity(
+    session: Session, user_id: int, identity: ProvenIdentity, *, generation: int | None = None, at: datetime
+) -> None:
+    """Let an identity open an account.
+
+    `generation` is that of the session in which the password was checked, None for an account that is new. Raises
+    `ConflictError` when the identity opens an account already, this or another, and when the account was erased, or
+    its password changed or its sessions ended, since the check.
+    """
+    user = lock_user(session, user_id)
+    if generation is not None and user.sign_in_generation != generation:
+        raise ConflictError("You were signed out meanwhile. Nothing was linked: sign in and begin again.")
     known = session.scalar(
         select(Identity.user_id).where(Identity.issuer == identity.issuer, Identity.subject == identity.subject)
     )

@@ -64,6 +64,21 @@ def test_an_identity_opens_one_account(database: Database) -> None:
     assert found(database, OLA) == "ola"
 
 
+def test_nothing_is_linked_when_the_account_has_changed_since_the_password_was_checked(
+    database: Database, ola: int
+) -> None:
+    other = ProvenIdentity(ISSUER, "2")
+    with database.transaction() as session:
+        checked = accounts.set_password(session, "ola", "scrypt:…", at=NOW).generation
+        identities.link_identity(session, ola, other, generation=checked, at=NOW)
+        accounts.sign_out_everywhere(session, "ola", at=NOW)
+    with (
+        pytest.raises(ConflictError, match="You were signed out meanwhile"),
+        database.transaction() as session,
+    ):
+        identities.link_identity(session, ola, ProvenIdentity(ISSUER, "3"), generation=checked, at=NOW)
+
+
 def test_a_person_may_have_several_and_unlinks_one(database: Database, ola: int) -> None:
     other = ProvenIdentity(ISSUER, "2")
     with database.transaction() as session:
