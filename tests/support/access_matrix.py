@@ -86,6 +86,7 @@ MATRIX = {
     # The site has no provider.
     "provider.begin": Row("GET", "/sign-in/provider", (404, 404, 404, 404, 404, 404)),
     "provider.finish": Row("GET", "/sign-in/provider/return", (404, 404, 404, 404, 404, 404)),
+    "provider.unknown": Row("GET", "/sign-in/provider/unknown", (404, 404, 404, 404, 404, 404)),
     "identities.begin": Row("GET", "/account/identities/begin", (303, 404, 404, 404, 404, 404)),
     "identities.confirm": Row("GET", "/account/identities/link", (303, 404, 404, 404, 404, 404)),
     "identities.link": Row("POST", "/account/identities/link", (303, 404, 404, 404, 404, 404)),

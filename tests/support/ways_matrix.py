@@ -44,8 +44,8 @@ WAYS = {
         no_operation=SESSION,
     ),
     "sign-in at a provider": Ways(
-        "provider.begin provider.finish identities.show identities.begin identities.confirm identities.link "
-        "identities.unlink",
+        "provider.begin provider.finish provider.unknown identities.show identities.begin identities.confirm "
+        "identities.link identities.unlink",
         no_command=SESSION,
         no_operation=SESSION,
     ),

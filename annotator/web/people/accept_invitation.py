@@ -5,7 +5,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, PasswordField, StringField
 from wtforms.validators import EqualTo, InputRequired
 
-from annotator.errors import NotFoundError
+from annotator.errors import InvalidValueError, NotFoundError
 from annotator.passwords import hash_password
 from annotator.web.people.provider_session import proven, provider_name
 from annotator.web.people.sign_in_code import enter_or_ask
@@ -71,6 +71,11 @@ def make_account() -> ResponseReturnValue:
     identity = proven() if form.link.data else None
     if form.validate():
         with form.guard():
+            if form.link.data and identity is None:
+                raise InvalidValueError(
+                    "You signed in there more than 15 minutes ago. No account was created: go on there again, or "
+                    "create the account without it and link it later."
+                )
             new_hash = hash_password(form.password.data, [form.name.data])
             with database().transaction() as writing:
                 person = invitations.accept_with_new_account(

@@ -3,10 +3,14 @@
 Both are links and no forms: the policy of the pages allows no form to lead to another site.
 """
 
+import re
+from urllib.parse import urlsplit
+
 from flask import Blueprint, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 
-from annotator.errors import AnnotatorError, InvalidValueError
+from annotator.errors import AnnotatorError, ConflictError, InvalidValueError
+from annotator.storage.people.accounts import Person
 from annotator.web.people.accounts import SignInForm, sign_in_page
 from annotator.web.people.identities import refused_link, to_confirmation
 from annotator.web.people.provider_session import (
@@ -14,6 +18,7 @@ from annotator.web.people.provider_session import (
     Begun,
     keep_begun,
     keep_proven,
+    proven,
     return_address,
     status_of_refusal,
     take_begun,
@@ -24,18 +29,23 @@ from annotator.web.people.throttle import against_refusals
 from annotator.web.site.access import INVITED
 from annotator.web.site.addresses import local_path
 from annotator.web.site.context import current_person, database, now
-from annotator.web.site.sessions import ends_at, key
-from annotator.workflows.people import accounts, identities
-from annotator.workflows.people.identities import ProvenIdentity
+from annotator.workflows.people import identities, invitations
 
 blueprint = Blueprint("provider", __name__)
 
 
+REGISTRATION = re.compile(r"/tasks/[^/?]+/registration")
+
+
 @blueprint.get("/sign-in/provider")
-@against_refusals
 def begin() -> ResponseReturnValue:
-    """Lead the browser to the provider; with `again`, it asks who signs in although it knows somebody."""
-    provider, to = the_provider(), local_path(request.args.get("next")) or url_for("collection.home")
+    """Lead the browser to the provider; with `again`, it asks who signs in although it knows somebody.
+
+    A person who is signed in is redirected: otherwise a link on another site could sign them in as somebody else.
+    """
+    provider, to = the_provider(), _next()
+    if current_person() is not None:
+        return redirect(to, 303)
     prompt = "login" if "again" in request.args else None
     try:
         begun = provider.begin(return_address(), prompt=prompt, at=now())
@@ -46,43 +56,83 @@ def begin() -> ResponseReturnValue:
 
 
 @blueprint.get("/sign-in/provider/return")
-@against_refusals
 def finish() -> ResponseReturnValue:
     """Take the provider's answer: sign in, or go on to linking an account or to an invitation."""
-    provider, begun = the_provider(), take_begun(request.args.get("state", ""))
+    the_provider()
+    begun = take_begun(request.args.get("state", ""))
+    if begun is None:
+        # It asks no other server, and counts for nothing: others in the same network may have led people here.
+        refusal = InvalidValueError(
+            "This sign-in was not begun in this browser, was used already, or took longer than %(minutes)d "
+            "minutes. Begin again.",
+            minutes=LONGEST.seconds // 60,
+        )
+        return _refused(refusal, url_for("collection.home"))
+    return against_refusals(lambda: _answer(begun))()
+
+
+@blueprint.get("/sign-in/provider/unknown")
+def unknown() -> ResponseReturnValue:
+    """What a person can do whose identity opens no account; at an address that may be loaded again."""
+    provider, identity, to = the_provider(), proven(), _next()
+    if identity is None or current_person() is not None:
+        return redirect(url_for("accounts.sign_in", next=to), 303)
+    page = render_template(
+        "people/accounts/unknown_identity.html",
+        identity=identity,
+        provider=provider.access.name,
+        registration=to if REGISTRATION.fullmatch(urlsplit(to).path) else None,
+    )
+    return page, 403
+
+
+def _answer(begun: Begun) -> ResponseReturnValue:
     try:
-        if begun is None:
-            raise InvalidValueError(
-                "This sign-in was not begun in this browser, was used already, or took longer than %(minutes)d "
-                "minutes. Begin again.",
-                minutes=LONGEST.seconds // 60,
-            )
-        identity = provider.finish(
+        identity = the_provider().finish(
             request.args.to_dict(), return_address(), nonce=begun.nonce, verifier=begun.verifier, at=now()
         )
         if begun.account:
             return to_confirmation(identity, begun.account)
-        return _sign_in(identity, begun)
+        person = database().read(identities.find_person, identity)
     except AnnotatorError as refusal:
-        if begun is not None and begun.account and current_person() is not None:
+        if begun.account and current_person() is not None:
             return refused_link(refusal)
-        return _refused(refusal, begun.to if begun else url_for("collection.home"))
-
-
-def _sign_in(identity: ProvenIdentity, begun: Begun) -> ResponseReturnValue:
-    person = database().read(identities.find_person, identity)
+        return _refused(refusal, begun.to)
+    present = current_person()
+    if present is not None:
+        return _stay(present, person, begun.to)
     if person is not None:
-        if current_person() is not None:
-            with database().transaction() as writing:
-                accounts.sign_in_again(writing, key(), until=ends_at(), at=now())
         return enter_or_ask(person, begun.to)
-    if INVITED in session and current_person() is None:
-        keep_proven(identity)
-        return redirect(url_for("joining.show"), 303)
-    page = render_template(
-        "people/accounts/unknown_identity.html", identity=identity, provider=the_provider().access.name
-    )
-    return page, 403
+    keep_proven(identity)
+    return redirect(url_for("joining.show") if _is_invited() else url_for(".unknown", next=begun.to), 303)
+
+
+def _stay(present: Person, found: Person | None, to: str) -> ResponseReturnValue:
+    """Keep the session of a person who has signed in meanwhile, such as in another tab."""
+    if found is None or found.id != present.id:
+        raise ConflictError(
+            "You are signed in as “%(name)s” already, and still are. To sign in at %(provider)s as somebody else, sign "
+            "out first.",
+            name=present.name,
+            provider=the_provider().access.name,
+        )
+    return redirect(to, 303)
+
+
+def _is_invited() -> bool:
+    """Whether the session has an invitation that can be accepted; any other is forgotten."""
+    if INVITED not in session:
+        return False
+    try:
+        database().read(invitations.open_invitation, str(session[INVITED]), now=now())
+    except AnnotatorError:
+        session.pop(INVITED)
+        return False
+    return True
+
+
+def _next() -> str:
+    return local_path(request.args.get("next")) or url_for("collection.home")
 
 
 def _refused(refusal: AnnotatorError, to: str) -> ResponseReturnValue:

@@ -21,7 +21,9 @@ from annotator.workflows.people.throttling import Limit
 View = Callable[..., ResponseReturnValue]
 
 TOO_MANY = 429
-FIRST_REFUSAL = 400
+REFUSALS = range(400, 600)
+OWN_REFUSALS = range(400, 500)  # 502 and 504 are failures of another server, for which nobody here can do anything
+WHATEVER = range(600)
 # An owner of an IPv6 address owns all addresses with the same prefix.
 IPV6_PREFIX = 64
 # Per account and address; per address; per account from all addresses, against distributed guessing.
@@ -59,27 +61,35 @@ def against_refusals(view: View) -> View:
         address = _address()
         return {f"{request.endpoint} {address}": FROM_HERE} if address else {}
 
-    return _limited(view, limits)
+    return _limited(view, limits, counted=OWN_REFUSALS, explain=_of_sign_ins)
 
 
 def against_floods(view: View) -> View:
     """Limit how often a view is asked to send an e-mail, whatever comes of it."""
-    return _limited(view, lambda: {f"sent {what}": limit for what, limit in _limits(_account()).items()}, least=0)
+    return _limited(
+        view, lambda: {f"sent {what}": limit for what, limit in _limits(_account()).items()}, counted=WHATEVER
+    )
 
 
-def _limited(view: View, limits_of: Callable[[], dict[str, Limit]], *, least: int = FIRST_REFUSAL) -> View:
-    """Count the answers whose status is `least` or above, and block the view once a limit is reached."""
+def _limited(
+    view: View,
+    limits_of: Callable[[], dict[str, Limit]],
+    *,
+    counted: range = REFUSALS,
+    explain: Callable[[int], str] | None = None,
+) -> View:
+    """Count the answers whose status is in `counted`, and block the view once a limit is reached."""
 
     @wraps(view)
     def guarded() -> ResponseReturnValue:
         limits = limits_of()
         until = database().read(throttling.blocked_until, limits, now=now())
         if until is not None:
-            return _too_many(until)
+            return _too_many(until, explain or _of_guesses)
 
         @after_this_request
         def count(response: Response) -> Response:
-            if response.status_code >= least:
+            if response.status_code in counted:
                 database().attempt(lambda session: throttling.count_refusal(session, limits, now=now()))
             return response
 
@@ -119,14 +129,29 @@ def _address() -> str:
     return str(ipaddress.ip_network((parsed, IPV6_PREFIX), strict=False))
 
 
-def _too_many(until: datetime) -> ResponseReturnValue:
-    seconds = max(math.ceil((until - now()).total_seconds()), 1)
-    explanation = gettext(
+def _of_guesses(minutes: int) -> str:
+    return gettext(
         "Too many attempts with a wrong name, password or code. Wait %(minutes)d minutes and try again. No "
         "password has changed, and existing sessions continue.",
-        minutes=-(-seconds // 60),
+        minutes=minutes,
     )
+
+
+def _of_sign_ins(minutes: int) -> str:
+    return gettext(
+        "Too many sign-ins at the provider were refused from your network. Wait %(minutes)d minutes and try again, or "
+        "sign in with name and password.",
+        minutes=minutes,
+    )
+
+
+def _too_many(until: datetime, explain: Callable[[int], str]) -> ResponseReturnValue:
+    seconds = max(math.ceil((until - now()).total_seconds()), 1)
     page = render_template(
-        "site/errors/refusal.html", title=TITLES[TOO_MANY], explanation=explanation, refusal=None, back=None
+        "site/errors/refusal.html",
+        title=TITLES[TOO_MANY],
+        explanation=explain(-(-seconds // 60)),
+        refusal=None,
+        back=None,
     )
     return page, TOO_MANY, {"Retry-After": str(seconds)}

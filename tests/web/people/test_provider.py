@@ -14,19 +14,21 @@ from identity_server import CLIENT, SECRET, IdentityServer
 from local_server import send
 from pyotp import TOTP
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 from visiting import Visit, hidden, words
 from werkzeug.test import TestResponse
 
 from annotator.storage import AuditEvent, Database, Identity, Role, User
 from annotator.storage.people.accounts import find_user
 from annotator.web.site.context import SETTINGS
-from annotator.workflows.people import identities, invitations, second_factor
+from annotator.workflows.people import accounts, erasure, identities, invitations, second_factor
 from annotator.workflows.people.identities import ProvenIdentity
 from annotator.workflows.people.invitations import InvitationRequest
 
 pytestmark = pytest.mark.usefixtures("news")
 
 START, RETURN, OWN = "/sign-in/provider", "/sign-in/provider/return", "/account/identities"
+UNKNOWN = "/sign-in/provider/unknown"
 NEW_PASSWORD = "seventeen green umbrellas"
 
 
@@ -71,6 +73,13 @@ def come_back(client: FlaskClient, server: IdentityServer, address: str) -> Test
     return client.get(f"{back.path}?{back.query}")
 
 
+def go_and_read(client: FlaskClient, server: IdentityServer, **query: str) -> TestResponse:
+    """Go, and follow to the page for an identity that opens no account."""
+    back = go(client, server, START, **query)
+    assert (back.status_code, urlsplit(back.location).path) == (303, UNKNOWN), words(back)
+    return client.get(back.location)
+
+
 def stored(database: Database) -> tuple[int, int]:
     """How many accounts and identities there are."""
     with database.reading() as session:
@@ -107,18 +116,46 @@ def test_nobody_is_led_elsewhere(app: Flask, identity_server: IdentityServer, to
 
 
 @pytest.mark.usefixtures("linked")
-def test_signing_in_as_somebody_else_ends_the_session_of_before(
-    app: Flask, visit: Visit, identity_server: IdentityServer
-) -> None:
+def test_a_link_signs_nobody_out_or_in_as_somebody_else(visit: Visit, identity_server: IdentityServer) -> None:
     jo = visit("jo")
-    name = app.config["SESSION_COOKIE_NAME"]
-    before = jo.client.get_cookie(name)
-    assert before is not None
-    go(jo.client, identity_server)
-    assert "signed in as ola" in words(jo.get("/account"))
-    copied = app.test_client()
-    copied.set_cookie(name, before.value)
-    assert copied.get("/account").status_code == 303
+    for query in ({"next": "/files"}, {"next": "/files", "again": "1"}):
+        led = jo.client.get(START, query_string=query)
+        assert (led.status_code, led.location) == (303, "/files")
+    assert identity_server.asked == []
+    assert "signed in as jo" in words(jo.get("/account"))
+
+
+def come_back_signed_in(app: Flask, server: IdentityServer, name: str) -> tuple[FlaskClient, TestResponse]:
+    """Begin at the provider, sign in with a password in another tab, and come back."""
+    client = app.test_client()
+    begun = client.get(START, query_string={"next": "/files"})
+    kept = dict(items(client))["provider_requests"]
+    assert client.post("/sign-in", data={"name": name, "password": PASSWORD}).status_code == 303
+    with client.session_transaction() as cookie:
+        cookie["provider_requests"] = kept
+    return client, come_back(client, server, begun.location)
+
+
+@pytest.mark.parametrize("factors", [1, 2])
+def test_an_answer_keeps_the_session_of_another_account(
+    app: Flask, database: Database, identity_server: IdentityServer, linked: int, factors: int
+) -> None:
+    if factors > 1:
+        secret, at = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", datetime.now(UTC) - timedelta(hours=1)
+        with database.transaction() as session:
+            second_factor.turn_on(session, linked, secret, TOTP(secret).at(at), at=at)
+    client, page = come_back_signed_in(app, identity_server, "jo")
+    assert page.status_code == 409
+    assert "You are signed in as “jo” already, and still are." in words(page)
+    assert "sign out first" in words(page)
+    assert "signed in as jo" in words(client.get("/account"))
+
+
+@pytest.mark.usefixtures("linked")
+def test_an_answer_keeps_the_session_of_the_same_account(app: Flask, identity_server: IdentityServer) -> None:
+    client, done = come_back_signed_in(app, identity_server, "ola")
+    assert (done.status_code, done.location) == (303, "/files")
+    assert "signed in as ola" in words(client.get("/account"))
 
 
 def test_a_second_factor_is_still_asked_for(
@@ -153,8 +190,11 @@ def test_an_unknown_identity_gets_a_page_that_says_what_to_do_and_nothing_is_sto
     app: Flask, database: Database, identity_server: IdentityServer
 ) -> None:
     before, client = stored(database), app.test_client()
-    page = go(client, identity_server)
+    page = go_and_read(client, identity_server)
     assert page.status_code == 403
+    assert "register" not in words(page).lower()
+    # Switching the language loads it again.
+    assert client.get(page.request.full_path).status_code == 403
     text = words(page)
     assert "Example University knows you as “ola@uni.example”. No account of this site is linked with that" in text
     assert "Sign in with name and password, and link it on the page of your account." in text
@@ -170,23 +210,35 @@ def test_an_unknown_identity_gets_a_page_that_says_what_to_do_and_nothing_is_sto
 def test_another_persons_address_opens_nothing(app: Flask, database: Database, identity_server: IdentityServer) -> None:
     identity_server.claims = {"sub": "of somebody else", "email": "ola@uni.example", "email_verified": True}
     before, client = stored(database), app.test_client()
-    assert go(client, identity_server).status_code == 403
+    assert go_and_read(client, identity_server).status_code == 403
     assert client.get("/account").status_code == 303
     assert stored(database) == before
 
 
 def test_no_address_is_no_obstacle_and_is_named(app: Flask, identity_server: IdentityServer) -> None:
     identity_server.claims["email"] = None
-    page = go(app.test_client(), identity_server)
+    page = go_and_read(app.test_client(), identity_server)
     assert page.status_code == 403
     assert "Example University gave no e-mail address; its number for you is “248289761001”." in words(page)
 
 
 def test_what_the_provider_calls_somebody_is_no_html(app: Flask, identity_server: IdentityServer) -> None:
     identity_server.claims["email"] = "<script>alert(1)</script>"
-    page = go(app.test_client(), identity_server)
+    page = go_and_read(app.test_client(), identity_server)
     assert "<script>alert" not in page.text
     assert "“<script>alert(1)</script>”" in words(page).replace("&lt;", "<")
+
+
+def test_whoever_wants_to_register_is_led_back_there(app: Flask, identity_server: IdentityServer) -> None:
+    page = go_and_read(app.test_client(), identity_server, next=f"/tasks/{SLUG}/registration")
+    assert "Register with a new account first. Then link it with Example University" in words(page)
+    assert f'href="/tasks/{SLUG}/registration"' in page.text
+
+
+def test_the_page_without_an_identity_leads_to_signing_in(app: Flask, visit: Visit) -> None:
+    led = app.test_client().get(f"{UNKNOWN}?next=/files")
+    assert (led.status_code, led.location) == (303, "/sign-in?next=/files")
+    assert visit("jo").get(UNKNOWN).status_code == 303
 
 
 # What is refused
@@ -303,11 +355,19 @@ def test_a_provider_that_is_out_of_order_leaves_passwords_to_sign_in_with(
 
 def test_an_address_that_is_refused_a_hundred_times_has_to_wait(app: Flask, identity_server: IdentityServer) -> None:
     client = app.test_client()
-    statuses = [client.get(RETURN).status_code for _ in range(101)]
-    assert statuses == [422] * 100 + [429]
-    elsewhere = app.test_client().get(RETURN, environ_base={"REMOTE_ADDR": "192.0.2.9"})
-    assert elsewhere.status_code == 422
-    assert identity_server.asked == []
+    identity_server.answers = {"error": "access_denied", "code": ""}
+    pages = [go(client, identity_server) for _ in range(101)]
+    assert [page.status_code for page in pages] == [403] * 100 + [429]
+    assert "Too many sign-ins at the provider were refused from your network. Wait 15 minutes" in words(pages[-1])
+
+
+def test_failures_of_the_provider_and_answers_of_other_browsers_count_for_nothing(
+    app: Flask, identity_server: IdentityServer
+) -> None:
+    client = app.test_client()
+    assert {client.get(RETURN, query_string={"state": "x"}).status_code for _ in range(101)} == {422}
+    identity_server.answers = {"error": "server_error", "code": ""}
+    assert {go(client, identity_server).status_code for _ in range(101)} == {502}
 
 
 def test_without_the_setting_there_is_no_such_page(app: Flask) -> None:
@@ -357,7 +417,7 @@ def test_a_person_links_and_unlinks_their_account(
     assert jo.post(f"{OWN}/unlink", password=PASSWORD, number=number).location == OWN
     assert stored(database)[1] == 0
     assert actions(database) == ["users.identity-link", "users.identity-unlink"]
-    assert go(app.test_client(), identity_server).status_code == 403
+    assert go_and_read(app.test_client(), identity_server).status_code == 403
 
 
 def audited(database: Database) -> list[object]:
@@ -436,6 +496,23 @@ def test_a_provider_that_is_out_of_order_links_nothing(visit: Visit, identity_se
     assert "The provider sent HTML or XML, not JSON." in words(page)
 
 
+def test_a_password_that_changes_while_it_is_checked_links_nothing(
+    visit: Visit, database: Database, identity_server: IdentityServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jo, check = visit("jo"), accounts.check_password
+
+    def check_slowly(session: Session, user_id: int, password: str) -> None:
+        check(session, user_id, password)
+        with database.transaction() as other:
+            erasure.forget_user(other, "jo")
+
+    go(jo.client, identity_server, f"{OWN}/begin")
+    monkeypatch.setattr(accounts, "check_password", check_slowly)
+    late = jo.post(f"{OWN}/link", password=PASSWORD)
+    assert late.status_code == 409
+    assert stored(database)[1] == 0
+
+
 def test_guessing_the_password_while_linking_ends_after_ten(visit: Visit, identity_server: IdentityServer) -> None:
     jo = visit("jo")
     go(jo.client, identity_server, f"{OWN}/begin")
@@ -467,7 +544,7 @@ def test_an_administrator_sees_and_unlinks_identities(
     assert ada.post("/people/identities", account="ola").location == "/people"
     assert "“ola” signs in by name and password alone now." in words(ada.get("/people"))
     assert audited(database) == [("ola", {"identities": 1})]
-    assert go(app.test_client(), identity_server).status_code == 403
+    assert go_and_read(app.test_client(), identity_server).status_code == 403
     nobody = ada.post("/people/identities", account="ola")
     assert nobody.status_code == 409
     assert "“ola” is linked with no identity at a provider." in words(nobody)
@@ -514,6 +591,34 @@ def test_an_invited_person_may_leave_the_identity_out(
     client.post("/join/account", data={"name": "nora", "password": NEW_PASSWORD, "again": NEW_PASSWORD})
     assert stored(database)[1] == 0
     assert actions(database) == ["invitations.accept"]
+
+
+def test_an_identity_that_was_proven_too_long_ago_makes_no_account_without_it(
+    app: Flask, database: Database, identity_server: IdentityServer, invitation: str
+) -> None:
+    client = app.test_client()
+    client.get(invitation)
+    go(client, identity_server)
+    with client.session_transaction() as cookie:
+        cookie["proven_identity"][-1] -= 901
+        cookie.modified = True
+    before = stored(database)
+    new = {"name": "nora", "password": NEW_PASSWORD, "again": NEW_PASSWORD}
+    page = client.post("/join/account", data={**new, "link": "y"})
+    assert page.status_code == 422
+    assert "You signed in there more than 15 minutes ago. No account was created" in words(page)
+    assert (stored(database), actions(database)) == (before, [])
+    assert client.post("/join/account", data=new).status_code == 303
+
+
+def test_an_invitation_that_is_withdrawn_hides_no_help(
+    app: Flask, database: Database, identity_server: IdentityServer, invitation: str
+) -> None:
+    client = app.test_client()
+    client.get(invitation)
+    with database.transaction() as session:
+        invitations.withdraw_invitation(session, SLUG, 1, at=datetime.now(UTC))
+    assert "No account of this site is linked with that" in words(go_and_read(client, identity_server))
 
 
 @pytest.mark.usefixtures("linked")
