@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from api_matrix import FREE, MATRIX, PEOPLE, Row
-from build import SLUG, document_file, labels, member, news, pool, run, topic_file, user
+from build import NOW, SLUG, document_file, labels, member, news, pool, run, topic_file, user
 from calling import NEWS, Caller, Program, token_of
 from flask import Flask
 from kept import Kept
@@ -167,5 +167,5 @@ def test_who_is_removed_calls_in_vain_from_then_on(app: Flask, database: Databas
     jo = Program(app, token_of(database, "jo"))
     assert jo.get(f"{NEWS}/judging").status_code == 200
     with database.transaction() as session:
-        members.remove_member(session, SLUG, "jo", Role.JUDGE)
+        members.remove_member(session, SLUG, "jo", Role.JUDGE, at=NOW)
     assert jo.get(f"{NEWS}/judging").status_code == 404

@@ -45,3 +45,12 @@ def test_a_role_is_removed(program: Caller) -> None:
     assert removed.json == {"name": "jo", "role": "judge", "returned": 0, "judgements": 0, "owned": 0}
     assert ola.call("DELETE", f"{NEWS}/members/jo", query_string={"role": "judge"}).status_code == 404
     assert ola.call("DELETE", f"{NEWS}/members/ola", query_string={"role": "organiser"}).status_code == 409
+
+
+def test_registration_is_opened_and_closed(program: Caller) -> None:
+    ola, path = program("ola"), f"{NEWS}/registration"
+    assert ola.get(path).json == {"is_open": False, "until": None, "most_teams": 100, "teams": 1}
+    opened = ola.call("PUT", path, json={"until": "2099-05-01 23:59 AoE", "most_teams": 60})
+    assert opened.json == {"is_open": True, "until": "2099-05-02T11:59:00+00:00", "most_teams": 60, "teams": 1}
+    assert ola.call("PUT", path, json={"until": "2001-05-01 23:59"}).status_code == 422
+    assert ola.call("DELETE", path).json == {"is_open": False, "until": None, "most_teams": 60, "teams": 1}

@@ -164,6 +164,19 @@ WAYS = {
         "invitations add, invitations list, invitations remove",
         "Members.invite Members.list_invitations Members.show_invitation Members.withdraw_invitation",
     ),
+    "registration of teams": Ways(
+        "registration.show registration.change registration.close",
+        "members registration show, members registration set, members registration remove",
+        "Members.show_registration Members.open_registration Members.close_registration",
+    ),
+    "register a team": Ways(
+        "registration.begin registration.register registration.register_with_account",
+        no_command=SESSION,
+        no_operation=ACCOUNTS,
+    ),
+    "invite to one's own team": Ways(
+        "own_team.show own_team.invite own_team.withdraw", no_command=SESSION, no_operation=ACCOUNTS
+    ),
     "invite many people": Ways("invitations.invite_many", "members import", "Members.invite_many"),
     "invite to an account": Ways(
         "invitations.show_all invitations.invite_to_account invitations.withdraw_any",

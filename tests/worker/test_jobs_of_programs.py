@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from build import SLUG, labels
+from build import NOW, SLUG, labels
 from calling import NEWS, Program, token_of
 from flask import Flask
 from sqlalchemy import select
@@ -99,7 +99,7 @@ def test_a_job_is_told_to_whoever_asked_for_it_while_they_may_do_as_much(program
     with news.transaction() as session:
         members.add_member(session, SLUG, "ola", Role.JUDGE, added_at=datetime.now(UTC))
         members.add_member(session, SLUG, "jo", Role.ORGANISER, added_at=datetime.now(UTC))
-        members.remove_member(session, SLUG, "ola", Role.ORGANISER)
+        members.remove_member(session, SLUG, "ola", Role.ORGANISER, at=NOW)
     assert ola.get(job).status_code == 404
 
 

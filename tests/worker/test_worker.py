@@ -128,7 +128,7 @@ def test_who_may_do_less_by_now_does_not_read_what_they_asked_for_before(visit: 
     with news.transaction() as session:
         members.add_member(session, SLUG, "ola", Role.JUDGE, added_at=NOW)
         members.add_member(session, SLUG, "jo", Role.ORGANISER, added_at=NOW)
-        members.remove_member(session, SLUG, "ola", Role.ORGANISER)
+        members.remove_member(session, SLUG, "ola", Role.ORGANISER, at=NOW)
     assert ola.get(answer).status_code == 403
 
 

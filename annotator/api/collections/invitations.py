@@ -108,7 +108,7 @@ def remove_member(call: Call) -> object:
     """Remove a role from a member: documents they hold return to the queue, their judgements stay and count."""
     name, role = call.path["name"], Role(call.query["role"])
     with database().transaction() as session:
-        removal = members.remove_member(session, call.slug, name, role)
+        removal = members.remove_member(session, call.slug, name, role, at=now())
         note(session, "members.remove", call.slug, subject=name, details={"role": role})
     return {"name": name, "role": role, **vars(removal)}
 

@@ -8,13 +8,16 @@ from annotator.cli.people.options import at_address, link_to
 from annotator.cli.site.files import FILE, read_file, write_or_print
 from annotator.cli.site.installation import Installation, note, on_installation
 from annotator.cli.site.options import confirm, is_asked, yes_at_terminal
-from annotator.cli.site.tables import format_option, show_rows
+from annotator.cli.site.tables import format_option, show_rows, show_values
 from annotator.mail_values import refuse_unsent
 from annotator.settings import refuse_incomplete_mail
 from annotator.storage import MailKind, Role
 from annotator.workflows.people import invitations, members
+from annotator.workflows.people import registration as registrations
 from annotator.workflows.people.invitations import LANGUAGES, MOST_DAYS, USUAL_DAYS, InvitationRequest
 from annotator.workflows.people.members import Removal
+from annotator.workflows.people.registration import RegistrationChange
+from annotator.workflows.runs.submissions import read_deadline
 
 note_option = click.option(
     "--note", "for_whom", default="", metavar="TEXT", help="A name for the list of invitations, such as the recipient."
@@ -77,10 +80,10 @@ def remove(installation: Installation, slug: str, name: str, role: str, *, yes: 
     """
     if is_asked(yes=yes):
         with installation.database.transaction(keep=False) as session:
-            removal = members.remove_member(session, slug, name, Role(role))
+            removal = members.remove_member(session, slug, name, Role(role), at=datetime.now(UTC))
         confirm(f"This takes the role {role} of {slug} from {name}.{_effect(Role(role), removal)}", yes=False)
     with installation.database.transaction() as session:
-        members.remove_member(session, slug, name, Role(role))
+        members.remove_member(session, slug, name, Role(role), at=datetime.now(UTC))
         note(session, "members.remove", slug, subject=name, details={"role": role})
     click.echo(f"{name} is no longer {role} of {slug}.", err=True)
 
@@ -137,6 +140,56 @@ def show(installation: Installation, slug: str, format_: str) -> None:
         ["NAME", "ROLE", "TEAM", "ACCEPTED TERMS"],
         [[row.name, row.role.value, row.team, row.terms_accepted_at] for row in rows],
     )
+
+
+@command.group("registration")
+def registration() -> None:
+    """Registration of teams: while it is open, anybody who reaches the site joins by themselves, with a new team."""
+
+
+@registration.command("show")
+@click.argument("slug")
+@format_option()
+@on_installation
+def show_registration(installation: Installation, slug: str, format_: str) -> None:
+    """Show whether teams may register, and on which page of the site."""
+    row = installation.database.read(registrations.show_registration, slug, now=datetime.now(UTC))
+    show_values(
+        format_,
+        ("SETTING", "VALUE"),
+        {
+            "open": row.is_open,
+            "until": row.until,
+            "most teams": row.most_teams,
+            "teams": row.teams,
+            "page": f"/tasks/{slug}/registration" if row.is_open else None,
+        },
+    )
+
+
+@registration.command("set")
+@click.argument("slug")
+@click.option("--until", metavar="WHEN", help="Until when, such as “2026-05-01 23:59 AoE”. [as before]")
+@click.option("--most-teams", type=int, metavar="N", help="No more teams than this, those invited included. [as before]")
+@on_installation
+def set_registration(installation: Installation, slug: str, until: str | None, most_teams: int | None) -> None:
+    """Let teams register until a moment, on a page of the site that you may publish."""
+    change = RegistrationChange(None if until is None else read_deadline(until).at, most_teams)
+    with installation.database.transaction() as session:
+        row = registrations.open_registration(session, slug, change, at=datetime.now(UTC))
+        note(session, "registration.open", slug, details={"until": row.until, "teams": row.most_teams})
+    click.echo(f"Teams can register on the page /tasks/{slug}/registration. Teams so far: {row.teams}.", err=True)
+
+
+@registration.command("remove")
+@click.argument("slug")
+@on_installation
+def close_registration(installation: Installation, slug: str) -> None:
+    """Let no further team register; teams that have registered remain."""
+    with installation.database.transaction() as session:
+        registrations.close_registration(session, slug)
+        note(session, "registration.close", slug)
+    click.echo(f"No further team can register for {slug}.", err=True)
 
 
 @click.group

@@ -69,8 +69,9 @@ LEFT_OUT: Mapping[str, str] = {
     "topic_judgements": "is packed from the judgements",
     "user": "has its own part, without passwords",
 }
-# Columns that no archive may contain; an imported collection gets its own, and publishes nothing by being imported.
-KEPT_SECRET = {"collection.judge_order_key", "collection.public_scores"}
+# Columns that no archive may contain; an imported collection gets its own, and neither publishes anything nor takes
+# registrations by being imported.
+KEPT_SECRET = {"collection.judge_order_key", "collection.public_scores", "collection.registration_until"}
 COLLECTION = Base.metadata.tables["collection"]
 USER = Base.metadata.tables["user"]
 # In order of dependence: referenced tables first. The collection itself comes before all of them.

@@ -256,6 +256,18 @@ def withdraw_password_links(session: Session, user_id: int, *, at: datetime) -> 
     session.execute(ended.values(withdrawn_at=at))
 
 
+def withdraw_links_to_team(session: Session, collection_id: int, user_id: int, *, at: datetime) -> None:
+    """Withdraw every unused link by which a participant invited others to their team: they might use one themselves."""
+    ended = update(Invitation).where(
+        Invitation.collection_id == collection_id,
+        Invitation.made_by_id == user_id,
+        Invitation.role == Role.PARTICIPANT,
+        Invitation.used_at.is_(None),
+        Invitation.withdrawn_at.is_(None),
+    )
+    session.execute(ended.values(withdrawn_at=at))
+
+
 def revoke_all(session: Session, user_id: int, *, at: datetime) -> None:
     """Revoke every active token of an account."""
     session.execute(

@@ -14,6 +14,7 @@ from annotator.storage.tables.columns import Base
 JUDGE_ORDER_KEY_BYTES = 16
 # The limit of TREC: a thousand documents per topic.
 USUAL_MOST_DOCUMENTS = 1_000
+USUAL_MOST_TEAMS = 100
 
 
 class CollectionKind(StrEnum):
@@ -87,6 +88,9 @@ class Collection(Base):
     submissions_until: Mapped[datetime | None]
     # The deadline as the organiser wrote it, with its time zone; empty if unknown.
     submissions_until_written: Mapped[str] = mapped_column(default="")
+    # Until when participants register teams by themselves, and up to how many teams; None: they need an invitation.
+    registration_until: Mapped[datetime | None]
+    most_teams: Mapped[int] = mapped_column(default=USUAL_MOST_TEAMS)
     # Time from which participants see scores; None: never.
     scores_released_at: Mapped[datetime | None]
     scores_shown: Mapped[str] = mapped_column(default=ScoresShown.BESIDE)

@@ -95,7 +95,7 @@ def remove(slug: str) -> ResponseReturnValue:
     form, confirmed = RemovalForm(), is_confirmed()
     if form.validate():
         with form.guard(), database().transaction(keep=confirmed) as session:
-            removal = members.remove_member(session, slug, form.name.data, Role(form.role.data))
+            removal = members.remove_member(session, slug, form.name.data, Role(form.role.data), at=now())
             note(session, "members.remove", slug, subject=form.name.data, details={"role": form.role.data})
     if form.refused:
         blank = MemberForm(formdata=None)

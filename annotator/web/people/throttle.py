@@ -81,7 +81,7 @@ def _limited(
     """Count the answers whose status is in `counted`, and block the view once a limit is reached."""
 
     @wraps(view)
-    def guarded() -> ResponseReturnValue:
+    def guarded(**given: str) -> ResponseReturnValue:
         limits = limits_of()
         until = database().read(throttling.blocked_until, limits, now=now())
         if until is not None:
@@ -93,7 +93,7 @@ def _limited(
                 database().attempt(lambda session: throttling.count_refusal(session, limits, now=now()))
             return response
 
-        return view()
+        return view(**given)
 
     return guarded
 

@@ -204,6 +204,7 @@ ENTRIES: tuple[Entry, ...] = (
                 RUN_PAGES,
             ),
             _tab("submissions.terms", lazy_gettext("Terms"), _teams),
+            _tab("own_team.show", lazy_gettext("Team"), _teams, ("own_team.invite", "own_team.withdraw")),
             _tab("submissions.show", lazy_gettext("Submissions"), _task_organisers, ("submissions.terms",)),
             _tab("run_fetching.show", lazy_gettext("Search engine"), also=SOURCE_PAGES),
             _tab("questionnaire.show", lazy_gettext("Questionnaire")),
@@ -344,7 +345,8 @@ ENTRIES: tuple[Entry, ...] = (
                 lazy_gettext("People"),
                 (
                     View("members.show", lazy_gettext("Members")),
-                    View("invitations.show", lazy_gettext("Invitations")),
+                    View("invitations.show", lazy_gettext("Invitations"), also=("invitations.invite", "invitations.withdraw")),
+                    View("registration.show", lazy_gettext("Registration"), _task_organisers, ("registration.change",)),
                 ),
             ),
             Tab(

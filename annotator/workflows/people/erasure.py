@@ -79,7 +79,9 @@ def _take_everything_back(session: Session, user_id: int) -> None:
     session.execute(delete(SecondFactor).where(SecondFactor.user_id == user_id))
     delete_mail_of(session, user_id)
     session.execute(delete(Job).where(Job.asked_by_id == user_id))
-    session.execute(delete(Invitation).where((Invitation.user_id == user_id) | (Invitation.used_by_id == user_id)))
+    to_their_team = (Invitation.made_by_id == user_id) & (Invitation.role == Role.PARTICIPANT)
+    links = (Invitation.user_id == user_id) | (Invitation.used_by_id == user_id)
+    session.execute(delete(Invitation).where(links | (to_their_team & Invitation.used_at.is_(None))))
     session.execute(update(Topic).where(Topic.owner_id == user_id).values(owner_id=None))
     delete_answers_of(session, user_id, kind=AnswerKind.EMAIL)
 

@@ -31,7 +31,14 @@ from annotator.storage import (
 )
 from annotator.storage.collections.collection import find_collection, lock_collection
 from annotator.storage.judging.leases import give_back
-from annotator.storage.people.accounts import find_membership, find_user, give_role, new_user, refuse_without_organiser
+from annotator.storage.people.accounts import (
+    find_membership,
+    find_user,
+    give_role,
+    new_user,
+    refuse_without_organiser,
+    withdraw_links_to_team,
+)
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.collections import SHOWN
 
@@ -106,8 +113,10 @@ def become_judge(session: Session, slug: str, user_id: int, *, added_at: datetim
     return True
 
 
-def remove_member(session: Session, slug: str, name: str, role: Role) -> Removal:
+def remove_member(session: Session, slug: str, name: str, role: Role, *, at: datetime) -> Removal:
     """Remove a role; its leases are returned to the queue, judgements and decisions are kept.
+
+    Links to their team that a participant has made, and nobody has used, are withdrawn.
 
     Raises `NotFoundError` for a role that is not held, and `ConflictError` for the last organiser.
     """
@@ -120,6 +129,8 @@ def remove_member(session: Session, slug: str, name: str, role: Role) -> Removal
     if role == Role.ORGANISER:
         refuse_without_organiser(session, collection.id, slug, user)
     session.delete(membership)
+    if role == Role.PARTICIPANT:
+        withdraw_links_to_team(session, collection.id, user.id, at=at)
     if role not in (Role.JUDGE, Role.ADJUDICATOR):
         return Removal()
     in_collection = select(PoolItem.id).join(Topic).where(Topic.collection_id == collection.id)

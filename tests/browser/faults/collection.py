@@ -31,4 +31,4 @@ def let_judge(database: Database, name: str, *, may: bool) -> None:
         if may:
             members.add_member(session, SLUG, name, Role.JUDGE, added_at=NOW)
         else:
-            members.remove_member(session, SLUG, name, Role.JUDGE)
+            members.remove_member(session, SLUG, name, Role.JUDGE, at=NOW)

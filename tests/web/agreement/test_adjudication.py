@@ -230,7 +230,7 @@ def test_who_has_lost_the_role_is_told_that_what_they_decided_is_kept(
     eve = visit("eve")
     assignment = batch(eve, disputed)["documents"][0]["assignment"]
     with database.transaction() as session:
-        members.remove_member(session, SLUG, "eve", Role.ADJUDICATOR)
+        members.remove_member(session, SLUG, "eve", Role.ADJUDICATOR, at=NOW)
     answer = send(eve, disputed, grade(assignment))
     assert answer.status_code == 403
     assert "what you decided is kept" in answer.get_json()["sentence"]

@@ -366,7 +366,7 @@ def test_a_judge_who_was_removed_is_told_so_and_has_what_was_sent(visit: Visit, 
     first, second, *_ = held(jo, news)
     send(jo, news, grade(first))
     with database.transaction() as session:
-        members.remove_member(session, SLUG, "jo", Role.JUDGE)
+        members.remove_member(session, SLUG, "jo", Role.JUDGE, at=NOW)
     answer = send(jo, news, grade(second))
     assert (answer.status_code, answer.get_json()["sentence"]) == (
         403,
@@ -376,7 +376,7 @@ def test_a_judge_who_was_removed_is_told_so_and_has_what_was_sent(visit: Visit, 
     # Who never had anything to do with it learns nothing.
     assert send(visit("ada"), news).status_code == 403
     with database.transaction() as session:
-        members.remove_member(session, SLUG, "kim", Role.JUDGE)
+        members.remove_member(session, SLUG, "kim", Role.JUDGE, at=NOW)
     assert send(visit("kim"), news).status_code == 404
 
 

@@ -226,7 +226,7 @@ def test_what_an_organiser_withdrew_only_organisers_restore(visit: Visit, news: 
     [
         (lambda session: change_rules(session, until=EARLY), 409),
         (lambda session: change_rules(session, terms="Pay."), 403),
-        (lambda session: members.remove_member(session, SLUG, "pat", Role.PARTICIPANT), 403),
+        (lambda session: members.remove_member(session, SLUG, "pat", Role.PARTICIPANT, at=NOW), 403),
         (lambda session: runs.withdraw_run(session, SLUG, "gamma", at=NOW), 422),
         (lambda session: collection.close_collection(session, SLUG), 409),
     ],

@@ -400,7 +400,7 @@ def test_taking_the_role_away_gives_back_what_it_was_held_by_and_nothing_else(se
     members.add_member(session, SLUG, "ada", Role.JUDGE, added_at=NOW)
     drawn(session, ada)
     judging.next_task(session, SLUG, "1", ada, now=NOW)
-    members.remove_member(session, SLUG, "ada", Role.ADJUDICATOR)
+    members.remove_member(session, SLUG, "ada", Role.ADJUDICATOR, at=NOW)
     live = session.scalars(select(Assignment.purpose).where(Assignment.state == "live")).all()
     assert live == [Purpose.FIRST]
     assert drawn(session, adjudicator(session, "eve")) == [contested]

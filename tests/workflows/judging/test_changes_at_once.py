@@ -106,7 +106,7 @@ def in_hand(database: Database) -> int:
 
 
 def removed(session: Session) -> None:
-    members.remove_member(session, SLUG, "jo", Role.JUDGE)
+    members.remove_member(session, SLUG, "jo", Role.JUDGE, at=NOW)
 
 
 def forgotten(session: Session) -> None:
@@ -134,7 +134,7 @@ def test_who_was_removed_takes_nothing_up_again(database: Database) -> None:
         queue(session, 1)
         jo = member(session, "jo")
         put_off_by_jo = puts_off(session, jo)
-        members.remove_member(session, SLUG, "jo", Role.JUDGE)
+        members.remove_member(session, SLUG, "jo", Role.JUDGE, at=NOW)
         with pytest.raises(ConflictError, match="no longer waiting for you"):
             judge_history.take_up(session, SLUG, put_off_by_jo, jo, now=NOW)
 

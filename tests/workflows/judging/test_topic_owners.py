@@ -132,7 +132,7 @@ def test_balancing_among_some_leaves_others_their_topics_unless_anew(session: Se
 def test_topics_of_somebody_who_judges_no_more_are_dealt_out(session: Session) -> None:
     four_topics(session)
     assign_topics(session, SLUG, dict.fromkeys(SIZES, "kim"))
-    members.remove_member(session, SLUG, "kim", Role.JUDGE)
+    members.remove_member(session, SLUG, "kim", Role.JUDGE, at=NOW)
     present = show_assigning(session, SLUG)
     assert (present.gone, present.without_owner) == (("kim",), 4)
     assert plan_balance(session, SLUG).owners == dict.fromkeys(SIZES, "jo")

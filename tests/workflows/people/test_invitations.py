@@ -245,7 +245,7 @@ def invited_elsewhere(session: Session) -> None:
     news(session, "other")
     id_ = joined(session, slug="other")
     session.flush()
-    members.remove_member(session, "other", "jo", Role.JUDGE)
+    members.remove_member(session, "other", "jo", Role.JUDGE, at=NOW)
     assert member(session, "jo") == id_
 
 

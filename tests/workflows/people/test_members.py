@@ -49,10 +49,10 @@ def test_what_a_judge_held_is_free_again_when_the_judge_leaves(session: Session)
     jo, kim = member(session, "jo"), member(session, "kim")
     judging.next_task(session, SLUG, "1", jo, now=NOW)
     assert judging.next_task(session, SLUG, "1", kim, now=NOW) is None
-    members.remove_member(session, SLUG, "jo", Role.JUDGE)
+    members.remove_member(session, SLUG, "jo", Role.JUDGE, at=NOW)
     assert judging.next_task(session, SLUG, "1", kim, now=NOW) is not None
     with pytest.raises(NotFoundError, match="does not have the role judge"):
-        members.remove_member(session, SLUG, "jo", Role.JUDGE)
+        members.remove_member(session, SLUG, "jo", Role.JUDGE, at=NOW)
 
 
 def test_only_people_with_an_account_become_members(session: Session) -> None:
@@ -93,7 +93,7 @@ def test_teams_that_have_no_run_in_force_are_named_with_their_people(session: Se
     run(session, "alpha", {"1": ["a"]}, team="red")
     run(session, "beta", {"1": ["a"]}, team="green")
     session.execute(update(Run).where(Run.tag == "beta").values(withdrawn_at=NOW))
-    members.remove_member(session, SLUG, "tam", Role.PARTICIPANT)
+    members.remove_member(session, SLUG, "tam", Role.PARTICIPANT, at=NOW)
     assert members.teams_without_runs(session, SLUG) == [TeamRow("blue", ("quin", "rae")), TeamRow("green", ("sky",))]
 
 
@@ -102,22 +102,22 @@ def test_the_last_organiser_stays(session: Session) -> None:
     member(session, "ola", Role.ORGANISER)
     member(session, "ola")
     with pytest.raises(ConflictError, match="Without “ola” nobody who can sign in would organise “news”"):
-        members.remove_member(session, SLUG, "ola", Role.ORGANISER)
-    members.remove_member(session, SLUG, "ola", Role.JUDGE)
+        members.remove_member(session, SLUG, "ola", Role.ORGANISER, at=NOW)
+    members.remove_member(session, SLUG, "ola", Role.JUDGE, at=NOW)
     # Whoever has not chosen a password yet cannot organise either.
     accounts.add_user(session, "kim", password_hash=None, added_at=NOW)
     member(session, "kim", Role.ORGANISER)
     with pytest.raises(ConflictError, match="make somebody else an organiser first"):
-        members.remove_member(session, SLUG, "ola", Role.ORGANISER)
+        members.remove_member(session, SLUG, "ola", Role.ORGANISER, at=NOW)
     member(session, "lee", Role.ORGANISER)
-    members.remove_member(session, SLUG, "kim", Role.ORGANISER)
-    members.remove_member(session, SLUG, "ola", Role.ORGANISER)
+    members.remove_member(session, SLUG, "kim", Role.ORGANISER, at=NOW)
+    members.remove_member(session, SLUG, "ola", Role.ORGANISER, at=NOW)
     with pytest.raises(ConflictError, match="“lee”"):
-        members.remove_member(session, SLUG, "lee", Role.ORGANISER)
+        members.remove_member(session, SLUG, "lee", Role.ORGANISER, at=NOW)
 
 
 def leaves(name: str) -> Callable[[Session], object]:
-    return lambda session: members.remove_member(session, SLUG, name, Role.ORGANISER)
+    return lambda session: members.remove_member(session, SLUG, name, Role.ORGANISER, at=NOW)
 
 
 def is_forgotten(name: str) -> Callable[[Session], object]:
@@ -151,7 +151,7 @@ def test_of_two_last_organisers_who_leave_at_once_one_stays_on_sqlite(sqlite_dat
         both.wait()
         try:
             with sqlite_database.transaction() as session:
-                members.remove_member(session, SLUG, name, Role.ORGANISER)
+                members.remove_member(session, SLUG, name, Role.ORGANISER, at=NOW)
         except ConflictError:
             return False
         return True

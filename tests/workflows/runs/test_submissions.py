@@ -252,7 +252,7 @@ def test_scores_to_come_before_the_deadline_are_refused_unless_it_is_said(sessio
 
 
 def test_who_left_the_team_neither_sends_nor_changes_its_runs(session: Session, pat: int) -> None:
-    members.remove_member(session, SLUG, "pat", Role.PARTICIPANT)
+    members.remove_member(session, SLUG, "pat", Role.PARTICIPANT, at=NOW)
     members.add_member(session, SLUG, "pat", Role.PARTICIPANT, team="blue", added_at=NOW)
     for check in (submissions.check_may_send, submissions.foresee_sending, submissions.check_may_change):
         check(session, SLUG, pat, team="blue", at=NOW)
