@@ -1,4 +1,4 @@
-"""Until when participants may register teams by themselves, and up to how many; not at all, until organisers open it."""
+"""Until when participants may register teams by themselves, and up to how many teams; not before organisers open it."""
 
 import sqlalchemy as sa
 from alembic import op

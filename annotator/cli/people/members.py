@@ -170,7 +170,7 @@ def show_registration(installation: Installation, slug: str, format_: str) -> No
 @registration.command("set")
 @click.argument("slug")
 @click.option("--until", metavar="WHEN", help="Until when, such as “2026-05-01 23:59 AoE”. [as before]")
-@click.option("--most-teams", type=int, metavar="N", help="No more teams than this, those invited included. [as before]")
+@click.option("--most-teams", type=int, metavar="N", help="No more teams than this, invited ones included. [as before]")
 @on_installation
 def set_registration(installation: Installation, slug: str, until: str | None, most_teams: int | None) -> None:
     """Let teams register until a moment, on a page of the site that you may publish."""

@@ -345,7 +345,11 @@ ENTRIES: tuple[Entry, ...] = (
                 lazy_gettext("People"),
                 (
                     View("members.show", lazy_gettext("Members")),
-                    View("invitations.show", lazy_gettext("Invitations"), also=("invitations.invite", "invitations.withdraw")),
+                    View(
+                        "invitations.show",
+                        lazy_gettext("Invitations"),
+                        also=("invitations.invite", "invitations.withdraw"),
+                    ),
                     View("registration.show", lazy_gettext("Registration"), _task_organisers, ("registration.change",)),
                 ),
             ),

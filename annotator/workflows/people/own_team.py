@@ -64,9 +64,7 @@ def invite_to_team(
         raise ConflictError(
             "Your team has %(most)d links that nobody has used: withdraw one first.", most=MOST_OPEN_LINKS
         )
-    return invite(
-        session, slug, replace(wanted, role=Role.PARTICIPANT, team=team.name), made_by_id=user_id, at=at
-    )
+    return invite(session, slug, replace(wanted, role=Role.PARTICIPANT, team=team.name), made_by_id=user_id, at=at)
 
 
 def withdraw_team_link(session: Session, slug: str, user_id: int, number: int, *, at: datetime) -> None:

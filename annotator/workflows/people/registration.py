@@ -148,9 +148,7 @@ def _registration(session: Session, collection: Collection, now: datetime) -> Re
     return Registration(collection.registration_until, collection.most_teams, teams, _is_open(collection, now))
 
 
-def _open_one(
-    session: Session, slug: str, now: datetime, find: Callable[[Session, str], Collection]
-) -> Collection:
+def _open_one(session: Session, slug: str, now: datetime, find: Callable[[Session, str], Collection]) -> Collection:
     """The collection that takes registrations; `NotFoundError` otherwise, also when there is none of that name."""
     try:
         collection = find(session, slug)

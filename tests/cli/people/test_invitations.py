@@ -138,8 +138,8 @@ def test_registration_is_opened_shown_and_closed(news: CommandLine) -> None:
     said = news.talk("members", "registration", "set", "news", "--until", "2099-05-01 23:59 AoE", "--most-teams", "60")
     assert said == "Teams can register on the page /tasks/news/registration. Teams so far: 0.\n"
     shown = news.done("members", "registration", "show", "news", "--format", "csv")
-    assert "\"most teams\",\"60\"" in shown
-    assert "\"page\",\"/tasks/news/registration\"" in shown
+    assert '"most teams","60"' in shown
+    assert '"page","/tasks/news/registration"' in shown
     assert news.talk("members", "registration", "remove", "news") == "No further team can register for news.\n"
     [refusal] = news.refused("members", "registration", "set", "news")
     assert refusal == "Until when may teams register? Give a moment."
