@@ -1,4 +1,4 @@
-"""Pages of registration: opened by an organiser, used by anyone who reaches the site; and the page of one's own team."""
+"""Pages of registration, which an organiser opens and anyone who reaches the site uses, and of one's own team."""
 
 import re
 from html import unescape
