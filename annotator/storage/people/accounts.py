@@ -256,12 +256,12 @@ def withdraw_password_links(session: Session, user_id: int, *, at: datetime) -> 
     session.execute(ended.values(withdrawn_at=at))
 
 
-def withdraw_links_to_team(session: Session, collection_id: int, user_id: int, *, at: datetime) -> None:
-    """Withdraw every unused link by which a participant invited others to their team: they might use one themselves."""
+def withdraw_links_to_team(session: Session, left: Membership, *, at: datetime) -> None:
+    """Withdraw every unused link to the team that a participant leaves: they might use one of theirs themselves."""
     ended = update(Invitation).where(
-        Invitation.collection_id == collection_id,
-        Invitation.made_by_id == user_id,
-        Invitation.role == Role.PARTICIPANT,
+        Invitation.collection_id == left.collection_id,
+        Invitation.team.in_(select(Team.name).where(Team.id == left.team_id)),
+        Invitation.made_by_id == left.user_id,
         Invitation.used_at.is_(None),
         Invitation.withdrawn_at.is_(None),
     )

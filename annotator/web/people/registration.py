@@ -9,7 +9,7 @@ from annotator.moments import write_moment
 from annotator.passwords import hash_password
 from annotator.storage import Role
 from annotator.web.people.accept_invitation import NewAccountForm
-from annotator.web.people.throttle import against_guessing
+from annotator.web.people.throttle import against_many_accounts
 from annotator.web.site.access import collection_page, enter, signed_in_page
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person
@@ -17,7 +17,6 @@ from annotator.web.site.forms import Form, done
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.people import registration
 from annotator.workflows.people.registration import GREATEST_MOST_TEAMS, RegistrationChange
-from annotator.workflows.runs.submissions import read_deadline
 
 blueprint = Blueprint("registration", __name__)
 
@@ -74,7 +73,7 @@ def change(slug: str) -> ResponseReturnValue:
     form = RegistrationForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
-            change = RegistrationChange(read_deadline(form.until.data).at, form.most_teams.data)
+            change = RegistrationChange(registration.read_end(form.until.data), form.most_teams.data)
             present = registration.open_registration(session, slug, change, at=now())
             note(session, "registration.open", slug, details={"until": present.until, "teams": present.most_teams})
     if form.refused:
@@ -113,7 +112,7 @@ def register(slug: str) -> ResponseReturnValue:
 
 
 @blueprint.post("/tasks/<slug>/registration/account")
-@against_guessing
+@against_many_accounts
 def register_with_account(slug: str) -> ResponseReturnValue:
     """Create an account, register its team, and start a session."""
     form = NewAccountAndTeamForm()

@@ -30,6 +30,7 @@ IPV6_PREFIX = 64
 OF_ACCOUNT_FROM_HERE = Limit(10, timedelta(minutes=15))
 FROM_HERE = Limit(100, timedelta(minutes=15))
 OF_ACCOUNT = Limit(100, timedelta(hours=1))
+OF_NEW_ACCOUNTS = Limit(20, timedelta(hours=1))
 # Three of a million codes are right at a time.
 OF_CODES = Limit(50, timedelta(days=1))
 
@@ -69,6 +70,15 @@ def against_floods(view: View) -> View:
     return _limited(
         view, lambda: {f"sent {what}": limit for what, limit in _limits(_account()).items()}, counted=WHATEVER
     )
+
+
+def against_many_accounts(view: View) -> View:
+    """Limit how many new accounts one address makes by itself, and how many it tries to make."""
+
+    def limits() -> dict[str, Limit]:
+        return {f"{request.endpoint} {_address()}": OF_NEW_ACCOUNTS}
+
+    return _limited(view, limits, counted=WHATEVER, explain=_of_registrations)
 
 
 def _limited(
@@ -133,6 +143,14 @@ def _of_guesses(minutes: int) -> str:
     return gettext(
         "Too many attempts with a wrong name, password or code. Wait %(minutes)d minutes and try again. No "
         "password has changed, and existing sessions continue.",
+        minutes=minutes,
+    )
+
+
+def _of_registrations(minutes: int) -> str:
+    return gettext(
+        "Too many registrations from your network. Wait %(minutes)d minutes and try again, or ask an organiser for an "
+        "invitation.",
         minutes=minutes,
     )
 

@@ -275,7 +275,10 @@ def foresee_change(session: Session, slug: str, change: CollectionChange | Queue
 
 def close_collection(session: Session, slug: str) -> None:
     """Refuse further imports, pools and judgements; pages and exports remain. Closing twice has no effect."""
-    lock_collection(session, slug, against_judging=True).state = CollectionState.CLOSED
+    collection = lock_collection(session, slug, against_judging=True)
+    collection.state = CollectionState.CLOSED
+    # It does not begin again by itself when the collection is reopened.
+    collection.registration_until = None
 
 
 def reopen_collection(session: Session, slug: str) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import chain, count
 
-from sqlalchemy import Select, delete, select, update
+from sqlalchemy import Select, delete, select, tuple_, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
@@ -23,6 +23,7 @@ from annotator.storage import (
     RecoveryCode,
     Role,
     SecondFactor,
+    Team,
     Topic,
     User,
     UserKind,
@@ -72,6 +73,7 @@ def _take_everything_back(session: Session, user_id: int) -> None:
     # Reports and their addresses name a collection's judges; they can be requested again.
     session.execute(delete(Job).where(Job.collection_id.in_(places), Job.finished_at.is_not(None)))
     give_back(session, Assignment.judge_id == user_id)
+    _delete_links_to_their_teams(session, user_id)
     session.execute(delete(Membership).where(Membership.user_id == user_id))
     session.execute(delete(ApiToken).where(ApiToken.user_id == user_id))
     session.execute(delete(Identity).where(Identity.user_id == user_id))
@@ -79,11 +81,17 @@ def _take_everything_back(session: Session, user_id: int) -> None:
     session.execute(delete(SecondFactor).where(SecondFactor.user_id == user_id))
     delete_mail_of(session, user_id)
     session.execute(delete(Job).where(Job.asked_by_id == user_id))
-    to_their_team = (Invitation.made_by_id == user_id) & (Invitation.role == Role.PARTICIPANT)
-    links = (Invitation.user_id == user_id) | (Invitation.used_by_id == user_id)
-    session.execute(delete(Invitation).where(links | (to_their_team & Invitation.used_at.is_(None))))
+    session.execute(delete(Invitation).where((Invitation.user_id == user_id) | (Invitation.used_by_id == user_id)))
     session.execute(update(Topic).where(Topic.owner_id == user_id).values(owner_id=None))
     delete_answers_of(session, user_id, kind=AnswerKind.EMAIL)
+
+
+def _delete_links_to_their_teams(session: Session, user_id: int) -> None:
+    """Delete the unused links by which they invited others to a team of theirs, while they are still in it."""
+    teams = select(Team.collection_id, Team.name).join(Membership, Membership.team_id == Team.id)
+    to_teams = tuple_(Invitation.collection_id, Invitation.team).in_(teams.where(Membership.user_id == user_id))
+    unused = (Invitation.made_by_id == user_id) & Invitation.used_at.is_(None)
+    session.execute(delete(Invitation).where(unused, to_teams))
 
 
 def _free_name(session: Session, user: User) -> str:

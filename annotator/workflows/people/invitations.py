@@ -16,6 +16,7 @@ from annotator.storage import Collection, Invitation, Mail, MailKind, Membership
 from annotator.storage.collections.collection import find_collection, lock_collection
 from annotator.storage.people.accounts import (
     Person,
+    find_membership,
     find_or_add_team,
     give_role,
     joined_by_link,
@@ -317,8 +318,20 @@ def _open_link(session: Session, secret: str, now: datetime, *, locks: bool = Tr
 
 def _take(session: Session, link: Invitation, user: User, at: datetime) -> None:
     if link.collection_id is not None and link.role is not None:
+        if link.role == Role.PARTICIPANT:
+            _refuse_observer(session, link.collection_id, user)
         give_role(session, link.collection_id, user, Role(link.role), team=link.team, added_at=at)
     link.used_at, link.used_by_id = at, user.id
+
+
+def _refuse_observer(session: Session, collection_id: int, user: User) -> None:
+    """Refuse a participant who could read the scores of all runs before sending one; an organiser may add them."""
+    if find_membership(session, collection_id, user.id, Role.OBSERVER) is not None:
+        raise ConflictError(
+            "“%(name)s” is an observer, who reads scores before their release: only an organiser can add them to a "
+            "team, on the page of members.",
+            name=user.name,
+        )
 
 
 def _refuse_unless_of_collection(session: Session, collection_id: int, user: User) -> None:

@@ -130,7 +130,7 @@ def remove_member(session: Session, slug: str, name: str, role: Role, *, at: dat
         refuse_without_organiser(session, collection.id, slug, user)
     session.delete(membership)
     if role == Role.PARTICIPANT:
-        withdraw_links_to_team(session, collection.id, user.id, at=at)
+        withdraw_links_to_team(session, membership, at=at)
     if role not in (Role.JUDGE, Role.ADJUDICATOR):
         return Removal()
     in_collection = select(PoolItem.id).join(Topic).where(Topic.collection_id == collection.id)

@@ -21,7 +21,7 @@ from annotator.workflows.people.invitations import (
     withdraw_invitation,
 )
 
-MOST_OPEN_LINKS = 20
+MOST_MEMBERS = 30  # who joins needs nobody's consent but the team's
 
 
 @dataclass(frozen=True)
@@ -55,14 +55,15 @@ def invite_to_team(
 ) -> MadeInvitation:
     """Create a link to the participant's own team; the role and team of `wanted` do not matter.
 
-    Raises as `show_team` and `invite`, and `ConflictError` for a closed collection and with as many open links as a
-    team may have.
+    Raises as `show_team` and `invite`, and `ConflictError` for a closed collection and for a team that has, with its
+    open links, as many members as a team may have.
     """
     lock_open_collection(session, slug)
     team = show_team(session, slug, user_id, now=at)
-    if sum(link.state is InvitationState.OPEN for link in team.links) >= MOST_OPEN_LINKS:
+    if len(team.members) + sum(link.state is InvitationState.OPEN for link in team.links) >= MOST_MEMBERS:
         raise ConflictError(
-            "Your team has %(most)d links that nobody has used: withdraw one first.", most=MOST_OPEN_LINKS
+            "A team has at most %(most)d members, unused links included: withdraw a link, or ask an organiser.",
+            most=MOST_MEMBERS,
         )
     return invite(session, slug, replace(wanted, role=Role.PARTICIPANT, team=team.name), made_by_id=user_id, at=at)
 

@@ -1,16 +1,17 @@
 """Registration of teams: while organisers keep it open, anybody may join a shared task for a new team."""
 
+import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.moments import write_moment
-from annotator.storage import Collection, CollectionState, Role, Team
+from annotator.storage import Collection, CollectionState, Invitation, Membership, Role, Run, Team
 from annotator.storage.collections.collection import find_collection, lock_collection, lock_open_collection
 from annotator.storage.people.accounts import Person, check_team_name
 from annotator.storage.tables.collections import CollectionKind
@@ -20,8 +21,11 @@ from annotator.workflows.people.invitations import (
     accept_with_new_account,
     invite,
 )
+from annotator.workflows.runs.submissions import read_deadline
 
 GREATEST_MOST_TEAMS = 10_000
+# Characters that are shown as nothing though they count as printable (Unicode's Default_Ignorable_Code_Point).
+INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,14 @@ class OpenRegistration:
     until: datetime
 
 
+def read_end(text: str) -> datetime:
+    """Parse the moment until which teams may register; raises `InvalidValueError` as `read_deadline`, and for none."""
+    until = read_deadline(text).at
+    if until is None:
+        raise _no_end()
+    return until
+
+
 def show_registration(session: Session, slug: str, *, now: datetime) -> Registration:
     """Whether teams may register."""
     return _registration(session, find_collection(session, slug), now)
@@ -67,7 +79,7 @@ def open_registration(session: Session, slug: str, change: RegistrationChange, *
         raise ConflictError("A team comparison has no participants: registration is for shared tasks.")
     until = change.until or collection.registration_until
     if until is None:
-        raise InvalidValueError("Until when may teams register? Give a moment.")
+        raise _no_end()
     if until <= at:
         raise InvalidValueError(
             "Registration would end at %(moment)s, which has passed: give a later moment.", moment=write_moment(until)
@@ -94,9 +106,10 @@ def register(session: Session, slug: str, team: str, user_id: int, *, at: dateti
     """Make an account the participant of a new team.
 
     Raises `NotFoundError` when registration is not open, `InvalidValueError` for an unusable name of a team,
-    `ConflictError` for the name of a team there is, when there are as many teams as there may be, and for an account
-    that has a role which excludes it.
+    `ConflictError` for the name of a team there is, when there are as many teams as there may be, for an account that
+    has a role which excludes it, and for one that an organiser has removed.
     """
+    _refuse_removed(session, slug, user_id)
     accept_as(session, _place(session, slug, team, at), user_id, at=at)
 
 
@@ -114,7 +127,7 @@ def _place(session: Session, slug: str, team: str, at: datetime) -> str:
     """
     collection = _open_one(session, slug, at, lock_collection)
     check_team_name(team)
-    names = session.scalars(select(Team.name).where(Team.collection_id == collection.id)).all()
+    names = session.scalars(_teams(collection.id, at)).all()
     taken = next((name for name in names if _key(name) == _key(team)), None)
     if taken is not None:
         raise ConflictError(
@@ -130,9 +143,41 @@ def _place(session: Session, slug: str, team: str, at: datetime) -> str:
     return invite(session, slug, wanted, made_by_id=None, at=at).secret
 
 
+def _teams(collection_id: int, at: datetime) -> Select[str]:
+    """The names of teams with members, runs or open links; what else there is was made and left by somebody removed."""
+    members = select(Membership.id).where(Membership.team_id == Team.id).correlate(Team)
+    runs = select(Run.id).where(Run.team_id == Team.id).correlate(Team)
+    links = select(Invitation.id).where(
+        Invitation.collection_id == Team.collection_id,
+        Invitation.team == Team.name,
+        Invitation.used_at.is_(None),
+        Invitation.withdrawn_at.is_(None),
+        Invitation.expires_at > at,
+    )
+    return select(Team.name).where(
+        Team.collection_id == collection_id, members.exists() | runs.exists() | links.correlate(Team).exists()
+    )
+
+
+def _refuse_removed(session: Session, slug: str, user_id: int) -> None:
+    """Refuse an account that joined by a link as a participant, and is none any more."""
+    joined = select(Invitation.id).join(Collection, Collection.id == Invitation.collection_id)
+    joined = joined.where(
+        Collection.slug == slug, Invitation.used_by_id == user_id, Invitation.role == Role.PARTICIPANT
+    )
+    present = select(Membership.id).join(Collection, Collection.id == Membership.collection_id)
+    present = present.where(Collection.slug == slug, Membership.user_id == user_id, Membership.role == Role.PARTICIPANT)
+    if session.scalar(joined.limit(1)) is not None and session.scalar(present) is None:
+        raise ConflictError("An organiser has removed you from a team of this task: ask them for an invitation.")
+
+
 def _key(name: str) -> str:
-    """What two names have in common that people would take for the same."""
-    return unicodedata.normalize("NFKC", name).casefold()
+    """What two names have in common that people would take for the same: without case, width and invisible characters.
+
+    Letters of different scripts that look alike stay different.
+    """
+    seen = INVISIBLE.sub("", unicodedata.normalize("NFKC", name))
+    return " ".join(seen.casefold().split())
 
 
 def _is_open(collection: Collection, now: datetime) -> bool:
@@ -144,8 +189,12 @@ def _is_open(collection: Collection, now: datetime) -> bool:
 
 
 def _registration(session: Session, collection: Collection, now: datetime) -> Registration:
-    teams = session.scalars(select(func.count(Team.id)).where(Team.collection_id == collection.id)).one()
+    teams = session.scalars(select(func.count()).select_from(_teams(collection.id, now).subquery())).one()
     return Registration(collection.registration_until, collection.most_teams, teams, _is_open(collection, now))
+
+
+def _no_end() -> InvalidValueError:
+    return InvalidValueError("Until when may teams register? Give a moment.")
 
 
 def _open_one(session: Session, slug: str, now: datetime, find: Callable[[Session, str], Collection]) -> Collection:

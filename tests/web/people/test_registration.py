@@ -1,6 +1,7 @@
 """Pages of registration, which an organiser opens and anyone who reaches the site uses, and of one's own team."""
 
 import re
+from datetime import timedelta
 from html import unescape
 
 import pytest
@@ -10,6 +11,7 @@ from visiting import Visit, words
 
 from annotator.storage import AuditEvent, Database
 from annotator.web.people import throttle
+from annotator.workflows.people.throttling import Limit
 
 pytestmark = pytest.mark.usefixtures("news")
 
@@ -73,11 +75,18 @@ def test_the_name_of_a_team_there_is_is_refused_and_nothing_is_made(visit: Visit
     assert guest.post(f"{PUBLIC}/account", **NEW).status_code == 303
 
 
-def test_refused_registrations_are_limited_as_other_attempts_are(visit: Visit) -> None:
+def test_an_address_registers_and_tries_only_so_often(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(throttle, "OF_NEW_ACCOUNTS", Limit(3, timedelta(hours=1)))
     visit("ola").post(f"{N}/registration", **RULES)
-    guest = visit(None)
-    tried = [guest.post(f"{PUBLIC}/account", **{**NEW, "again": "x"}).status_code for _ in range(11)]
-    assert tried == [422] * 10 + [throttle.TOO_MANY]
+    given = [{**NEW, "again": "x"}, NEW, {**NEW, "name": "nick", "team": "Green"}, {**NEW, "name": "rose"}]
+    answers = [visit(None).post(f"{PUBLIC}/account", **one) for one in given]
+    assert [answer.status_code for answer in answers] == [422, 303, 303, throttle.TOO_MANY]
+    assert "Too many registrations from your network" in words(answers[-1])
+
+
+def test_no_moment_is_no_end(visit: Visit) -> None:
+    answer = visit("ola").post(f"{N}/registration", until="none", most_teams=5)
+    assert (answer.status_code, "Until when may teams register?" in words(answer)) == (422, True)
 
 
 def test_a_member_of_a_team_invites_another_by_a_link(visit: Visit) -> None:

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.storage import Collection, Database, Invitation, Role, User
 from annotator.storage.tables.collections import CollectionKind
-from annotator.workflows.collections.collection import close_collection
+from annotator.workflows.collections.collection import close_collection, reopen_collection
 from annotator.workflows.people import erasure, invitations, members, own_team, registration
 from annotator.workflows.people.invitations import InvitationRequest, InvitationState
 from annotator.workflows.people.registration import RegistrationChange
@@ -108,7 +108,7 @@ def test_a_judge_does_not_become_a_participant(session: Session) -> None:
 
 
 @pytest.mark.usefixtures("open_task")
-@pytest.mark.parametrize("name", ["red", "RED", "ｒed"])  # noqa: RUF001 - a letter that looks the same
+@pytest.mark.parametrize("name", ["red", "RED", "ｒed", "re\N{HANGUL FILLER}d"])  # noqa: RUF001 - a letter that looks the same
 def test_the_name_of_a_team_there_is_does_not_admit_to_it(session: Session, name: str) -> None:
     member(session, "pat", Role.PARTICIPANT, team="red")
     with pytest.raises(ConflictError, match="There is a team “red” already"):
@@ -212,6 +212,54 @@ def test_a_person_who_leaves_the_team_has_no_link_left(session: Session) -> None
 
 
 @pytest.mark.usefixtures("open_task")
+def test_blanks_in_the_name_of_a_team_make_no_other(session: Session) -> None:
+    member(session, "pat", Role.PARTICIPANT, team="Team A")
+    with pytest.raises(ConflictError, match="There is a team “Team A” already"):
+        registration.register(session, SLUG, "Team  A", user(session, "quin"), at=NOW)
+
+
+@pytest.mark.usefixtures("open_task")
+def test_a_team_whose_members_were_removed_takes_no_place(session: Session) -> None:
+    for number in range(4):
+        registration.register_with_new_account(session, SLUG, f"team{number}", f"pat{number}", HASH, at=NOW)
+    members.remove_member(session, SLUG, "pat0", Role.PARTICIPANT, at=NOW)
+    assert registration.show_registration(session, SLUG, now=NOW).teams == 3
+    with pytest.raises(ConflictError, match="An organiser has removed you"):
+        registration.register(session, SLUG, "team0", member_id(session, "pat0"), at=NOW)
+    registration.register_with_new_account(session, SLUG, "team0", "quin", HASH, at=NOW)
+    assert team_of(session, "quin") == "team0"
+
+
+@pytest.mark.usefixtures("open_task")
+def test_an_observer_does_not_join_a_team_without_an_organiser(session: Session) -> None:
+    obs, pat = member(session, "obs", Role.OBSERVER), member(session, "pat", Role.PARTICIPANT, team="red")
+    with pytest.raises(ConflictError, match="only an organiser can add them"):
+        registration.register(session, SLUG, "blue", obs, at=NOW)
+    link = own_team.invite_to_team(session, SLUG, pat, FOR_ME, at=NOW)
+    with pytest.raises(ConflictError, match="only an organiser can add them"):
+        invitations.accept_as(session, link.secret, obs, at=NOW)
+    assert members.add_member(session, SLUG, "obs", Role.PARTICIPANT, team="red", added_at=NOW) is False
+
+
+@pytest.mark.usefixtures("open_task")
+def test_registration_stays_closed_when_the_collection_is_opened_again(session: Session) -> None:
+    close_collection(session, SLUG)
+    reopen_collection(session, SLUG)
+    assert not registration.show_registration(session, SLUG, now=NOW).is_open
+
+
+@pytest.mark.usefixtures("open_task")
+def test_links_to_other_teams_stay_when_an_organiser_leaves_theirs(session: Session) -> None:
+    ola = member(session, "ola", Role.PARTICIPANT, team="red")
+    to = [InvitationRequest(Role.PARTICIPANT, team) for team in ("red", "blue")]
+    red, blue = (invitations.invite(session, SLUG, one, made_by_id=ola, at=NOW).secret for one in to)
+    members.remove_member(session, SLUG, "ola", Role.PARTICIPANT, at=NOW)
+    with pytest.raises(NotFoundError, match="This link is not valid"):
+        invitations.open_invitation(session, red, now=NOW)
+    assert invitations.open_invitation(session, blue, now=NOW).team == "blue"
+
+
+@pytest.mark.usefixtures("open_task")
 def test_links_of_an_erased_person_are_gone(session: Session) -> None:
     pat = member(session, "pat", Role.PARTICIPANT, team="red")
     own_team.invite_to_team(session, SLUG, pat, FOR_ME, at=NOW)
@@ -220,10 +268,11 @@ def test_links_of_an_erased_person_are_gone(session: Session) -> None:
 
 
 @pytest.mark.usefixtures("open_task")
-def test_a_team_has_no_more_open_links_than_it_may(session: Session) -> None:
+def test_a_team_has_no_more_members_and_open_links_than_it_may(session: Session) -> None:
     pat = member(session, "pat", Role.PARTICIPANT, team="red")
-    made = [own_team.invite_to_team(session, SLUG, pat, FOR_ME, at=NOW) for _ in range(own_team.MOST_OPEN_LINKS)]
-    with pytest.raises(ConflictError, match="20 links that nobody has used"):
+    made = [own_team.invite_to_team(session, SLUG, pat, FOR_ME, at=NOW) for _ in range(own_team.MOST_MEMBERS - 1)]
+    invitations.accept_as(session, made[1].secret, user(session, "quin"), at=NOW)
+    with pytest.raises(ConflictError, match="at most 30 members"):
         own_team.invite_to_team(session, SLUG, pat, FOR_ME, at=NOW)
     own_team.withdraw_team_link(session, SLUG, pat, made[0].number, at=NOW)
     own_team.invite_to_team(session, SLUG, pat, FOR_ME, at=NOW)
