@@ -10,6 +10,7 @@ from annotator.api.site.values import Moment, Text, whole
 from annotator.web.site.context import database, now
 from annotator.workflows.people import registration
 from annotator.workflows.people.registration import GREATEST_MOST_TEAMS, RegistrationChange
+from annotator.workflows.runs.submissions import read_end
 
 PATH = "/collections/<slug>/registration"
 
@@ -50,7 +51,7 @@ def show_registration(call: Call) -> object:
 def open_registration(call: Call) -> object:
     """Let teams register until a moment, on a page that everybody who reaches the site can open."""
     until = call.body["until"]
-    change = RegistrationChange(None if until is None else registration.read_end(until), call.body["most_teams"])
+    change = RegistrationChange(None if until is None else read_end(until), call.body["most_teams"])
     with database().transaction() as session:
         present = registration.open_registration(session, call.slug, change, at=now())
         note(session, "registration.open", call.slug, details={"until": present.until, "teams": present.most_teams})

@@ -17,6 +17,7 @@ from annotator.workflows.people import registration as registrations
 from annotator.workflows.people.invitations import LANGUAGES, MOST_DAYS, USUAL_DAYS, InvitationRequest
 from annotator.workflows.people.members import Removal
 from annotator.workflows.people.registration import RegistrationChange
+from annotator.workflows.runs.submissions import read_end
 
 note_option = click.option(
     "--note", "for_whom", default="", metavar="TEXT", help="A name for the list of invitations, such as the recipient."
@@ -173,7 +174,7 @@ def show_registration(installation: Installation, slug: str, format_: str) -> No
 @on_installation
 def set_registration(installation: Installation, slug: str, until: str | None, most_teams: int | None) -> None:
     """Let teams register until a moment, on a page of the site that you may publish."""
-    change = RegistrationChange(None if until is None else registrations.read_end(until), most_teams)
+    change = RegistrationChange(None if until is None else read_end(until), most_teams)
     with installation.database.transaction() as session:
         row = registrations.open_registration(session, slug, change, at=datetime.now(UTC))
         note(session, "registration.open", slug, details={"until": row.until, "teams": row.most_teams})

@@ -17,6 +17,7 @@ from annotator.web.site.forms import Form, done
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.people import registration
 from annotator.workflows.people.registration import GREATEST_MOST_TEAMS, RegistrationChange
+from annotator.workflows.runs.submissions import read_end
 
 blueprint = Blueprint("registration", __name__)
 
@@ -73,7 +74,7 @@ def change(slug: str) -> ResponseReturnValue:
     form = RegistrationForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
-            change = RegistrationChange(registration.read_end(form.until.data), form.most_teams.data)
+            change = RegistrationChange(read_end(form.until.data), form.most_teams.data)
             present = registration.open_registration(session, slug, change, at=now())
             note(session, "registration.open", slug, details={"until": present.until, "teams": present.most_teams})
     if form.refused:

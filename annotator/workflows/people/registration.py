@@ -21,7 +21,6 @@ from annotator.workflows.people.invitations import (
     accept_with_new_account,
     invite,
 )
-from annotator.workflows.runs.submissions import read_deadline
 
 GREATEST_MOST_TEAMS = 10_000
 # Characters that are shown as nothing though they count as printable (Unicode's Default_Ignorable_Code_Point).
@@ -55,14 +54,6 @@ class OpenRegistration:
     until: datetime
 
 
-def read_end(text: str) -> datetime:
-    """Parse the moment until which teams may register; raises `InvalidValueError` as `read_deadline`, and for none."""
-    until = read_deadline(text).at
-    if until is None:
-        raise _no_end()
-    return until
-
-
 def show_registration(session: Session, slug: str, *, now: datetime) -> Registration:
     """Whether teams may register."""
     return _registration(session, find_collection(session, slug), now)
@@ -79,7 +70,7 @@ def open_registration(session: Session, slug: str, change: RegistrationChange, *
         raise ConflictError("A team comparison has no participants: registration is for shared tasks.")
     until = change.until or collection.registration_until
     if until is None:
-        raise _no_end()
+        raise InvalidValueError("Until when may teams register? Give a moment.")
     if until <= at:
         raise InvalidValueError(
             "Registration would end at %(moment)s, which has passed: give a later moment.", moment=write_moment(until)
@@ -191,10 +182,6 @@ def _is_open(collection: Collection, now: datetime) -> bool:
 def _registration(session: Session, collection: Collection, now: datetime) -> Registration:
     teams = session.scalars(select(func.count()).select_from(_teams(collection.id, now).subquery())).one()
     return Registration(collection.registration_until, collection.most_teams, teams, _is_open(collection, now))
-
-
-def _no_end() -> InvalidValueError:
-    return InvalidValueError("Until when may teams register? Give a moment.")
 
 
 def _open_one(session: Session, slug: str, now: datetime, find: Callable[[Session, str], Collection]) -> Collection:

@@ -96,6 +96,14 @@ def read_deadline(text: str) -> Deadline:
     return Deadline(at, written)
 
 
+def read_end(text: str) -> datetime:
+    """Parse the end of something that has to end; raises `InvalidValueError` as `read_deadline`, and for none."""
+    end = read_deadline(text).at
+    if end is None:
+        raise InvalidValueError("Until when? Give a moment, such as “2026-05-01 23:59 AoE”.")
+    return end
+
+
 def write_deadline(at: datetime | None, written: str = "") -> str:
     """A deadline as text for `read_deadline`: as entered, else in UTC; empty when there is none."""
     return "" if at is None else written or write_moment(at)
