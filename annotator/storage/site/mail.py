@@ -161,11 +161,18 @@ def forget_mail(session: Session, *, now: datetime) -> None:
     session.execute(delete(Mail).where(Mail.next_at.is_(None), Mail.asked_at < now - KEPT))
 
 
-def delete_mail_of(session: Session, user_id: int) -> None:
-    """Delete the address of an account, and every e-mail to the account or to that address."""
-    found = session.get(EmailAddress, user_id)
-    addresses = [] if found is None else [one for one in (found.address, found.new_address) if one]
-    session.execute(delete(Mail).where(or_(Mail.user_id == user_id, Mail.address.in_(addresses))))
+def delete_mail_of(session: Session, user_id: int, *, also_to_address: bool = False) -> None:
+    """Delete the address of an account, and every e-mail to the account.
+
+    With `also_to_address` also what went to its confirmed address without an account, such as an invitation, unless
+    another account has that address, too. An address that nobody has confirmed may be anybody's.
+    """
+    which = Mail.user_id == user_id
+    if also_to_address:
+        confirmed = select(EmailAddress.address).where(EmailAddress.user_id == user_id)
+        others = select(EmailAddress.address).where(EmailAddress.user_id != user_id, EmailAddress.address.is_not(None))
+        which = or_(which, and_(Mail.user_id.is_(None), Mail.address.in_(confirmed), Mail.address.not_in(others)))
+    session.execute(delete(Mail).where(which), execution_options={"synchronize_session": False})
     session.execute(delete(EmailAddress).where(EmailAddress.user_id == user_id))
 
 

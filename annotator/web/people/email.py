@@ -101,7 +101,7 @@ def choose() -> ResponseReturnValue:
 def remove() -> ResponseReturnValue:
     """Remove the address."""
     with database().transaction() as session:
-        email_addresses.remove_email(session, the_person().id)
+        email_addresses.remove_email(session, the_person().id, at=now())
         note(session, "users.email-removed", subject=the_person().name)
     return done(gettext("Your e-mail address is removed."), ".show")
 

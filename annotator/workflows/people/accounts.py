@@ -25,6 +25,7 @@ from annotator.storage.people.accounts import (
     revoke_all,
     withdraw_password_links,
 )
+from annotator.storage.site.mail import delete_mail_of
 
 
 @dataclass(frozen=True)
@@ -99,9 +100,13 @@ def check_password(session: Session, user_id: int, password: str) -> None:
 
 
 def set_password(session: Session, name: str, new_hash: str, *, at: datetime) -> Person:
-    """Set an account's password as an administrator, and end its sessions, tokens and password links."""
+    """Set an account's password as an administrator, and end its sessions, tokens and password links.
+
+    Its e-mail address is deleted: somebody who knew the earlier password may have given theirs, for links to a new one.
+    """
     user = locked_user(session, name)
     revoke_all(session, user.id, at=at)
+    delete_mail_of(session, user.id)
     return _replace_password(session, user, new_hash, at)
 
 

@@ -11,7 +11,7 @@ from annotator.errors import ConflictError, NotFoundError
 from annotator.mail_values import checked_mail_address
 from annotator.passwords import new_secret, secret_fingerprint
 from annotator.storage import EmailAddress, Mail, MailKind
-from annotator.storage.people.accounts import lock_user
+from annotator.storage.people.accounts import lock_user, withdraw_password_links
 from annotator.storage.site.mail import Letter, Recipient, delete_mail_of, queue_mail
 from annotator.storage.tables.mail import CHOSEN_BY_PEOPLE
 
@@ -63,7 +63,7 @@ def ask_to_confirm(session: Session, user_id: int, written: str, *, language: st
 
 
 def confirm(session: Session, user_id: int, secret: str, *, at: datetime) -> str:
-    """Make the new address that of the account, and return it.
+    """Make the new address that of the account, withdraw links to a new password, and return the address.
 
     Raises `NotFoundError` for a link that was used, has expired, was replaced, or is of another account.
     """
@@ -80,6 +80,8 @@ def confirm(session: Session, user_id: int, secret: str, *, at: datetime) -> str
             "This link is not valid: it was used already, has expired, was replaced by a later one, or is for another "
             "account than the one that is signed in."
         )
+    # Links that were sent to the earlier address give the account away.
+    withdraw_password_links(session, user_id, at=at)
     found.address, found.new_address, found.fingerprint, found.expires_at = found.new_address, None, None, None
     return found.address
 
@@ -91,9 +93,10 @@ def choose_mail(session: Session, user_id: int, *, language: str, wanted: Collec
     found.unwanted = " ".join(kind for kind in CHOSEN_BY_PEOPLE if kind not in wanted)
 
 
-def remove_email(session: Session, user_id: int) -> None:
-    """Delete the address of an account, with every e-mail to it."""
+def remove_email(session: Session, user_id: int, *, at: datetime) -> None:
+    """Delete the address of an account with every e-mail to the account, and withdraw links to a new password."""
     lock_user(session, user_id)
+    withdraw_password_links(session, user_id, at=at)
     delete_mail_of(session, user_id)
 
 

@@ -79,7 +79,7 @@ def _take_everything_back(session: Session, user_id: int) -> None:
     session.execute(delete(Identity).where(Identity.user_id == user_id))
     session.execute(delete(RecoveryCode).where(RecoveryCode.user_id == user_id))
     session.execute(delete(SecondFactor).where(SecondFactor.user_id == user_id))
-    delete_mail_of(session, user_id)
+    delete_mail_of(session, user_id, also_to_address=True)
     session.execute(delete(Job).where(Job.asked_by_id == user_id))
     session.execute(delete(Invitation).where((Invitation.user_id == user_id) | (Invitation.used_by_id == user_id)))
     session.execute(update(Topic).where(Topic.owner_id == user_id).values(owner_id=None))

@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import or_, select, update
+from sqlalchemy import func, or_, select, update
 from sqlalchemy.orm import Session
 
 from annotator.passwords import new_secret, secret_fingerprint
 from annotator.storage import EmailAddress, Invitation, MailKind, User
 from annotator.storage.site.mail import Recipient
-from annotator.workflows.people.email_addresses import normalised
 from annotator.workflows.people.invitations import MadeLink, send_link
 
 VALID_FOR = timedelta(hours=2)
@@ -30,7 +29,7 @@ def send_password_links(session: Session, written: str, *, at: datetime) -> Sequ
         .join(EmailAddress, EmailAddress.user_id == User.id)
         .where(
             EmailAddress.address.is_not(None),
-            or_(User.name == written, EmailAddress.address.in_([normalised(written), written.lower()])),
+            or_(User.name == written, func.lower(EmailAddress.address) == written.strip().lower()),
         )
         .order_by(User.id)
         .limit(MOST_ACCOUNTS)

@@ -28,7 +28,7 @@ from annotator.storage.people.accounts import (
     revoke_all,
     withdraw_password_links,
 )
-from annotator.storage.site.mail import Letter, Recipient, queue_mail
+from annotator.storage.site.mail import Letter, Recipient, delete_mail_of, queue_mail
 from annotator.storage.site.transient_errors import stored_before_others
 from annotator.workflows.people.identities import ProvenIdentity, link_identity
 from annotator.workflows.site.mail import MailState, state_of
@@ -285,6 +285,8 @@ def accept_as(session: Session, secret: str, user_id: int, *, at: datetime) -> N
 def accept_password(session: Session, secret: str, new_hash: str, *, at: datetime) -> Person:
     """Set a new password for the link's account, and end its sessions, tokens and other password links.
 
+    A link that the account did not ask for itself deletes its e-mail address: somebody who knew the earlier password
+    may have given theirs.
     Raises `NotAllowedError` for an organiser's link when the account has since gained access beyond what the organiser
     may give.
     """
@@ -296,6 +298,8 @@ def accept_password(session: Session, secret: str, new_hash: str, *, at: datetim
     if link.collection_id is not None:
         _refuse_unless_of_collection(session, link.collection_id, user)
     _take(session, link, user, at)
+    if link.made_by_id != user.id:
+        delete_mail_of(session, user.id)
     # Others that were asked for would set it once more.
     withdraw_password_links(session, user.id, at=at)
     replace_password(user, new_hash)

@@ -1,5 +1,6 @@
 """E-mail addresses of accounts, links to a new password, and invitations by e-mail."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -113,9 +114,69 @@ def test_only_what_is_wanted_is_sent_to_a_confirmed_address(session: Session, jo
 
 def test_a_person_removes_the_address_and_what_waits_for_it(session: Session, jo: int) -> None:
     with_address(session, jo)
-    email_addresses.remove_email(session, jo)
+    email_addresses.remove_email(session, jo, at=NOW)
     assert session.scalars(select(Mail)).all() == []
     assert show_email(session, jo, now=NOW) == EmailSettings()
+
+
+def test_nobody_deletes_the_email_of_others_by_naming_their_address(session: Session, jo: int) -> None:
+    kim = user(session, "kim")
+    with_address(session, kim)
+    forgotten_password.send_password_links(session, "kim", at=NOW)
+    invitations.invite(session, None, InvitationRequest(email=NORA), made_by_id=None, at=NOW)
+    asked(session, jo)
+    email_addresses.remove_email(session, jo, at=NOW)
+    assert [one.user_id for one in mails(session, MailKind.PASSWORD)] == [kim]
+    with_address(session, jo)
+    erasure.forget_user(session, "jo")
+    assert [one.user_id for one in mails(session, MailKind.PASSWORD)] == [kim]
+    assert len(mails(session, MailKind.INVITATION)) == 1
+    assert show_email(session, kim, now=NOW).address == NORA
+
+
+def by_an_administrator(session: Session) -> None:
+    accounts.set_password(session, "jo", hash_known_password("another one"), at=NOW)
+
+
+def by_a_link_of_somebody_else(session: Session) -> None:
+    secret = invitations.invite_to_password(session, None, "jo", made_by_id=None, at=NOW)
+    invitations.accept_password(session, secret, hash_known_password("another one"), at=NOW)
+
+
+@pytest.mark.parametrize("renew", [by_an_administrator, by_a_link_of_somebody_else])
+def test_a_new_password_from_others_deletes_an_address_that_an_intruder_may_have_given(
+    session: Session, jo: int, renew: Callable[[Session], None]
+) -> None:
+    with_address(session, jo)
+    waiting = asked(session, jo, "other@example.org")
+    renew(session)
+    assert show_email(session, jo, now=NOW) == EmailSettings()
+    assert forgotten_password.send_password_links(session, NORA, at=NOW) == []
+    with pytest.raises(NotFoundError):
+        email_addresses.confirm(session, jo, waiting, at=NOW)
+
+
+def test_one_s_own_new_password_keeps_the_address(session: Session, jo: int) -> None:
+    with_address(session, jo)
+    forgotten_password.send_password_links(session, "jo", at=NOW)
+    (sent,) = mails(session, MailKind.PASSWORD)
+    invitations.accept_password(session, secret_in(sent), hash_known_password("another one"), at=NOW)
+    accounts.change_password(session, jo, "another one", hash_known_password(PASSWORD), at=NOW)
+    assert show_email(session, jo, now=NOW).address == NORA
+
+
+@pytest.mark.parametrize("change", ["remove", "confirm"])
+def test_another_address_or_none_withdraws_links_to_a_new_password(session: Session, jo: int, change: str) -> None:
+    with_address(session, jo)
+    forgotten_password.send_password_links(session, "jo", at=NOW)
+    (sent,) = mails(session, MailKind.PASSWORD)
+    secret = secret_in(sent)
+    if change == "remove":
+        email_addresses.remove_email(session, jo, at=NOW)
+    else:
+        with_address(session, jo, "other@example.org")
+    with pytest.raises(NotFoundError):
+        invitations.open_invitation(session, secret, now=NOW)
 
 
 def test_an_erased_person_has_no_address_and_gets_no_email(session: Session, jo: int) -> None:
@@ -128,7 +189,7 @@ def test_an_erased_person_has_no_address_and_gets_no_email(session: Session, jo:
     assert session.scalars(select(EmailAddress)).all() == []
 
 
-@pytest.mark.parametrize("written", ["jo", "Nora@EXAMPLE.ORG"])
+@pytest.mark.parametrize("written", ["jo", "Nora@EXAMPLE.ORG", " nora@example.org"])
 def test_a_link_to_a_new_password_goes_to_the_confirmed_address(session: Session, jo: int, written: str) -> None:
     with_address(session, jo)
     assert forgotten_password.send_password_links(session, written, at=NOW) == ["jo"]
