@@ -24,7 +24,11 @@ def rules_at(source: str) -> CheckingRules:
         )
     token: str | None = click.get_current_context().find_root().params["token"]
     with Site(address, token) as site:
-        return read_rules(site.content(path).decode())
+        content = site.content(path)
+    try:
+        return read_rules(content.decode())
+    except UnicodeDecodeError as error:
+        raise InvalidValueError("What is at “%(address)s” is not text in UTF-8.", address=source) from error
 
 
 def warn_about_docnos(rules: CheckingRules, docnos: ReadDocnos | None) -> None:

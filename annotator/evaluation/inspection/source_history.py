@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from annotator.evaluation.inspection.scored_runs import ScoredRuns
 from annotator.evaluation.metrics.measures import Better
+from annotator.evaluation.significance.results import Undefined
 from annotator.evaluation.significance.two_runs import compare_two_runs
 
 FLIPS = 1  # the randomisation test is not looked at
@@ -52,6 +53,9 @@ def _compared(scored: ScoredRuns, reference: int, run: int) -> HistoryScore:
     tests = compare_two_runs(scored.values[reference], scored.values[run], seed=0, flips=FLIPS)
     bounds = tests.t.interval.bounds
     is_better = mean < before if scored.better is Better.LESS else mean > before
+    if bounds is None and tests.t.interval.reason is Undefined.SAME_DIFFERENCE:
+        # All topics changed by the same amount: an interval of no width, which the mean has left.
+        return HistoryScore(mean, reference, before, before, is_better)
     if bounds is None:
         return HistoryScore(mean, reference, is_better=is_better)
     half = (bounds[1] - bounds[0]) / 2

@@ -121,12 +121,18 @@ def _rules(plain: Mapping[str, Any]) -> CheckingRules:
     compared_with = _field(documents, "compared_with", str, "documents.")
     if compared_with not in set(ComparedWith):
         raise _wrong("documents.compared_with")
+    most_documents = _field(documents, "most_per_topic", int, "documents.")
+    if most_documents < 1:
+        raise _wrong("documents.most_per_topic")
+    collection = _field(plain, "collection", str)
+    if not collection.isprintable():  # it is printed at a terminal
+        raise _wrong("collection")
     return CheckingRules(
-        collection=_field(plain, "collection", str),
+        collection=collection,
         team=_text_or_none(sender, "team", "sender."),
         organises=_field(sender, "organises", bool, "sender."),
         deadline=_text_or_none(plain, "deadline"),
-        most_documents=_field(documents, "most_per_topic", int, "documents."),
+        most_documents=most_documents,
         compared_with=ComparedWith(compared_with),
         topics=tuple(_topic(place, one) for place, one in _objects(plain, "topics")),
         questionnaire=_field(questionnaire, "number", int, "questionnaire."),

@@ -72,12 +72,13 @@ def may_begin(now: datetime, *, only_short: bool) -> ColumnElement[bool]:
 def next_due(session: Session, now: datetime, *, only_short: bool = False) -> Job | None:
     """The next job to start, locked; concurrent workers skip it.
 
-    Round robin by account: the oldest job of the account whose last start is longest ago.
+    Round robin by account: the oldest job of the account whose last start is longest ago. Jobs that nobody requested,
+    as at night, take turns like those of one account.
     """
     other = aliased(Job)
     last = (
         select(func.max(other.started_at))
-        .where(other.asked_by_id == Job.asked_by_id, other.id != Job.id)
+        .where(other.asked_by_id.is_not_distinct_from(Job.asked_by_id), other.id != Job.id)
         .correlate(Job)
         .scalar_subquery()
     )

@@ -100,8 +100,8 @@ def change_queue(
     policy = DEFAULT_POLICIES[JudgingMode(collection.judging_mode)] if follows else collection.consensus_policy
     is_another, collection.consensus_policy = policy != collection.consensus_policy, policy
     # Lock order: returning a lease locks assignments before their items.
-    if was_shared and collection.judging_mode == JudgingMode.OWNED:
-        return_unowned(session, collection)
+    if was_shared and collection.judging_mode == JudgingMode.OWNED and return_unowned(session, collection):
+        foreseen = None  # it has marks that stay because those items were drawn
     if _of_items(collection) != before and not set_foreseen(session, collection, foreseen):
         settle_needs(session, collection.id, list(topic_ids(session, collection.id).values()))
     return policy if is_another else None

@@ -125,6 +125,10 @@ def keep_qrels(session: Session, slug: str, made: QrelsExport, *, made_by_id: in
     last = _last_version(session, collection.id)
     if last is not None and _state_in(last.manifest) == _state_in(version.manifest):
         raise IdenticalVersionError(last.number)
+    if made.unfinished_id is not None and last is not None and last.made_at > made_at:
+        raise ConflictError(
+            "Version %(number)d was kept meanwhile, with later judgements: nothing was kept.", number=last.number
+        )
     version.number = 1 if last is None else last.number + 1
     _store(session, version, made)
     announce(session, collection.id, Event.QRELS_KEPT, [{"version": version.number, "grades": made.count}], at=made_at)

@@ -10,7 +10,7 @@ from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.formats.input_formats import Holds
 from annotator.evaluation.runs.checking_rules import CheckingRules, ComparedWith, TopicRule, rules_as_plain
 from annotator.evaluation.runs.run_tags import Sender, SortedTags, TagHolder, sort_tags
-from annotator.storage import ACCEPTED, Topic, TopicState
+from annotator.storage import ACCEPTED, PoolItem, Topic, TopicState
 from annotator.storage.collections.collection import find_collection, topic_ids
 from annotator.storage.documents.docno_lists import stored_list
 from annotator.storage.documents.documents import has_texts
@@ -51,8 +51,15 @@ def rules_document(session: Session, slug: str, sender: Sender) -> dict[str, Any
 
 
 def topics_for(session: Session, collection_id: int, sender: Sender) -> Mapping[str, int]:
-    """Topic number → row id of the topics that the sender's runs may answer: drafts only for organisers."""
-    return topic_ids(session, collection_id, *([] if sender.organises else [Topic.state != TopicState.DRAFT]))
+    """Topic number → row id of the topics that the sender's runs may answer.
+
+    For participants these are accepted topics and those that were dropped after they were pooled: of others they do not
+    know that they exist.
+    """
+    if sender.organises:
+        return topic_ids(session, collection_id)
+    is_pooled = select(PoolItem.id).where(PoolItem.topic_id == Topic.id).correlate(Topic).exists()
+    return topic_ids(session, collection_id, ACCEPTED | ((Topic.state == TopicState.DROPPED) & is_pooled))
 
 
 def tag_holders(session: Session, collection_id: int) -> list[TagHolder]:

@@ -68,6 +68,12 @@ def test_without_a_test_there_is_no_interval_and_no_alarm() -> None:
     assert history_of(cast("ScoredRuns", Runs(np.empty((0, 4))))) == []
 
 
+def test_a_change_by_the_same_amount_on_all_topics_alarms() -> None:
+    whole, broken, same = history(np.ones(5), np.zeros(5), np.zeros(5))
+    assert (whole.alarms, broken.low, broken.high, broken.alarms, broken.is_better) == (False, 1.0, 1.0, True, False)
+    assert (same.reference, same.alarms) == (1, False)
+
+
 def test_where_less_is_better_a_lower_mean_is() -> None:
     _, lower = history(START, START - np.array([0.1, 0.2, 0.3, 0.4]), better=Better.LESS)
     assert (lower.alarms, lower.is_better) == (True, True)

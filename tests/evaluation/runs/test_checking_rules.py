@@ -83,3 +83,16 @@ def test_another_text_is_refused(text: str, wrong: str) -> None:
 def test_a_field_that_cannot_be_read_is_named(changed: dict[str, object], wrong: str) -> None:
     with pytest.raises(InvalidValueError, match=f"The field “{wrong}” of the rules is missing, or has a wrong value"):
         read_rules(json.dumps({**plain(), **changed}))
+
+
+@pytest.mark.parametrize("most", [0, -1, -5])
+def test_a_number_of_documents_that_cannot_be_is_refused(most: int) -> None:
+    document = plain()
+    document["documents"]["most_per_topic"] = most
+    with pytest.raises(InvalidValueError, match=r"documents\.most_per_topic"):
+        read_rules(json.dumps(document))
+
+
+def test_a_name_with_control_characters_is_refused() -> None:
+    with pytest.raises(InvalidValueError, match="collection"):
+        read_rules(json.dumps({**plain(), "collection": "news\x1b]0;title\x07"}))

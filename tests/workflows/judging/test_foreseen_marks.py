@@ -182,3 +182,16 @@ def test_who_draws_while_marks_are_computed_and_set_keeps_what_they_drew(databas
     assert all(item.judgements_wanted == 1 + item.is_overlap for item in items)
     assert all(item.taken for item in items if item.is_overlap)
     assert examine(database).wrong == []
+
+
+@pytest.mark.parametrize("change", [QueueChange(JudgingMode.OWNED, overlap_share=0)])
+def test_items_whose_leases_a_change_returns_are_compared_again(database: Database, change: QueueChange) -> None:
+    with database.transaction() as session:
+        [topic] = queue(session, 6, overlap_share=100)
+        take(session, user(session), topic, 2)
+        topic_id = topic.id
+    foreseen = database.read(foresee_queue, SLUG, change)
+    with database.transaction() as session:
+        change_queue(session, SLUG, change, foreseen=foreseen)
+    with database.reading() as session:
+        assert marks(session, session.get_one(Topic, topic_id)) == [(False, False, 1)] * 6

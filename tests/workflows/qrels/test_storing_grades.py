@@ -3,6 +3,7 @@
 import io
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -131,6 +132,21 @@ def test_nobody_finds_grades_that_are_being_stored(judged: Database) -> None:
     assert (version.number, version.lines, version.made_at) == (1, 3, NOW)
     assert judged.read(qrels_versions.export_version, SLUG, 1).qrels == made.qrels
     assert keep(judged, exported(judged)) == 2
+    assert examine(judged).wrong == []
+
+
+def test_a_version_with_later_judgements_that_was_kept_meanwhile_stays_the_newest(judged: Database) -> None:
+    made = exported(judged)
+    with storing_grades(judged, SLUG, made) as stored:
+        with judged.transaction() as session:
+            labels(session, "kim", "1 0 a 1\n1 0 c 1\n", name="meanwhile.txt")
+        later = judged.read(export_qrels, SLUG, to_keep=True, made_at=NOW + timedelta(minutes=1))
+        with judged.transaction() as session:
+            assert keep_qrels(session, SLUG, later, made_by_id=None, made_at=NOW + timedelta(minutes=1)) == 1
+        with judged.transaction() as session, pytest.raises(ConflictError, match="Version 1 was kept meanwhile"):
+            keep_qrels(session, SLUG, stored, made_by_id=None, made_at=NOW)
+    [version] = judged.read(list_versions, SLUG)
+    assert version.number == 1
     assert examine(judged).wrong == []
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 import pytest
-from build import NOW, SLUG, document_file, member, news, run, run_text, topic_file
+from build import NOW, SLUG, document_file, member, news, pooled_news, run, run_text, topic_file
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
@@ -162,3 +162,16 @@ def test_what_comes_from_a_source_without_a_whole_index_is_compared_with_nothing
         source.by_command = True
         session.add(source)
     assert database.read(rules_document, SLUG, SENDERS["team"])["documents"]["compared_with"] == "nothing"
+
+
+def test_participants_learn_nothing_of_topics_that_were_dropped_before_they_were_pooled(session: Session) -> None:
+    pooled_news(session)
+    topic_file(session, "99\tsecret draft\n")
+    for number in ("99", "1"):
+        session.scalars(select(Topic).where(Topic.number == number)).one().state = TopicState.DROPPED
+    session.flush()
+    known = {}
+    for organises in (False, True):
+        document = rules_document(session, SLUG, Sender("red", organises=organises))
+        known[organises] = [one["number"] for one in document["topics"]]
+    assert known == {False: ["1", "2"], True: ["1", "2", "99"]}
