@@ -232,7 +232,7 @@ def refuse_incomplete_provider(settings: Settings) -> None:
 def refuse_incomplete_mail(settings: Settings) -> None:
     """Raise `InvalidValueError` when there is a mail server, and a setting without which no e-mail can be sent is not.
 
-    Raises it as well for a password that would be sent without encryption to another machine.
+    Raises it as well for e-mail that would be sent without encryption to another machine.
     """
     if not settings.mail_host:
         return
@@ -244,9 +244,9 @@ def refuse_incomplete_mail(settings: Settings) -> None:
                 "without it.",
                 name=f"{PREFIX}{name.upper()}",
             )
-    if settings.mail_name and settings.mail_tls == "none" and not _is_loopback(settings.mail_host):
+    if settings.mail_tls == "none" and not _is_loopback(settings.mail_host):
         raise InvalidValueError(
-            "With ANNOTATOR_MAIL_TLS=none the password would be sent to “%(host)s” without encryption.",
+            "With ANNOTATOR_MAIL_TLS=none e-mail would be sent to the other machine “%(host)s” without encryption.",
             host=settings.mail_host,
         )
 

@@ -206,18 +206,18 @@ def test_a_mail_server_without_what_a_mail_needs_is_refused_by_the_name(missing:
         refuse_incomplete_mail(replace(whole, **missing))
 
 
-def test_no_password_goes_to_another_machine_without_encryption() -> None:
-    with_password = Settings(
+def test_no_email_goes_to_another_machine_without_encryption() -> None:
+    here = Settings(
         mail_host="localhost",
         mail_from="pool@example.org",
         site_address="https://pool.example.org",
         mail_tls="none",
-        mail_name="pool",
-        mail_password="env:MAIL",
     )
-    refuse_incomplete_mail(with_password)
-    with pytest.raises(InvalidValueError, match=r"to “mail\.example\.org” without encryption"):
-        refuse_incomplete_mail(replace(with_password, mail_host="mail.example.org"))
+    refuse_incomplete_mail(here)
+    away = replace(here, mail_host="mail.example.org")
+    for settings in (away, replace(away, mail_name="pool", mail_password="env:MAIL")):
+        with pytest.raises(InvalidValueError, match=r"to the other machine “mail\.example\.org” without encryption"):
+            refuse_incomplete_mail(settings)
 
 
 def test_the_secret_key_is_not_shown_with_the_settings() -> None:

@@ -7,6 +7,7 @@ import click
 
 from annotator.cli.serving.heap import return_freed_memory
 from annotator.cli.site.installation import Installation, on_installation
+from annotator.settings import refuse_incomplete_mail
 
 
 @click.command
@@ -22,6 +23,7 @@ def command(installation: Installation, parent: int | None, *, once: bool, short
     `annotator serve` starts two, the second with --short, so that short jobs do not wait for a long one. Several may
     work at the same time, also on other machines that reach the database.
     """
+    refuse_incomplete_mail(installation.settings)
     installation.database.close()
     # NumPy's threads would compete with the web pages; it reads this on import.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
