@@ -1,7 +1,7 @@
 """The subject and the text of each kind of e-mail, in the language of its recipient."""
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import flask_babel  # type: ignore[import-untyped]  # typed by the module of languages
@@ -88,7 +88,7 @@ def _receipt(content: Content, site: str) -> Words:
         lines.append(gettext("and %(count)d more", count=len(runs) - MOST_LISTED))
     return gettext("Runs received for “%(title)s”", title=content["title"]), [
         gettext(
-            "Received for “%(title)s” at %(moment)s: %(count)d runs.",
+            "Received for “%(title)s” at %(moment)s. Number of runs: %(count)d.",
             title=content["title"],
             moment=_moment(content["at"]),
             count=len(runs),
@@ -119,7 +119,7 @@ def _job(content: Content, site: str) -> Words:
 
 def _moment(written: str) -> str:
     """A stored moment as people read it, in UTC."""
-    return datetime.fromisoformat(written).strftime("%Y-%m-%d %H:%M UTC")
+    return datetime.fromisoformat(written).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 TEXTS: Mapping[MailKind, Callable[[Content, str], Words]] = {
