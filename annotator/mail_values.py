@@ -9,8 +9,11 @@ SITE_ADDRESS = re.compile(r"https?://[\w.-]+(:[0-9]{1,5})?(/[\w./~-]*)?|https?:/
 PLACE_OF_PASSWORD = re.compile(r"/.+|env:[A-Za-z_][A-Za-z0-9_]*")
 MAIL_TLS = ("starttls", "tls", "none")
 MAIL_KINDS = ("invitations", "passwords", "receipts", "reminders", "jobs")
-# ASCII alone: few servers could send to an address with other letters. No quoted names, which nobody has.
-MAIL_ADDRESS = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*")
+# ASCII alone: few servers could send to an address with other letters. No quoted names, which nobody has, no dot at an
+# end or beside another, and no “=?”, with which an encoded word of a header begins: programs decode it to other text.
+MAIL_ADDRESS = re.compile(
+    r"(?!\.|[^@]*\.[.@]|[^@]*=\?)[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*"
+)
 LONGEST_MAIL_ADDRESS = 254  # RFC 5321, with the brackets of a path left out
 MOST_CHARACTERS_SHOWN = 100
 

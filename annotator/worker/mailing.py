@@ -1,20 +1,24 @@
 """Sends the e-mail that is due, one after the other, and writes the reminders."""
 
+import logging
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
 from annotator.settings import Settings
 from annotator.storage import Database, MailKind
-from annotator.storage.site.mail import DueMail, has_due_mail, record_failure, record_sent, take_mail
+from annotator.storage.site.mail import DueMail, has_due_mail, record_failure, record_sent
+from annotator.workflows.runs.mail_taking import take_true_mail
 from annotator.workflows.runs.reminders import due_reminders, queue_reminders
-from annotator.workflows.site.mail_server import MailProblem, MailServer, Post
+from annotator.workflows.site.mail_server import MailProblem, MailServer, Post, unwritten
 
 # A server that cannot be reached is tried again after this time, with one e-mail; the others wait.
 SECONDS_AFTER_TROUBLE = 60.0
 SECONDS_OF_A_STEP = 5.0
 # Between two searches for deadlines that are near.
 SECONDS_BETWEEN_SEARCHES = 600.0
+
+LOG = logging.getLogger("annotator.worker")
 
 Words = Callable[[DueMail], tuple[str, str]]
 
@@ -56,7 +60,7 @@ class Mailing:
                 return False
         kinds, per_hour = self._settings.mail_kinds, self._settings.mail_per_hour
         with self._database.transaction() as session:
-            due = take_mail(session, now=_now(), kinds=kinds, per_hour=per_hour)
+            due = take_true_mail(session, now=_now(), kinds=kinds, per_hour=per_hour)
         if due is None:
             return False
         try:
@@ -72,7 +76,11 @@ class Mailing:
         return True
 
     def _post(self, due: DueMail) -> Post:
-        subject, text = self._words(due)
+        try:
+            subject, text = self._words(due)
+        except Exception as fault:
+            LOG.exception("The text of the e-mail %d cannot be written.", due.id)
+            raise unwritten(fault) from fault
         return Post(due.address, subject, text, due.message, due.asked_at)
 
 

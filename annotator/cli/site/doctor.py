@@ -40,7 +40,7 @@ from annotator.workflows.people.provider_requests import ProviderAccess
 from annotator.workflows.site.health import site_health
 from annotator.workflows.site.host_keys import SEARCH_SETTING, key_of
 from annotator.workflows.site.input_sources import IR_DATASETS
-from annotator.workflows.site.mail import MailState, count_mail
+from annotator.workflows.site.mail import MailState, count_mail, count_undelivered
 from annotator.workflows.site.mail_server import MailProblem
 
 GIBIBYTE = 1 << 30
@@ -233,10 +233,11 @@ def _of_site(database: Database, *, now: datetime) -> Iterator[Finding]:
 
 
 def _of_waiting_mail(database: Database) -> Finding:
-    counts = database.read(count_mail)
+    counts, undelivered = database.read(count_mail), database.read(count_undelivered)
     found = f"waiting: {counts[MailState.WAITING]}, given up: {counts[MailState.GIVEN_UP]}"
-    if not counts[MailState.GIVEN_UP]:
+    if not undelivered:
         return Finding("outbox", State.OK, found)
+    found = f"{found}, refused or too late: {undelivered}"
     return Finding("outbox", State.WARNING, found, "annotator mail list --state given-up")
 
 

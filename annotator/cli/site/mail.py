@@ -65,7 +65,7 @@ def retry(installation: Installation, number: int) -> None:
 @click.argument("number", type=click.IntRange(1, 999_999_999))
 @on_installation
 def remove(installation: Installation, number: int) -> None:
-    """Remove the e-mail NUMBER of `mail list`: it is not sent if it waits."""
+    """Remove the e-mail NUMBER of `mail list`. If it waits, it is given up and its text deleted."""
     with installation.database.transaction() as session:
         mail.remove_mail(session, number)
         note(session, "mail.remove", subject=number)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Table, and_, delete, func, literal, or_, select, text, update
+from sqlalchemy import ColumnElement, Table, and_, case, delete, func, literal, or_, select, text, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -28,6 +28,12 @@ LINK_CLOSED = "The link in it was used or withdrawn."
 TOO_LATE = "It could not be sent in time."
 RESTORED = "It waited when a backup was made, and may have been sent before the backup was restored."
 NOT_SENT = "This site sends no e-mail of this kind."
+STALE = "What it is about has changed since."
+REMOVED = "An administrator removed it."
+
+# Somebody waits for these in front of a page: they are sent before others, also when many others were sent.
+URGENT = (MailKind.PASSWORD, MailKind.CONFIRMATION)
+_ORDER = case((Mail.kind.in_(URGENT), 0), (Mail.kind == MailKind.INVITATION, 1), else_=2)
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,8 @@ class DueMail:
     language: str
     content: Mapping[str, Any]
     asked_at: datetime
+    user_id: int | None = None
+    once: str | None = None
 
 
 _MAIL = cast("Table", Mail.__table__)
@@ -119,18 +127,20 @@ def has_due_mail(session: Session, *, now: datetime) -> bool:
 
 
 def take_mail(session: Session, *, now: datetime, kinds: Collection[str], per_hour: int) -> DueMail | None:
-    """Take the e-mail that is due longest; no other worker takes it until the attempt would be over.
+    """Take an e-mail that is due; no other worker takes it until the attempt would be over.
 
-    What is of no use any more is given up first. Returns None when nothing is left, or so many were sent in the last
-    hour that the others wait.
+    Links that people asked for themselves come first, then invitations, then the rest; of these what is due longest.
+    What is of no use any more is given up first. Returns None when nothing is left, or when `per_hour` were sent in the
+    last hour: the first group waits only when a fifth more were sent.
     """
     _give_up_useless(session, kinds, now)
-    if (session.scalar(select(func.count()).where(Mail.tried_at > now - AN_HOUR)) or 0) >= per_hour:
+    sent = session.scalar(select(func.count()).where(Mail.tried_at > now - AN_HOUR)) or 0
+    if sent >= per_hour + max(per_hour // 5, 1):
         return None
     row = session.scalar(
         select(Mail)
-        .where(Mail.next_at <= now)
-        .order_by(Mail.next_at, Mail.id)
+        .where(Mail.next_at <= now, *([Mail.kind.in_(URGENT)] if sent >= per_hour else []))
+        .order_by(_ORDER, Mail.next_at, Mail.id)
         .limit(1)
         .with_for_update(of=Mail, skip_locked=True)
         .execution_options(populate_existing=True)
@@ -139,7 +149,16 @@ def take_mail(session: Session, *, now: datetime, kinds: Collection[str], per_ho
         return None
     row.attempts, row.tried_at, row.next_at = row.attempts + 1, now, now + LONGEST_ATTEMPT
     return DueMail(
-        row.id, row.attempts, row.message, MailKind(row.kind), row.address, row.language, row.content, row.asked_at
+        row.id,
+        row.attempts,
+        row.message,
+        MailKind(row.kind),
+        row.address,
+        row.language,
+        row.content,
+        row.asked_at,
+        row.user_id,
+        row.once,
     )
 
 
@@ -152,7 +171,27 @@ def record_failure(session: Session, due: DueMail, problem: str, *, is_final: bo
     """Record a failed attempt: it is repeated later, unless it is final or has been tried for days."""
     next_at = at + PAUSES[min(due.attempt, len(PAUSES)) - 1]
     is_over = is_final or next_at > due.asked_at + TRIED_FOR
-    _record(session, due, next_at=None if is_over else next_at, problem=problem)
+    # What was removed during the attempt stays so.
+    _record(session, due, Mail.next_at.is_not(None), next_at=None if is_over else next_at, problem=problem)
+
+
+def record_stale(session: Session, due: DueMail) -> None:
+    """Give up an e-mail that was taken and is of no use any more: no attempt was made."""
+    _record(session, due, next_at=None, problem=STALE, content={}, attempts=due.attempt - 1, tried_at=None)
+
+
+def is_being_sent(mail: Mail, *, now: datetime) -> bool:
+    """Whether a worker has taken an e-mail and its attempt may not be over."""
+    is_taken = mail.tried_at is not None and mail.next_at == mail.tried_at + LONGEST_ATTEMPT
+    return is_taken and mail.next_at is not None and mail.next_at > now
+
+
+def useless_because(session: Session, mail: Mail, *, now: datetime) -> str | None:
+    """Why an e-mail must not be sent any more: its link is closed, or its time is over; None if it may be."""
+    if mail.until is not None and mail.until <= now:
+        return TOO_LATE
+    link = session.get(Invitation, mail.invitation_id) if mail.invitation_id is not None else None
+    return LINK_CLOSED if link is not None and (link.used_at or link.withdrawn_at) else None
 
 
 def forget_mail(session: Session, *, now: datetime) -> None:
@@ -176,9 +215,9 @@ def delete_mail_of(session: Session, user_id: int, *, also_to_address: bool = Fa
     session.execute(delete(EmailAddress).where(EmailAddress.user_id == user_id))
 
 
-def _record(session: Session, due: DueMail, **values: object) -> None:
+def _record(session: Session, due: DueMail, *conditions: ColumnElement[bool], **values: object) -> None:
     """Record an attempt; one that another worker has repeated since stays as that one left it."""
-    session.execute(update(Mail).where(Mail.id == due.id, Mail.attempts == due.attempt).values(**values))
+    session.execute(update(Mail).where(Mail.id == due.id, Mail.attempts == due.attempt, *conditions).values(**values))
 
 
 def _give_up_useless(session: Session, kinds: Collection[str], now: datetime) -> None:
@@ -194,9 +233,9 @@ def _give_up_useless(session: Session, kinds: Collection[str], now: datetime) ->
 
 
 def _give_up(session: Session, which: ColumnElement[bool], problem: str, **values: object) -> None:
-    """Give up e-mails that wait; a problem of an earlier attempt is kept."""
-    kept = func.coalesce(func.nullif(Mail.problem, ""), literal(problem))
+    """Give up e-mails that wait; of those that are late, the problem of an earlier attempt is kept as the reason."""
+    reason = func.coalesce(func.nullif(Mail.problem, ""), literal(problem)) if problem == TOO_LATE else literal(problem)
     session.execute(
-        update(Mail).where(Mail.next_at.is_not(None), which).values(next_at=None, problem=kept, **values),
+        update(Mail).where(Mail.next_at.is_not(None), which).values(next_at=None, problem=reason, **values),
         execution_options={"synchronize_session": False},
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import or_, select
+from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.orm import Session
 
 from annotator.storage import (
@@ -36,6 +36,23 @@ class Reminder:
 
 def due_reminders(session: Session, *, now: datetime) -> Sequence[Reminder]:
     """The reminders of deadlines in the next days that were not queued yet."""
+    known = set(session.scalars(select(Mail.once).where(Mail.kind == MailKind.REMINDER)))
+    return [one for one in _reminders(session, now) if one.letter.once not in known]
+
+
+def is_reminder_needed(session: Session, user_id: int | None, once: str | None, *, now: datetime) -> bool:
+    """Whether a queued reminder would be queued now: same deadline, still a member of a team without a run."""
+    to_person = EmailAddress.user_id == user_id
+    return any(one.letter.once == once for one in _reminders(session, now, to_person))
+
+
+def queue_reminders(session: Session, due: Sequence[Reminder], *, at: datetime) -> None:
+    """Queue reminders; one that another worker has queued meanwhile is not queued again."""
+    for one in due:
+        queue_for_account(session, one.user_id, one.letter, at=at)
+
+
+def _reminders(session: Session, now: datetime, *conditions: ColumnElement[bool]) -> list[Reminder]:
     is_of_now = or_(Run.round_id.is_(None), Run.round_id.in_(select(Round.id).where(Round.closed_at.is_(None))))
     has_sent = select(Run.id).where(Run.team_id == Membership.team_id, IN_FORCE, is_of_now).exists()
     rows = session.execute(
@@ -50,22 +67,15 @@ def due_reminders(session: Session, *, now: datetime) -> Sequence[Reminder]:
             Membership.role == Role.PARTICIPANT,
             EmailAddress.address.is_not(None),
             ~has_sent,
+            *conditions,
         )
         .order_by(Collection.id, EmailAddress.user_id)
     )
-    found = [
+    return [
         Reminder(user_id, _letter(collection, user_id))
         for collection, user_id, unwanted in rows
         if MailKind.REMINDER not in unwanted.split()
     ]
-    known = set(session.scalars(select(Mail.once).where(Mail.kind == MailKind.REMINDER)))
-    return [one for one in found if one.letter.once not in known]
-
-
-def queue_reminders(session: Session, due: Sequence[Reminder], *, at: datetime) -> None:
-    """Queue reminders; one that another worker has queued meanwhile is not queued again."""
-    for one in due:
-        queue_for_account(session, one.user_id, one.letter, at=at)
 
 
 def _letter(collection: Collection, user_id: int) -> Letter:

@@ -10,13 +10,14 @@ from sqlalchemy import ColumnElement, CursorResult, and_, delete, func, or_, sel
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotFoundError
-from annotator.storage import IN_FORCE, Collection, Event, Job, JobState, MailKind, RankedList, Run, User
+from annotator.storage import IN_FORCE, Collection, Event, Job, JobState, MailKind, Membership, RankedList, Run, User
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.leaderboard.scored_state import report_state
 from annotator.storage.site.jobs import ANSWERS_KEPT, MOST_FAILURES, is_arriving, jobs_before, may_begin, next_due
 from annotator.storage.site.jobs import file_of_job as stored_file
 from annotator.storage.site.mail import Letter, queue_for_account
 from annotator.storage.site.webhooks import announce
+from annotator.storage.tables.collections import SHOWN
 from annotator.storage.tables.jobs import FINISHED, UNFINISHED
 
 # Failure reasons of jobs without an answer of their own.
@@ -292,6 +293,16 @@ def count_ranked_lists(session: Session, slug: str) -> int:
     found = find_collection(session, slug)
     lists = select(func.count()).select_from(RankedList).join(Run, Run.id == RankedList.run_id)
     return session.scalar(lists.where(Run.collection_id == found.id, IN_FORCE)) or 0
+
+
+def can_open_result(session: Session, user_id: int | None, slug: str | None) -> bool:
+    """Whether who asked for a job of a collection can still open its page; a job of the site has no collection."""
+    if slug is None:
+        return True
+    is_member = select(Membership.id).where(Membership.collection_id == Collection.id, Membership.user_id == user_id)
+    is_administrator = select(User.id).where(User.id == user_id, User.administrator)
+    may_open = or_(is_member.exists(), is_administrator.exists())
+    return session.scalar(select(Collection.id).where(Collection.slug == slug, SHOWN, may_open)) is not None
 
 
 def _announce(session: Session, job: Job, state: JobState, *, at: datetime) -> None:

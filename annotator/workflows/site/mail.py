@@ -9,9 +9,20 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotFoundError
 from annotator.storage import Mail, MailKind
-from annotator.storage.site.mail import outbox_epoch
+from annotator.storage.site.mail import (
+    LINK_CLOSED,
+    NOT_SENT,
+    REMOVED,
+    RESTORED,
+    STALE,
+    is_being_sent,
+    outbox_epoch,
+    useless_because,
+)
 
 MOST_SHOWN = 100
+# Reasons for giving up about which nothing is to be done.
+NO_TROUBLE = (LINK_CLOSED, NOT_SENT, REMOVED, RESTORED, STALE)
 
 
 class MailState(StrEnum):
@@ -73,24 +84,42 @@ def count_mail(session: Session) -> dict[MailState, int]:
     }
 
 
+def count_undelivered(session: Session) -> int:
+    """The number of e-mails given up that were refused, or could not be sent in time."""
+    is_trouble = CONDITIONS[MailState.GIVEN_UP] & Mail.problem.not_in(NO_TROUBLE)
+    return session.scalar(select(func.count()).select_from(Mail).where(is_trouble)) or 0
+
+
 def retry_mail(session: Session, number: int, *, at: datetime) -> None:
     """Have an e-mail sent at the next opportunity, also one that was given up.
 
-    Raises `NotFoundError` for an unknown number, and `ConflictError` when it was sent or its link is closed.
+    Raises `NotFoundError` for an unknown number, and `ConflictError` when it was sent, is being sent, its link is
+    closed, or its time is over.
     """
     mail = _found(session, number)
     if mail.sent_at is not None:
         raise ConflictError("The e-mail %(number)d was sent already.", number=number)
-    if not mail.content:
-        raise ConflictError(
-            "The e-mail %(number)d is of no use any more: %(reason)s", number=number, reason=mail.problem
-        )
+    if is_being_sent(mail, now=at):
+        # Two workers would send it twice.
+        raise ConflictError("The e-mail %(number)d is being sent at this moment.", number=number)
+    reason = useless_because(session, mail, now=at) if mail.content else mail.problem
+    if reason is not None:
+        raise ConflictError("The e-mail %(number)d is of no use any more: %(reason)s", number=number, reason=reason)
     mail.epoch, mail.asked_at, mail.next_at, mail.attempts = outbox_epoch(session), at, at, 0
 
 
 def remove_mail(session: Session, number: int) -> None:
-    """Delete an e-mail, so that it is not sent if it waits; raises `NotFoundError` for an unknown number."""
-    session.delete(_found(session, number))
+    """Give up an e-mail if it waits, delete it otherwise; raises `NotFoundError` for an unknown number.
+
+    What is sent once, such as a reminder, is never deleted here, only emptied: it would be queued again.
+    """
+    mail = _found(session, number)
+    if mail.next_at is None and mail.once is None:
+        session.delete(mail)
+        return
+    mail.next_at, mail.content = None, {}
+    if mail.sent_at is None:
+        mail.problem = REMOVED
 
 
 def state_of(mail: Mail) -> MailState:

@@ -12,6 +12,7 @@ from email import policy
 from email.message import EmailMessage
 
 from annotator.errors import NotAllowedError
+from annotator.mail_values import checked_mail_address
 from annotator.workflows.site.host_keys import read_secret
 
 STARTTLS, TLS = "starttls", "tls"
@@ -62,13 +63,18 @@ class MailServer:
     seconds_in_all: float = SECONDS_IN_ALL
 
     def send(self, post: Post) -> None:
-        """Send a text; raises `MailProblem`.
+        """Send a text; raises `MailProblem`, which is final for a text or an address of which no message can be made.
 
         A server that accepts it, and whose answer is lost, gets it again later: at least once, with the same id.
         """
+        try:
+            message = self._message(post).as_bytes()
+        except Exception as fault:  # whatever it is, it is of this e-mail, and the same in every attempt
+            raise unwritten(fault) from fault
         with self._connected() as client:
             try:
-                client.send_message(self._message(post))
+                # To this address alone, whatever the header would be read as.
+                client.sendmail(self.sender, [post.to], message)
             except smtplib.SMTPRecipientsRefused as refused:
                 raise _refusal(*next(iter(refused.recipients.values()))) from refused
             except smtplib.SMTPDataError as refused:
@@ -78,7 +84,7 @@ class MailServer:
         """The message in plain text; what would end a line of its headers is a blank there."""
         message = EmailMessage(policy=policy.SMTP)
         message["From"] = self.sender
-        message["To"] = post.to
+        message["To"] = checked_mail_address(post.to)
         message["Subject"] = one_line(post.subject)
         message["Date"] = post.at.astimezone(UTC)
         message["Message-ID"] = f"<{post.message}@{_domain(self.sender)}>"
@@ -157,6 +163,12 @@ class _Client(smtplib.SMTP):
                 # Whatever is read or written at this moment fails then.
                 with suppress(OSError):
                     twin.shutdown(socket.SHUT_RDWR)
+
+
+def unwritten(fault: Exception) -> MailProblem:
+    """The problem of an e-mail whose text or headers cannot be made; without the fault's words, which may be secret."""
+    reason = f"The message could not be written: {type(fault).__name__}"
+    return MailProblem(reason, is_final=True, is_of_server=False)
 
 
 def _domain(address: str) -> str:

@@ -9,7 +9,8 @@ from cli.command_line import CommandLine
 from mail_server import MailListener
 from sqlalchemy import update
 
-from annotator.storage import Database, Mail
+from annotator.storage import Database, Mail, MailKind
+from annotator.storage.site.mail import LINK_CLOSED, Letter, Recipient, queue_mail
 
 LISTED = ("mail", "list", "--format", "json")
 
@@ -53,6 +54,9 @@ def test_an_invitation_by_email_waits_is_sent_again_and_removed(pooled: CommandL
     assert pooled.talk("mail", "retry", "1") == "The e-mail 1 waits for a worker.\n"
     assert json.loads(pooled.done(*LISTED, "--state", "given-up")) == []
     assert pooled.talk("mail", "remove", "2") == "Removed the e-mail 2.\n"
+    (removed,) = json.loads(pooled.done(*LISTED, "--state", "given-up"))
+    assert (removed["number"], removed["problem"]) == (2, "An administrator removed it.")
+    assert pooled.talk("mail", "remove", "2") == "Removed the e-mail 2.\n"
     with sqlite_database.transaction() as session:
         session.execute(update(Mail).values(sent_at=NOW, next_at=None))
     assert "The e-mail 1 was sent already." in sentence(pooled.refused("mail", "retry", "1"))
@@ -76,7 +80,7 @@ def test_where_email_is_off_nothing_is_sent(pooled: CommandLine) -> None:
 
 
 def test_doctor_names_what_is_missing_and_asks_the_mail_server(
-    pooled: CommandLine, listener: MailListener, monkeypatch: pytest.MonkeyPatch
+    pooled: CommandLine, listener: MailListener, sqlite_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def found() -> dict[str, tuple[str, str]]:
         lines = json.loads(pooled("doctor", "--format", "json").stdout)
@@ -87,8 +91,19 @@ def test_doctor_names_what_is_missing_and_asks_the_mail_server(
     assert found()["outbox"] == ("ok", "waiting: 0, given up: 0")
     listener.answers["CONNECT"] = ["554 not you"]
     assert found()["mail server"] == ("error", f"{at}: 554 not you")
+    with sqlite_database.transaction() as session:
+        for address in ("ada@example.org", "bob@example.org"):
+            queue_mail(session, Recipient(address, "en"), Letter(MailKind.JOB, {}), at=NOW)
+        session.execute(update(Mail).values(next_at=None, problem="550 no such mailbox"))
+        session.execute(update(Mail).where(Mail.address == "bob@example.org").values(problem=LINK_CLOSED))
+    assert found()["outbox"] == ("warning", "waiting: 0, given up: 2, refused or too late: 1")
+    with sqlite_database.transaction() as session:
+        session.execute(update(Mail).values(problem=LINK_CLOSED))
+    assert found()["outbox"] == ("ok", "waiting: 0, given up: 2")
     monkeypatch.delenv("ANNOTATOR_MAIL_FROM")
-    state, sentence = found()["e-mail"]
-    assert (state, "ANNOTATOR_MAIL_FROM is missing" in sentence) == ("error", True)
+    # No worker works on with half of the settings, as no server does.
+    assert "ANNOTATOR_MAIL_FROM is missing" in sentence(pooled.refused("worker", "--once"))
+    state, words = found()["e-mail"]
+    assert (state, "ANNOTATOR_MAIL_FROM is missing" in words) == ("error", True)
     monkeypatch.delenv("ANNOTATOR_MAIL_HOST")
     assert found()["e-mail"] == ("ok", "off")

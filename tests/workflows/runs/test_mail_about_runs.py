@@ -1,16 +1,30 @@
 """E-mails about runs and jobs: receipts, reminders of a deadline, jobs that took long."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 from build import NOW, SLUG, checked_run, member, news, run, topic_file
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
-from annotator.storage import Collection, EmailAddress, Job, JobState, Mail, MailKind, Role, Round, Run
+from annotator.storage import (
+    Collection,
+    CollectionState,
+    EmailAddress,
+    Job,
+    JobState,
+    Mail,
+    MailKind,
+    Membership,
+    Role,
+    Round,
+    Run,
+    User,
+)
 from annotator.storage.runs.runs import RunDetails
 from annotator.workflows.runs import run_upload
-from annotator.workflows.runs.reminders import BEFORE, due_reminders, queue_reminders
+from annotator.workflows.runs.reminders import BEFORE, due_reminders, is_reminder_needed, queue_reminders
 from annotator.workflows.site import jobs
 from annotator.workflows.site.jobs import LONG_WAIT, Outcome
 
@@ -108,3 +122,46 @@ def test_a_short_or_a_cancelled_job_is_no_reason_for_an_email(session: Session, 
     id_ = jobs.ask_job(session, SLUG, kind="report", parameters={}, by_id=pat, at=NOW)
     jobs.cancel_job(session, SLUG, id_, at=NOW + 2 * LONG_WAIT)
     assert mails(session, MailKind.JOB) == []
+
+
+def closed(session: Session) -> None:
+    session.execute(update(Collection).values(state=CollectionState.CLOSED))
+
+
+def deleted(session: Session) -> None:
+    session.execute(update(Collection).values(deleted_at=NOW))
+
+
+def later(session: Session) -> None:
+    session.execute(update(Collection).values(submissions_until=NOW + timedelta(days=3)))
+
+
+def removed(session: Session) -> None:
+    session.execute(delete(Membership))
+
+
+def has_sent(session: Session) -> None:
+    run(session, "alpha", LISTS, team="red")
+
+
+@pytest.mark.parametrize("change", [closed, deleted, later, removed, has_sent])
+def test_a_reminder_that_is_not_true_any_more_is_not_needed(
+    session: Session, pat: int, change: Callable[[Session], None]
+) -> None:
+    assert reminded(session) == [pat]
+    (queued,) = mails(session, MailKind.REMINDER)
+    assert is_reminder_needed(session, pat, queued.once, now=NOW)
+    change(session)
+    session.expire_all()
+    assert not is_reminder_needed(session, pat, queued.once, now=NOW)
+
+
+def test_who_cannot_open_a_job_any_more_gets_no_email_about_it(session: Session, pat: int) -> None:
+    assert jobs.can_open_result(session, pat, SLUG)
+    removed(session)
+    assert not jobs.can_open_result(session, pat, SLUG)
+    session.execute(update(User).values(administrator=True))
+    assert jobs.can_open_result(session, pat, SLUG)
+    deleted(session)
+    assert not jobs.can_open_result(session, pat, SLUG)
+    assert jobs.can_open_result(session, pat, None)

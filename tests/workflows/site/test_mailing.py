@@ -14,6 +14,8 @@ from mail_server import CERTIFICATE, MailListener
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
+from annotator.errors import ConflictError, InvalidValueError
+from annotator.mail_values import checked_mail_address
 from annotator.settings import Settings
 from annotator.storage import Database, Invitation, Mail, MailKind
 from annotator.storage.site.epoch import begin_epoch
@@ -22,7 +24,9 @@ from annotator.storage.site.mail import (
     LONGEST_ATTEMPT,
     NOT_SENT,
     PAUSES,
+    REMOVED,
     RESTORED,
+    STALE,
     TOO_LATE,
     TRIED_FOR,
     DueMail,
@@ -38,6 +42,7 @@ from annotator.worker import mailing
 from annotator.worker.mailing import Mailing, server_of
 from annotator.workflows.people import invitations
 from annotator.workflows.people.invitations import InvitationRequest
+from annotator.workflows.site.mail import count_undelivered, remove_mail, retry_mail
 from annotator.workflows.site.mail_server import MailProblem, Post
 
 ADDRESS = "nora@example.org"
@@ -391,3 +396,181 @@ def test_what_is_sent_once_is_queued_once(database: Database) -> None:
         queue(database, "another")
     with database.reading() as session:
         assert len(session.scalars(select(Mail)).all()) == 3
+
+
+# RFC 2047: what programs that read a header decode to "bob@evil.example, ", to a line end, to “é”.
+ENCODED = [
+    "=?utf-8?q?bob=40evil.example,_?=@example.org",
+    "=?utf-8?q?a=0D=0Ab?=@example.org",
+    "=?utf-8?q?=C3=A9?=@example.org",
+]
+
+
+@pytest.mark.parametrize("text", [*ENCODED, ".ada@example.org", "ada.@example.org", "ada..l@example.org", "a@b..org"])
+def test_what_programs_read_otherwise_is_no_address(text: str) -> None:
+    with pytest.raises(InvalidValueError, match="is no e-mail address"):
+        checked_mail_address(text)
+    assert checked_mail_address("a.d=a?+1@example.org") == "a.d=a?+1@example.org"
+
+
+@pytest.mark.parametrize("address", ENCODED)
+def test_an_encoded_word_as_an_address_is_given_up_and_others_are_sent(
+    database: Database, listener: MailListener, address: str
+) -> None:
+    queue(database)
+    with database.transaction() as session:
+        # As a version before stored it.
+        session.execute(update(Mail).values(address=address))
+    queue(database, "another")
+    post = sender(database, settings_for(listener.port))
+    while post.step():
+        pass
+    assert (listener.recipients, [one["Subject"] for one in listener.messages]) == ([ADDRESS], ["another"])
+    with database.reading() as session:
+        refused = session.scalars(select(Mail).where(Mail.address == address)).one()
+        assert (refused.next_at, refused.problem) == (None, "The message could not be written: InvalidValueError")
+
+
+def test_an_email_without_a_text_is_given_up_and_others_are_sent(database: Database, listener: MailListener) -> None:
+    queue(database, "no words")
+    queue(database, "another")
+
+    def some(due: DueMail) -> tuple[str, str]:
+        if due.content["subject"] == "no words":
+            raise KeyError("title")
+        return words(due)
+
+    post = Mailing(database, settings_for(listener.port), some)
+    while post.step():
+        pass
+    assert [one["Subject"] for one in listener.messages] == ["another"]
+    with database.reading() as session:
+        (refused,) = session.scalars(select(Mail).where(Mail.sent_at.is_(None)))
+        assert (refused.next_at, refused.problem) == (None, "The message could not be written: KeyError")
+
+
+def queue_kinds(database: Database, *kinds: MailKind) -> None:
+    with database.transaction() as session:
+        at = mailing._now()  # noqa: SLF001 - the clock of the worker
+        for kind in kinds:
+            queue_mail(session, Recipient(ADDRESS, "en"), Letter(kind, {"subject": kind}), at=at)
+
+
+def test_links_that_people_asked_for_pass_others_and_a_fifth_beyond_the_limit(
+    database: Database, listener: MailListener
+) -> None:
+    queue_kinds(database, *[MailKind.RECEIPT] * 6, MailKind.INVITATION, MailKind.PASSWORD, MailKind.CONFIRMATION)
+    post = sender(database, settings_for(listener.port, mail_per_hour=5))
+    while post.step():
+        pass
+    assert [one["Subject"] for one in listener.messages] == [
+        "passwords", "confirmation", "invitations", "receipts", "receipts"
+    ]  # fmt: skip
+    queue_kinds(database, MailKind.INVITATION, MailKind.PASSWORD, MailKind.PASSWORD)
+    while post.step():
+        pass
+    # One more than five; what is no link to a page of one's account waits, and so does the second of those.
+    assert [one["Subject"] for one in listener.messages[5:]] == ["passwords"]
+
+
+def test_what_was_removed_is_not_sent_and_not_queued_again(database: Database, listener: MailListener) -> None:
+    queue(database, once="reminder 1")
+    removed = only(database).id
+    for _ in range(2):
+        with database.transaction() as session:
+            remove_mail(session, removed)
+        queue(database, once="reminder 1")
+    gone = only(database)
+    assert (gone.id, gone.next_at, gone.content, gone.problem) == (removed, None, {}, REMOVED)
+    assert not sender(database, settings_for(listener.port)).step()
+    with database.transaction() as session, pytest.raises(ConflictError, match="An administrator removed it"):
+        retry_mail(session, removed, at=NOW)
+    with database.reading() as session:
+        assert count_undelivered(session) == 0
+
+
+def test_what_is_removed_during_an_attempt_is_not_tried_again(database: Database) -> None:
+    queue(database)
+    now = mailing._now()  # noqa: SLF001 - the clock of the worker
+    with database.transaction() as session:
+        due = take_mail(session, now=now, kinds=KINDS, per_hour=9)
+    assert due is not None
+    with database.transaction() as session:
+        remove_mail(session, due.id)
+    with database.transaction() as session:
+        record_failure(session, due, "away", is_final=False, at=now)
+    assert (only(database).next_at, only(database).problem) == (None, REMOVED)
+    with database.transaction() as session:
+        remove_mail(session, due.id)
+    with database.reading() as session:
+        assert session.scalars(select(Mail)).all() == []
+
+
+def test_what_is_being_sent_is_not_sent_again_by_command(database: Database) -> None:
+    queue(database)
+    now = mailing._now()  # noqa: SLF001 - the clock of the worker
+    with database.transaction() as session:
+        due = take_mail(session, now=now, kinds=KINDS, per_hour=9)
+    assert due is not None
+    with database.transaction() as session, pytest.raises(ConflictError, match="is being sent at this moment"):
+        retry_mail(session, due.id, at=now + timedelta(minutes=1))
+    with database.transaction() as session:
+        record_failure(session, due, "away", is_final=False, at=now)
+    with database.transaction() as session:
+        retry_mail(session, due.id, at=now)
+    assert (only(database).attempts, only(database).next_at) == (0, now)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (used, LINK_CLOSED),
+        (lambda session: session.execute(update(Invitation).values(withdrawn_at=NOW)), LINK_CLOSED),
+        (lambda session: session.execute(update(Mail).values(until=NOW)), TOO_LATE),
+    ],
+    ids=["used", "withdrawn", "expired"],
+)
+def test_a_link_that_is_closed_is_not_sent_again_by_command(database: Database, change: Change, problem: str) -> None:
+    with database.transaction() as session:
+        link = invitations.invite(session, None, InvitationRequest(), made_by_id=None, at=NOW)
+    queue(database, invitation_id=link.number)
+    given_up = only(database).id
+    with database.transaction() as session:
+        session.execute(update(Mail).values(next_at=None, problem="550 no such mailbox"))
+        change(session)
+    with database.transaction() as session, pytest.raises(ConflictError, match=f"no use any more: {problem}"):
+        retry_mail(session, given_up, at=NOW)
+
+
+def test_only_what_was_refused_or_is_late_is_trouble(database: Database) -> None:
+    queue(database)
+    with database.transaction() as session:
+        # An attempt failed before the kind was turned off: that is the reason now.
+        session.execute(update(Mail).values(problem="450 mailbox busy"))
+        assert take_mail(session, now=mailing._now(), kinds=(), per_hour=9) is None  # noqa: SLF001 - the worker's clock
+    assert only(database).problem == NOT_SENT
+    counts = []
+    for problem in (RESTORED, NOT_SENT, LINK_CLOSED, TOO_LATE, "550 no such mailbox"):
+        with database.transaction() as session:
+            session.execute(update(Mail).values(problem=problem))
+            counts.append(count_undelivered(session))
+    assert counts == [0, 0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("kind", [MailKind.JOB, MailKind.REMINDER])
+def test_what_is_not_true_any_more_is_given_up_in_place_of_sending(
+    database: Database, listener: MailListener, kind: MailKind
+) -> None:
+    with database.transaction() as session:
+        at = mailing._now()  # noqa: SLF001 - the clock of the worker
+        letter = Letter(kind, {"subject": "Hello", "slug": "deleted"}, once="1")
+        queue_mail(session, Recipient(ADDRESS, "en"), letter, at=at)
+    queue(database, "another")
+    post = sender(database, settings_for(listener.port))
+    while post.step():
+        pass
+    assert [one["Subject"] for one in listener.messages] == ["another"]
+    with database.reading() as session:
+        stale = session.scalars(select(Mail).where(Mail.once.is_not(None))).one()
+        assert (stale.next_at, stale.problem, stale.content, stale.attempts) == (None, STALE, {}, 0)
+        assert stale.tried_at is None

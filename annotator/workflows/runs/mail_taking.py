@@ -1,0 +1,36 @@
+"""Takes from the outbox what is sent next, and gives up what is not true any more."""
+
+from collections.abc import Collection
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from annotator.storage import MailKind
+from annotator.storage.site.mail import DueMail, record_stale, take_mail
+from annotator.workflows.runs.reminders import is_reminder_needed
+from annotator.workflows.site.jobs import can_open_result
+
+MOST_STALE = 50  # given up in one transaction
+
+
+def take_true_mail(session: Session, *, now: datetime, kinds: Collection[str], per_hour: int) -> DueMail | None:
+    """Take the e-mail that is sent next, as `take_mail` does; days may have passed since it was queued.
+
+    Returns None as well after many in a row that are not true any more: the rest is for the next transaction.
+    """
+    for _ in range(MOST_STALE):
+        due = take_mail(session, now=now, kinds=kinds, per_hour=per_hour)
+        if due is None or _is_true(session, due, now):
+            return due
+        record_stale(session, due)
+    return None
+
+
+def _is_true(session: Session, due: DueMail, now: datetime) -> bool:
+    match due.kind:
+        case MailKind.REMINDER:
+            return is_reminder_needed(session, due.user_id, due.once, now=now)
+        case MailKind.JOB:
+            return can_open_result(session, due.user_id, due.content.get("slug"))
+        case _:
+            return True
