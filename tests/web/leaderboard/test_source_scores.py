@@ -68,7 +68,11 @@ def test_a_program_reads_the_same(app: Flask, started: Database) -> None:
         labels(session, "nist", "1 0 a 2\n1 0 d 0\n2 0 a 1\n")
     program = Program(app, token_of(started, "ola", [Scope.ORGANISE]))
     found = program.get(f"{NEWS}/run-sources/bm25/scores?m=P@1").json
-    assert (found["measure"], found["alarms"], [one["tag"] for one in found["runs"]]) == ("P@1", [], ["alpha", "beta"])
+    assert (found["measure"], found["alarms"], [one["tag"] for one in found["runs"]]) == (
+        "P@1",
+        ["live"],
+        ["alpha", "beta"],
+    )
     [first], [second] = (one["scores"] for one in found["runs"])
     assert (first["qrels"], first["mean"], first["compared_with"], second["compared_with"]) == ("live", 1.0, None, 0)
-    assert (second["mean"], second["better"], second["alarm"]) == (0.0, False, False)
+    assert (second["mean"], second["better"], second["alarm"]) == (0.0, False, True)
