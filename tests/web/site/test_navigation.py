@@ -55,7 +55,8 @@ def test_every_page_of_a_collection_marks_its_entry(visit: Visit, news: str, nam
     for endpoint, row in MATRIX.items():
         if row.method == "GET" and row.path.startswith(news):
             page = visitor.get(row.path)
-            if page.status_code == 200 and (menu := re.search(r'<nav class="menu".*?</nav>', page.text, re.DOTALL)):
+            is_page = (page.status_code, page.mimetype) == (200, "text/html")
+            if is_page and (menu := re.search(r'<nav class="menu".*?</nav>', page.text, re.DOTALL)):
                 marked[endpoint] = "aria-current" in menu[0]
     assert [endpoint for endpoint, is_marked in marked.items() if not is_marked] == []
     assert len(marked) > {"ola": 35, "jo": 5, "pat": 4}[name]
