@@ -68,7 +68,7 @@ class MailListener:
 
 
 class Conversation:
-    """What is said on one connection, as RFC 5321 has it."""
+    """The dialogue on one connection (RFC 5321)."""
 
     def __init__(self, listener: MailListener, connection: socket.socket) -> None:
         """Encrypt at once, where the listener does so."""

@@ -111,7 +111,7 @@ def queue_for_account(session: Session, user_id: int | None, letter: Letter, *, 
 def outbox_epoch(session: Session) -> str:
     """A value that differs once a backup was restored, or in a copy of the database.
 
-    Restoring makes a table anew, which on PostgreSQL gives it another object identifier.
+    A restore creates the table again, which on PostgreSQL gives it another object identifier.
     """
     epoch = current_epoch(session)
     if session.get_bind().dialect.name != "postgresql":

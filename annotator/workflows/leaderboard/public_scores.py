@@ -219,7 +219,7 @@ def public_state(session: Session, slug: str, *, at: datetime) -> PublicState:
     )
     pools = select(func.count(Pool.id), func.max(Pool.id)).where(Pool.collection_id == collection.id)
     best_grade = max((grade.value for grade in scale_of(session, collection.id)), default=0)
-    has_rounds = bool(rounds_of(session, collection.id))  # of which the leaderboard has a notice
+    has_rounds = bool(rounds_of(session, collection.id))  # the leaderboard then has a notice
     teams = select(Team.name).where(Team.collection_id == collection.id).order_by(Team.id)
     sent = select(func.count(Run.id), func.max(Run.id)).where(Run.collection_id == collection.id)
     names = (*session.execute(sent).one(), *session.scalars(teams))  # with which texts are searched

@@ -20,9 +20,9 @@ MOST_ACCOUNTS = 10  # with one address
 def send_password_links(session: Session, written: str, *, at: datetime) -> Sequence[str]:
     """Queue an e-mail with a link to a new password for each account with this name or address.
 
-    Only accounts with a confirmed address get one, and none that got one a few minutes ago; earlier links that were
-    asked for so are withdrawn. Returns the names of the accounts, for the audit log alone: whoever asked is told the
-    same whatever they are.
+    Only accounts with a confirmed address get one, and none that got one a few minutes ago; earlier links of this kind
+    are withdrawn. Returns the names of the accounts for the audit log alone: the page must give the same answer in
+    every case.
     """
     found = session.execute(
         select(User, EmailAddress)

@@ -26,7 +26,7 @@ FAULT = "fault"
 # Each may hold files of the maximum upload size.
 MOST_UNFINISHED = 5
 JOBS_A_PAGE = 100
-# Whoever waited for a job for so long may be elsewhere, and gets an e-mail.
+# After this time the person who started a job may have left the page, and gets an e-mail.
 LONG_WAIT = timedelta(minutes=2)
 LOG = logging.getLogger("annotator.worker")
 
@@ -306,7 +306,7 @@ def can_open_result(session: Session, user_id: int | None, slug: str | None) -> 
 
 
 def _announce(session: Session, job: Job, state: JobState, *, at: datetime) -> None:
-    """Announce the end of a job, whatever it is, to the webhooks of its collection, and to whoever waited for long."""
+    """Announce the end of a job to the webhooks of its collection, and of a long one by e-mail to its owner."""
     if job.collection_id is not None:
         ended = {"job": job.id, "kind": job.kind, "state": state}
         announce(session, job.collection_id, Event.JOB_FINISHED, [ended], at=at)

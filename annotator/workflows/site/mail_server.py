@@ -63,9 +63,10 @@ class MailServer:
     seconds_in_all: float = SECONDS_IN_ALL
 
     def send(self, post: Post) -> None:
-        """Send a text; raises `MailProblem`, which is final for a text or an address of which no message can be made.
+        """Send a text.
 
-        A server that accepts it, and whose answer is lost, gets it again later: at least once, with the same id.
+        Raises `MailProblem`, which is final if no message can be made of the text or the address. If the server's
+        answer is lost, the same message, with the same Message-ID, is sent again later: delivery is at least once.
         """
         try:
             message = self._message(post).as_bytes()

@@ -143,7 +143,7 @@ class CheckedHost:
             yield response
 
     def _keep_socket(self, event: str, details: Mapping[str, Any]) -> None:
-        """Keep a duplicate of a new connection's socket: TLS takes the original away from whoever holds it."""
+        """Keep a duplicate of the socket of a new connection, as TLS detaches the original."""
         if event == "connection.connect_tcp.complete":
             self._sockets.append(details["return_value"].get_extra_info("socket").dup())
 

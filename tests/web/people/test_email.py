@@ -90,7 +90,7 @@ def test_an_address_is_confirmed_through_the_link_in_the_email(
     assert f"{NORA} waits for its confirmation" in words(jo.get("/account/email"))
     deliver(database, on)
     text = listener.messages[-1].get_content()
-    # Whoever has the address may have nothing to do with the account.
+    # The owner of the address may not be the owner of the account.
     assert not [line for line in text.splitlines() if "jo" in line and "?key=" not in line]
     link = link_in(listener)
     assert "waits for its confirmation" in words(visit("jo").get("/account/email"))

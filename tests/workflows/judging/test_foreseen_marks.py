@@ -1,4 +1,4 @@
-"""Marks computed before a change of settings come to those that are computed with it, whoever draws meanwhile."""
+"""Marks computed before a change of settings equal those computed with it, also if judges draw meanwhile."""
 
 import threading
 

@@ -269,7 +269,7 @@ def test_a_token_that_nobody_signed_is_refused(
 def test_a_token_signed_with_the_clients_secret_is_refused(
     provider: IdentityProvider, identity_server: IdentityServer
 ) -> None:
-    # With HMAC whoever knows the secret, such as an installation with the same one, could name anybody.
+    # With HMAC everybody who knows the secret, such as another installation, could sign for anybody.
     identity_server.signs_with = OctKey.import_key(SECRET, {"kid": "first"})
     identity_server.algorithm = "HS256"
     assert "is not signed by one of the algorithms that are accepted" in refusal(provider, identity_server)
