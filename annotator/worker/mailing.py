@@ -37,8 +37,9 @@ class Mailing:
         if not self._settings.sends_mail:
             return False
         if time.monotonic() >= self._next_search:
-            self._remind()
+            # Before the search: a fault in it must not keep all e-mail waiting.
             self._next_search = time.monotonic() + SECONDS_BETWEEN_SEARCHES
+            self._remind()
         end = time.monotonic() + SECONDS_OF_A_STEP
         has_tried = False
         while time.monotonic() < end and time.monotonic() >= self._next_try and self._send_one():
@@ -55,10 +56,10 @@ class Mailing:
                 queue_reminders(session, due, at=_now())
 
     def _send_one(self) -> bool:
-        with self._database.reading() as session:
-            if not has_due_mail(session, now=_now()):
-                return False
         kinds, per_hour = self._settings.mail_kinds, self._settings.mail_per_hour
+        with self._database.reading() as session:
+            if not has_due_mail(session, now=_now(), per_hour=per_hour):
+                return False
         with self._database.transaction() as session:
             due = take_true_mail(session, now=_now(), kinds=kinds, per_hour=per_hour)
         if due is None:

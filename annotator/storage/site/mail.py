@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Table, and_, case, delete, func, literal, or_, select, text, update
+from sqlalchemy import ColumnElement, Table, and_, case, delete, false, func, literal, or_, select, text, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -121,9 +121,9 @@ def outbox_epoch(session: Session) -> str:
     )
 
 
-def has_due_mail(session: Session, *, now: datetime) -> bool:
-    """Whether an e-mail is due; takes no lock."""
-    return session.scalar(select(Mail.id).where(Mail.next_at <= now).limit(1)) is not None
+def has_due_mail(session: Session, *, now: datetime, per_hour: int) -> bool:
+    """Whether `take_mail` may find an e-mail; takes no lock, as workers ask every second."""
+    return session.scalar(select(Mail.id).where(*_may_be_sent(session, now, per_hour)).limit(1)) is not None
 
 
 def take_mail(session: Session, *, now: datetime, kinds: Collection[str], per_hour: int) -> DueMail | None:
@@ -134,12 +134,9 @@ def take_mail(session: Session, *, now: datetime, kinds: Collection[str], per_ho
     last hour: the first group waits only when a fifth more were sent.
     """
     _give_up_useless(session, kinds, now)
-    sent = session.scalar(select(func.count()).where(Mail.tried_at > now - AN_HOUR)) or 0
-    if sent >= per_hour + max(per_hour // 5, 1):
-        return None
     row = session.scalar(
         select(Mail)
-        .where(Mail.next_at <= now, *([Mail.kind.in_(URGENT)] if sent >= per_hour else []))
+        .where(*_may_be_sent(session, now, per_hour))
         .order_by(_ORDER, Mail.next_at, Mail.id)
         .limit(1)
         .with_for_update(of=Mail, skip_locked=True)
@@ -160,6 +157,14 @@ def take_mail(session: Session, *, now: datetime, kinds: Collection[str], per_ho
         row.user_id,
         row.once,
     )
+
+
+def _may_be_sent(session: Session, now: datetime, per_hour: int) -> list[ColumnElement[bool]]:
+    """The condition of e-mails that are due and that the limit of an hour admits."""
+    sent = session.scalar(select(func.count()).where(Mail.tried_at > now - AN_HOUR)) or 0
+    if sent >= per_hour + max(per_hour // 5, 1):
+        return [false()]
+    return [Mail.next_at <= now, *([Mail.kind.in_(URGENT)] if sent >= per_hour else [])]
 
 
 def record_sent(session: Session, due: DueMail, *, at: datetime) -> None:

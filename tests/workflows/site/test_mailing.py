@@ -33,6 +33,7 @@ from annotator.storage.site.mail import (
     Letter,
     Recipient,
     forget_mail,
+    has_due_mail,
     queue_mail,
     record_failure,
     record_sent,
@@ -297,6 +298,11 @@ def test_so_many_are_sent_in_an_hour_and_the_others_wait(database: Database, lis
     while post.step():
         pass
     assert [one["Subject"] for one in listener.messages] == ["0", "1"]
+    # A worker that waits for the hour to pass asks without taking a lock.
+    with database.reading() as session:
+        now = mailing._now()  # noqa: SLF001 - the worker's clock
+        found = [has_due_mail(session, now=now, per_hour=most) for most in (1, 2, 3)]
+    assert found == [False, False, True]
     with database.transaction() as session:
         session.execute(update(Mail).values(tried_at=NOW))
     assert post.step()
