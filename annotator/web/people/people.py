@@ -78,7 +78,8 @@ class ResetForm(Form):
         lazy_gettext("New password"),
         [InputRequired()],
         description=lazy_gettext(
-            "At least 8 characters. Every session of the account ends, and its tokens are revoked."
+            "At least 8 characters. Every session of the account ends, its tokens are revoked, and its e-mail address "
+            "is deleted."
         ),
         render_kw=NEW_PASSWORD,
     )
