@@ -31,13 +31,14 @@ WRITTEN_AT = (1980, 1, 1, 0, 0, 0)
 class PageLinks:
     """The addresses in a page: of the task, of the leaderboard by order, of the page by language, and of the style.
 
-    Without an address the style is part of the page.
+    Without an address the style is part of the page, and registration is not linked.
     """
 
     task: str
     boards: Mapping[str, str]
     languages: Mapping[str, str]
     style: str | None = None
+    registration: str | None = None
 
 
 def public_page(task: PublicTask, links: PageLinks, *, language: str, order: str | None = None) -> bytes:
@@ -55,7 +56,7 @@ def public_page(task: PublicTask, links: PageLinks, *, language: str, order: str
             sorted_by=order,
             style=_style(),
             version=installed_version(),
-            help={name: words.explain(text) for name, text in measure_help(task.board.measures).items()},
+            help={name: words.explain(text) for name, text in _measures_of(task).items()},
             count=lambda number: count(number).text,
             score=lambda value: score(value).text,
             moment=_moment,
@@ -63,6 +64,10 @@ def public_page(task: PublicTask, links: PageLinks, *, language: str, order: str
         )
     )
     return html.encode()
+
+
+def _measures_of(task: PublicTask) -> Mapping[str, str]:
+    return {} if task.results is None else measure_help(task.results.board.measures)
 
 
 def message_page(title: str, text: str, *, language: str, style: str) -> bytes:
@@ -75,11 +80,11 @@ def site_files(task: PublicTask) -> dict[str, bytes]:
     """The content of every file of a web site, by name: all pages in all languages, linked relative to each other."""
     files: dict[str, bytes] = {}
     for language in LANGUAGES:
-        boards = {order: _board_file(place, language) for place, order in enumerate(task.board.orders)}
+        boards = {order: _board_file(place, language) for place, order in enumerate(task.orders)}
         task_file = _file(TASK, language)
         links = PageLinks(task_file, boards, {one: _file(TASK, one) for one in LANGUAGES})
         files[task_file] = public_page(task, links, language=language)
-        for place, order in enumerate(task.board.orders):
+        for place, order in enumerate(task.orders):
             links = PageLinks(task_file, boards, {one: _board_file(place, one) for one in LANGUAGES})
             files[boards[order]] = public_page(task, links, language=language, order=order)
     return files

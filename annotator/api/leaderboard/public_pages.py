@@ -14,7 +14,10 @@ from annotator.web.site.context import database
 from annotator.web.site.downloads import BYTES, download
 from annotator.workflows.leaderboard.public_scores import PublicChange, change_public, show_public
 
-SCORES = "nothing: there is no public page; relative: above or below the median; everything: the scores of all runs."
+SCORES = (
+    "nothing: there is no public page; task: the page of the task, without a leaderboard; relative: above or below the "
+    "median; everything: the scores of all runs."
+)
 VEILED = "Whether teams and runs have the pseudonyms of the release kit."
 MEASURES = "The measures, or none for the usual ones; the runs are in the order of the first."
 DESCRIPTION = "A description of the task, as plain text."
@@ -57,7 +60,7 @@ def show_public_pages(call: Call) -> object:
     resource, "PUT", "/collections/<slug>/public-pages", ORGANISE, Gives(PublicPagesView), Takes(body=PublicPagesBody)
 )
 def set_public_pages(call: Call) -> object:
-    """Set what everybody may read without signing in, from the release of scores by a kept version of the qrels on."""
+    """Set what everybody may read without signing in; scores from their release by a kept version of the qrels on."""
     asked = dict(call.body)
     for name in ("measures", "allowed"):
         asked[name] = None if asked[name] is None else tuple(asked[name])

@@ -53,7 +53,8 @@ def show(installation: Installation, slug: str, format_: str) -> None:
 @click.option(
     "--scores",
     type=click.Choice([one.value for one in PublicScores]),
-    help="The scores of all runs, whether each is above or below the median, or nothing: no page is public.",
+    help="The scores of all runs, whether each is above or below the median, the page of the task without a "
+    "leaderboard, or nothing: no page is public.",
 )
 @click.option("--veil/--names", "veiled", default=None, help="Whether teams and runs have pseudonyms. [--veil]")
 @click.option(
@@ -89,9 +90,10 @@ def set_(
 ) -> None:
     """Set what everybody may read without signing in.
 
-    The pages need released scores by a kept version of the qrels (`collections release`), are there from the release
-    on, and end when the scores are withheld. Pseudonyms are those of `collections publish --veil`. Options that are not
-    given keep their earlier value.
+    A leaderboard needs released scores by a kept version of the qrels (`collections release`), is there from the
+    release on, and ends when the scores are withheld. `--scores task` is the page of the task without one, also before
+    the release. Pseudonyms are those of `collections publish --veil`. Options that are not given keep their earlier
+    value.
     """
     change = PublicChange(
         scores=None if scores is None else PublicScores(scores),

@@ -1,4 +1,4 @@
-"""What everybody may read of a finished collection: the facts of its task, and its runs with or without scores."""
+"""What everybody may read of a collection: the facts of its task, and its runs with or without scores."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -71,22 +71,38 @@ class PublicBoard:
 
 
 @dataclass(frozen=True)
+class PublicResults:
+    """The runs and their scores by a released version of the qrels."""
+
+    released_at: datetime
+    version: int  # of the qrels
+    kept_at: datetime
+    judged: int  # documents with a grade
+    teams: int
+    veiled: bool
+    board: PublicBoard
+
+
+@dataclass(frozen=True)
 class PublicTask:
-    """The task of a collection as it is published; texts may be empty."""
+    """The task of a collection as it is published; texts may be empty.
+
+    Without `results` there is no leaderboard. `registration_until` is None unless teams may register.
+    """
 
     title: str
     description: str
     guidelines: str
     citation: str
     deadline: str  # in words
-    released_at: datetime
-    version: int  # of the qrels
-    kept_at: datetime
     topics: int
-    judged: int  # documents with a grade
-    teams: int
-    veiled: bool
-    board: PublicBoard
+    registration_until: datetime | None = None
+    results: PublicResults | None = None
+
+    @property
+    def orders(self) -> tuple[str, ...]:
+        """By what the leaderboard may be sorted; empty without one."""
+        return () if self.results is None else self.results.board.orders
 
 
 def public_board(board: Leaderboard, veil: Veil, *, relative: bool) -> PublicBoard:

@@ -129,7 +129,7 @@ CHECKS = {
     """,
     "Collections with public scores that are not released by a version of the qrels": """
         SELECT count(*) FROM collection
-        WHERE public_scores <> 'nothing' AND (scores_released_at IS NULL OR scores_qrels_version IS NULL)
+        WHERE public_scores NOT IN ('nothing', 'task') AND (scores_released_at IS NULL OR scores_qrels_version IS NULL)
     """,
     "Answers to the questionnaire of another collection than their run": """
         SELECT count(*) FROM run_answer JOIN run ON run.id = run_answer.run_id

@@ -41,9 +41,10 @@ class ScoresShown(StrEnum):
 
 
 class PublicScores(StrEnum):
-    """Which scores everybody sees without signing in, after their release by a kept version of the qrels."""
+    """What everybody reads without signing in; scores after their release by a kept version of the qrels."""
 
     NOTHING = "nothing"
+    TASK = "task"  # the page of the task, also before the release, without the leaderboard
     RELATIVE = "relative"  # whether each run is better or worse than the median of all, without any score
     EVERYTHING = "everything"  # the scores of all runs
 

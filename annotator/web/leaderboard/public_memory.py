@@ -53,7 +53,7 @@ class PublicMemory:
         with self._lock:
             kept = self._tasks.get(slug)
         # If nothing at all was stored since, the collection need not be read.
-        if kept is None or site is None or kept.site != site:
+        if kept is None or site is None or kept.site != site or not kept.state.holds_at(at):
             with given.reading() as session:
                 state = public_state(session, slug, at=at)
                 if kept is not None and kept.state == state:

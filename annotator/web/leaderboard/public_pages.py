@@ -55,7 +55,9 @@ def _answer(slug: str, *, is_board: bool = False) -> ResponseReturnValue:
 
 
 def _order(task: PublicTask) -> str:
-    orders = task.board.orders
+    orders = task.orders
+    if not orders:
+        raise NotFoundError("The leaderboard of the collection is not public.")
     order = request.args.get("sort", orders[0])
     if order not in orders:
         raise NotFoundError("The leaderboard cannot be sorted by “%(order)s”.", order=order)
@@ -64,7 +66,7 @@ def _order(task: PublicTask) -> str:
 
 def _links(slug: str, task: PublicTask, asked: str | None, order: str | None) -> PageLinks:
     """Links that keep a language that was chosen by an address: there is no cookie to remember it."""
-    usual = task.board.orders[0]
+    usual = next(iter(task.orders), None)
 
     def board(one: str, language: str | None) -> str:
         return url_for(".show_board", slug=slug, sort=None if one == usual else one, language=language)
@@ -74,9 +76,10 @@ def _links(slug: str, task: PublicTask, asked: str | None, order: str | None) ->
 
     return PageLinks(
         task=url_for(".show_task", slug=slug, language=asked),
-        boards={one: board(one, asked) for one in task.board.orders},
+        boards={one: board(one, asked) for one in task.orders},
         languages={one: page(one) for one in NAMES},
         style=url_for("static", filename=STYLE),
+        registration=url_for("registration.begin", slug=slug),
     )
 
 

@@ -33,6 +33,7 @@ SHOWN: Mapping[ScoresShown, str] = {
 }
 PUBLIC: Mapping[PublicScores, str] = {
     PublicScores.NOTHING: lazy_gettext("Nothing: there are no public pages"),
+    PublicScores.TASK: lazy_gettext("The page of the task, also before the release, without a leaderboard"),
     PublicScores.RELATIVE: lazy_gettext("Whether each run is above or below the median of all runs, without scores"),
     PublicScores.EVERYTHING: lazy_gettext("The scores of all runs"),
 }
@@ -259,5 +260,6 @@ def _page(form: ReleaseForm, public_form: PublicForm | None = None) -> str:
         "leaderboard/release.html",
         form=form,
         public_form=public_form or PublicForm.of(settings),
-        is_public=settings.scores is not PublicScores.NOTHING and the_place().sees is not ScoresShown.NOTHING,
+        is_public=settings.scores is PublicScores.TASK
+        or (settings.scores is not PublicScores.NOTHING and the_place().sees is not ScoresShown.NOTHING),
     )

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, FileRefusedError, InvalidValueError, Problems, Sentence
 from annotator.evaluation.formats.identifiers import check_free_text
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES, measures_on_scale
-from annotator.evaluation.publishing.public_board import PublicTask, public_board
+from annotator.evaluation.publishing.public_board import PublicResults, PublicTask, public_board
 from annotator.evaluation.publishing.veil import NO_VEIL, NameSearch, Veil
 from annotator.storage import ACCEPTED, Pool, PublicScores, Run, Team, Topic
 from annotator.storage import Collection as CollectionRow
@@ -26,6 +26,7 @@ from annotator.storage.tables.runs import IN_FORCE
 from annotator.workflows.leaderboard.grade_sources import GradesFrom
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard
 from annotator.workflows.leaderboard.release_kit import collection_veil
+from annotator.workflows.people.registration import show_registration
 from annotator.workflows.runs.submissions import deadline_in_words
 
 MOST_PUBLIC_MEASURES = 8  # columns that can be read on a phone
@@ -69,10 +70,23 @@ class PublicChange:
 
 
 @dataclass(frozen=True)
+class ReleasedState:
+    """What public scores are computed from: the version of the qrels, and the runs shown, each with id, tag and team.
+
+    `further` changes with what else the scores depend on.
+    """
+
+    released_at: datetime
+    version: int
+    runs: tuple[tuple[int, str, str | None], ...]
+    further: tuple[object, ...]
+
+
+@dataclass(frozen=True)
 class PublicState:
     """Everything that the public pages are made from: equal states give equal pages.
 
-    `runs` are those shown: id, tag and team; `further` changes with what else the scores depend on.
+    `registration_until` is None unless teams may register, and `released` is None where scores are not public.
     """
 
     slug: str
@@ -80,11 +94,14 @@ class PublicState:
     title: str
     guidelines: str
     deadline: str
-    released_at: datetime
-    version: int
-    runs: tuple[tuple[int, str, str | None], ...]
+    registration_until: datetime | None
     topics: tuple[tuple[int, str], ...]
-    further: tuple[object, ...]
+    collection_id: int
+    released: ReleasedState | None
+
+    def holds_at(self, at: datetime) -> bool:
+        """Whether it is the same at a later time, as long as nothing is stored."""
+        return self.registration_until is None or at < self.registration_until
 
 
 def show_public(session: Session, slug: str) -> PublicSettings:
@@ -127,7 +144,7 @@ def change_public(session: Session, slug: str, change: PublicChange) -> PublicSe
     if change.allowed is not None:
         collection.public_allowed = _text("\n".join(change.allowed), LONGEST_DESCRIPTION)
     settings = _settings(collection)
-    if settings.scores is not PublicScores.NOTHING:
+    if settings.scores not in {PublicScores.NOTHING, PublicScores.TASK}:
         _refuse_unreleased(session, collection)
         _refuse_names(session, collection, settings)
     return settings
@@ -186,7 +203,9 @@ def _names_in_texts(session: Session, collection: CollectionRow, settings: Publi
 
 
 def _veil(session: Session, slug: str, settings: PublicSettings) -> Veil:
-    return collection_veil(session, slug) if settings.veiled else NO_VEIL
+    """The pseudonyms on the pages: none without scores, as no text can then reveal whose they are."""
+    is_veiled = settings.veiled and settings.scores is not PublicScores.TASK
+    return collection_veil(session, slug) if is_veiled else NO_VEIL
 
 
 def _search(veil: Veil, settings: PublicSettings) -> NameSearch:
@@ -209,32 +228,48 @@ def public_state(session: Session, slug: str, *, at: datetime) -> PublicState:
     Raises `NotFoundError` for an unknown collection, and `ConflictError` while nothing of it is public.
     """
     collection = find_collection(session, slug)
-    settings, released_at = _settings(collection), collection.scores_released_at
+    settings = _settings(collection)
     if settings.scores is PublicScores.NOTHING:
         raise ConflictError("Nothing of the collection is public: choose first what everybody may read.")
-    if released_at is None or at < released_at or collection.scores_qrels_version is None:
-        raise ConflictError("The scores of the collection are not released yet, so that nothing of it is public.")
+    released = None if settings.scores is PublicScores.TASK else _released(session, collection, at)
     topics = session.execute(
         select(Topic.id, Topic.number).where(Topic.collection_id == collection.id, ACCEPTED).order_by(Topic.id)
     )
-    pools = select(func.count(Pool.id), func.max(Pool.id)).where(Pool.collection_id == collection.id)
-    best_grade = max((grade.value for grade in scale_of(session, collection.id)), default=0)
-    has_rounds = bool(rounds_of(session, collection.id))  # the leaderboard then has a notice
-    teams = select(Team.name).where(Team.collection_id == collection.id).order_by(Team.id)
-    sent = select(func.count(Run.id), func.max(Run.id)).where(Run.collection_id == collection.id)
-    names = (*session.execute(sent).one(), *session.scalars(teams))  # with which texts are searched
     return PublicState(
         slug,
         settings,
         collection.title,
         _texts(session, collection, settings)[GUIDELINES],
         deadline_in_words(collection.submissions_until, collection.submissions_until_written),
-        released_at,
-        collection.scores_qrels_version,
-        _runs(session, collection, released_at),
+        _registration_until(session, slug, at),
         tuple((id_, number) for id_, number in topics),
-        (collection.id, collection.relevant_from, best_grade, has_rounds, *session.execute(pools).one(), *names),
+        collection.id,
+        released,
     )
+
+
+def _released(session: Session, collection: CollectionRow, at: datetime) -> ReleasedState:
+    released_at, version = collection.scores_released_at, collection.scores_qrels_version
+    if released_at is None or at < released_at or version is None:
+        raise ConflictError("The scores of the collection are not released yet, so that nothing of it is public.")
+    runs = _runs(session, collection, released_at)
+    return ReleasedState(released_at, version, runs, _basis_of_scores(session, collection))
+
+
+def _registration_until(session: Session, slug: str, at: datetime) -> datetime | None:
+    registration = show_registration(session, slug, now=at)
+    return registration.until if registration.is_open else None
+
+
+def _basis_of_scores(session: Session, collection: CollectionRow) -> tuple[object, ...]:
+    """What the scores and names on the pages depend on beside the runs and topics that they show."""
+    pools = select(func.count(Pool.id), func.max(Pool.id)).where(Pool.collection_id == collection.id)
+    best_grade = max((grade.value for grade in scale_of(session, collection.id)), default=0)
+    has_rounds = bool(rounds_of(session, collection.id))  # the leaderboard then has a notice
+    teams = select(Team.name).where(Team.collection_id == collection.id).order_by(Team.id)
+    sent = select(func.count(Run.id), func.max(Run.id)).where(Run.collection_id == collection.id)
+    names = (*session.execute(sent).one(), *session.scalars(teams))  # with which texts are searched
+    return (collection.relevant_from, best_grade, has_rounds, *session.execute(pools).one(), *names)
 
 
 def _runs(
@@ -251,7 +286,7 @@ def _runs(
 
 
 def public_task(session: Session, state: PublicState) -> PublicTask:
-    """Score the runs by the released version of the qrels, as it was kept, and describe the task.
+    """Describe the task and, where scores are public, score the runs by the released version of the qrels, as kept.
 
     Of the texts, those that have a veiled name by now are left out. Raises `ConflictError` when the title has one, and
     when no run or no topic is left.
@@ -266,24 +301,32 @@ def public_task(session: Session, state: PublicState) -> PublicTask:
     title = shown(TITLE, state.title)
     if not title:
         raise ConflictError("The title of the collection has the name of a team or run, which is not public.")
-    grades = GradesFrom(version=state.version, as_kept=True)
-    # Without the cache of the process: anonymous readers evict nothing that judges and organisers use.
-    board = build_leaderboard(
-        session, state.slug, settings.measures or DEFAULT_MEASURES, grades=grades, before=state.released_at
-    )
-    version = kept_version(session, find_collection(session, state.slug).id, str(state.version))
     return PublicTask(
         title=title,
         description=shown(DESCRIPTION, settings.description),
         guidelines=shown(GUIDELINES, state.guidelines),
         citation=shown(CITATION, settings.citation),
         deadline=state.deadline,
-        released_at=state.released_at,
-        version=state.version,
-        kept_at=version.made_at,
         topics=len(state.topics),
+        registration_until=state.registration_until,
+        results=None if state.released is None else _results(session, state, state.released, veil),
+    )
+
+
+def _results(session: Session, state: PublicState, released: ReleasedState, veil: Veil) -> PublicResults:
+    settings = state.settings
+    grades = GradesFrom(version=released.version, as_kept=True)
+    # Without the cache of the process: anonymous readers evict nothing that judges and organisers use.
+    board = build_leaderboard(
+        session, state.slug, settings.measures or DEFAULT_MEASURES, grades=grades, before=released.released_at
+    )
+    version = kept_version(session, state.collection_id, str(released.version))
+    return PublicResults(
+        released_at=released.released_at,
+        version=released.version,
+        kept_at=version.made_at,
         judged=board.grades,
-        teams=len({team for _, _, team in state.runs} - {None}),
+        teams=len({team for _, _, team in released.runs} - {None}),
         veiled=settings.veiled,
         board=public_board(board, veil, relative=settings.scores is PublicScores.RELATIVE),
     )

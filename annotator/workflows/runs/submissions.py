@@ -203,7 +203,7 @@ def release_scores(
         collection.scores_released_at = wanted
     if shown is not None:
         collection.scores_shown = shown
-    if qrels == LIVE and collection.public_scores != PublicScores.NOTHING:
+    if qrels == LIVE and collection.public_scores not in {PublicScores.NOTHING, PublicScores.TASK}:
         raise ConflictError(
             "The public pages show scores, and these refer to a kept version of the qrels: make nothing public before "
             "you release live scores."
@@ -227,7 +227,8 @@ def take_scores_back(session: Session, slug: str) -> None:
 def _take_back(collection: Collection) -> None:
     collection.scores_released_at = None
     collection.scores_qrels_version = None
-    collection.public_scores = PublicScores.NOTHING
+    if collection.public_scores != PublicScores.TASK:
+        collection.public_scores = PublicScores.NOTHING
 
 
 def show_terms(session: Session, slug: str, user_id: int) -> Terms:

@@ -14,6 +14,7 @@ from visiting import Visit, words
 from annotator.evaluation.publishing.public_board import PublicTask
 from annotator.storage import Database, DeletedKind
 from annotator.storage.collections.audit import Actor
+from annotator.storage.collections.checking import examine
 from annotator.storage.tables.collections import Door
 from annotator.web.leaderboard import public_memory
 from annotator.workflows.collections import deletions
@@ -101,7 +102,7 @@ def test_judging_computes_no_score_again(
     computed = []
 
     def compute(session: Session, state: public_scores.PublicState) -> PublicTask:
-        computed.append(state.version)
+        computed.append(state.slug)
         return public_scores.public_task(session, state)
 
     monkeypatch.setattr(public_memory, "public_task", compute)
@@ -110,7 +111,7 @@ def test_judging_computes_no_score_again(
             labels(session, f"judge{number}", "1 0 b 1\n")
         assert visit(None).get(BOARD).status_code == 200
         assert visit(None).get(f"{BOARD}?sort=AP&language=ko").status_code == 200
-    assert computed == [1]
+    assert computed == [SLUG]
 
 
 def test_one_reader_computes_and_others_come_again(visit: Visit, released: str, app: Flask) -> None:
@@ -197,3 +198,29 @@ def test_a_round_that_is_begun_is_on_the_page_at_once(visit: Visit, released: st
     after = visit(None).get(BOARD)
     assert after.headers["ETag"] != before.headers["ETag"]
     assert len(re.findall("<li>", after.text)) > len(re.findall("<li>", before.text))
+
+
+def test_the_task_has_a_page_before_the_release(visit: Visit, news: str, database: Database) -> None:
+    ola = visit("ola")
+    assert ola.post(f"{news}/release/public", scores="task", description="Find news.").status_code == 303
+    assert f'href="{TASK}"' in ola.get(f"{news}/release").text
+    page = visit(None).get(TASK)
+    assert "Find news." in page.text
+    assert "Leaderboard" not in words(page)
+    assert visit(None).get(BOARD).status_code == 404
+    assert (f"{TASK}/registration" in page.text, "Register a team" in words(page)) == (False, False)
+    assert ola.post(f"{news}/registration", until="2100-01-01 00:00", most_teams="5").status_code == 303
+    assert f'href="{TASK}/registration"' in visit(None).get(TASK).text
+    assert examine(database).wrong == []
+
+
+def test_the_page_of_the_task_is_a_file_in_each_language(visit: Visit, news: str) -> None:
+    ola = visit("ola")
+    assert ola.post(f"{news}/release/public", scores="task").status_code == 303
+    assert ola.post(f"{news}/registration", until="2100-01-01 00:00", most_teams="5").status_code == 303
+    with ZipFile(io.BytesIO(ola.get(f"{news}/release/pages.zip").data)) as archive:
+        files = {name.split("/")[-1]: archive.read(name).decode() for name in archive.namelist()}
+    assert sorted(files) == ["index.html", "index.ko.html"]
+    # Files are linked only to each other, so that registration has its date and no link.
+    assert "Registration until" in files["index.html"]
+    assert "/registration" not in files["index.html"]

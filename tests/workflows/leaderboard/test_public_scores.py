@@ -8,7 +8,7 @@ from build import NOW, SLUG, labels, news, pool, run, topic_file
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, FileRefusedError, InvalidValueError
-from annotator.evaluation.publishing.public_board import BY_NAME, BesideMedian, PublicTask
+from annotator.evaluation.publishing.public_board import BY_NAME, BesideMedian, PublicResults, PublicTask
 from annotator.storage import PublicScores, ScoresShown
 from annotator.workflows.collections.collection import CollectionChange, change_collection, set_guidelines
 from annotator.workflows.leaderboard.public_scores import (
@@ -19,6 +19,7 @@ from annotator.workflows.leaderboard.public_scores import (
     show_public,
 )
 from annotator.workflows.leaderboard.release_kit import collection_veil
+from annotator.workflows.people.registration import RegistrationChange, open_registration
 from annotator.workflows.qrels.qrels import export_qrels
 from annotator.workflows.qrels.qrels_versions import keep_qrels
 from annotator.workflows.runs.runs import withdraw_run
@@ -60,8 +61,14 @@ def shown(session: Session) -> PublicTask:
     return public_task(session, public_state(session, SLUG, at=LATER))
 
 
-def scores_of(task: PublicTask, order: str) -> list[tuple[int | None, str, tuple[float, ...]]]:
-    return [(rank, one.name, one.scores) for rank, one in task.board.sorted_by(order)]
+def results(session: Session) -> PublicResults:
+    found = shown(session).results
+    assert found is not None
+    return found
+
+
+def scores_of(found: PublicResults, order: str) -> list[tuple[int | None, str, tuple[float, ...]]]:
+    return [(rank, one.name, one.scores) for rank, one in found.board.sorted_by(order)]
 
 
 def test_nothing_is_public_at_first_nor_before_a_release_by_a_version(judged: Session) -> None:
@@ -101,12 +108,12 @@ def test_a_release_in_the_future_is_not_public_yet(released: Session) -> None:
 
 def test_everything_is_all_scores_by_the_kept_version(released: Session) -> None:
     change_public(released, SLUG, EVERYTHING)
-    before = shown(released)
+    before = results(released)
     labels(released, "kim", "1 0 c 1\n2 0 c 1\n1 0 a 0\n")
     change_collection(released, SLUG, CollectionChange(consensus_policy="highest"))
-    after = shown(released)
+    after = results(released)
     assert before.board == after.board
-    assert (after.topics, after.judged, after.teams, after.version) == (2, 5, 2, 1)
+    assert (shown(released).topics, after.judged, after.teams, after.version) == (2, 5, 2, 1)
     assert scores_of(after, "P@1") == [(1, "best", (1, 2)), (2, "middle", (0.5, 3)), (3, "worst", (0, 2))]
     # A count has no merit and so no rank; equal values are in the order of names.
     assert [(rank, name) for rank, name, _ in scores_of(after, after.board.measures[1])] == [
@@ -123,7 +130,7 @@ def test_everything_is_all_scores_by_the_kept_version(released: Session) -> None
 
 def test_relative_is_no_score_at_all(released: Session) -> None:
     change_public(released, SLUG, PublicChange(scores=PublicScores.RELATIVE, veiled=False, measures=("P@1", "num_ret")))
-    board = shown(released).board
+    board = results(released).board
     # Medians by hand: 0.5 of all topics, 1 on the first, 0 on the second.
     assert {one.name: one.sides for one in board.runs} == {
         "best": (BesideMedian(1, 1, 0), None),
@@ -137,7 +144,7 @@ def test_relative_is_no_score_at_all(released: Session) -> None:
 def test_pseudonyms_are_those_of_the_kit(released: Session) -> None:
     change_public(released, SLUG, PublicChange(scores=PublicScores.EVERYTHING))
     veil = collection_veil(released, SLUG)
-    board = shown(released).board
+    board = results(released).board
     assert {(one.name, one.team) for one in board.runs} == {
         (veil.run(tag), veil.team(team)) for tag, team in TEAMS.items()
     }
@@ -177,7 +184,36 @@ def test_a_withdrawn_run_is_gone_at_once(released: Session) -> None:
     before = public_state(released, SLUG, at=LATER)
     withdraw_run(released, SLUG, "worst", at=LATER)
     assert public_state(released, SLUG, at=LATER) != before
-    assert [one.name for one in shown(released).board.runs] == ["best", "middle"]
+    assert [one.name for one in results(released).board.runs] == ["best", "middle"]
+
+
+def test_the_task_is_public_before_the_release_without_names_or_scores(judged: Session) -> None:
+    open_registration(judged, SLUG, RegistrationChange(until=LATER), at=NOW)
+    set_guidelines(judged, SLUG, "Read it.", made_by_id=None, made_at=NOW)
+    change = PublicChange(scores=PublicScores.TASK, description="Best in class.", guidelines=True)
+    assert change_public(judged, SLUG, change).scores is PublicScores.TASK
+    early = public_state(judged, SLUG, at=NOW)
+    task = public_task(judged, early)
+    # “best” is a run, which no text can reveal as long as there are no results.
+    assert (task.description, task.guidelines, task.topics) == ("Best in class.", "Read it.", 2)
+    assert (task.registration_until, task.results, task.orders) == (LATER, None, ())
+    assert (early.holds_at(LATER - timedelta(seconds=1)), early.holds_at(LATER)) == (True, False)
+    assert shown(judged).registration_until is None
+
+
+def test_the_task_stays_public_when_scores_are_withheld(released: Session) -> None:
+    change_public(released, SLUG, PublicChange(scores=PublicScores.TASK))
+    assert shown(released).results is None
+    take_scores_back(released, SLUG)
+    assert show_public(released, SLUG).scores is PublicScores.TASK
+    release_scores(released, SLUG, at=LATER, qrels="live", early=True)
+    assert shown(released).results is None
+
+
+def test_names_in_texts_of_the_task_are_refused_when_scores_become_public(released: Session) -> None:
+    change_public(released, SLUG, PublicChange(scores=PublicScores.TASK, description="The Reds take part."))
+    with pytest.raises(FileRefusedError, match="Nothing was made public"):
+        change_public(released, SLUG, PublicChange(scores=PublicScores.RELATIVE))
 
 
 @pytest.mark.parametrize(
