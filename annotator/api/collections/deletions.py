@@ -9,7 +9,7 @@ from annotator.api.site.values import Moment, Text, one_of
 from annotator.storage import DeletedKind
 from annotator.web.site.context import database, now, settings
 from annotator.workflows.collections import restoring
-from annotator.workflows.collections.deletions import delete_it, foresee_deletion
+from annotator.workflows.collections.deletions import delete_it, foresee_deletion, prepare_deletion
 from annotator.workflows.people.tokens import Scope
 
 resource = resource_of("deletions", "Deletions, which can be restored for some days; for organisers.")
@@ -83,10 +83,11 @@ def delete(call: Call) -> object:
     with database().reading() as session:
         foreseen = foresee_deletion(session, call.slug, kind, subjects, at=at)
     if not call.body["dry_run"]:
-        typed = call.body["typed"]
+        known = {"typed": call.body["typed"], "foreseen": foreseen}
+        prepared = database().read(prepare_deletion, call.slug, kind, subjects)
         with database().transaction() as session:
             number, foreseen = delete_it(
-                session, call.slug, kind, subjects, typed=typed, actor=actor(), at=at, foreseen=foreseen
+                session, call.slug, kind, subjects, **known, actor=actor(), at=at, prepared=prepared
             )
     return {**vars(foreseen), "kind": kind.value, "number": number}
 
@@ -95,9 +96,9 @@ def delete(call: Call) -> object:
 def restore(call: Call) -> object:
     """Restore a deletion, unchanged."""
     number = int(call.path["number"])
-    saved = database().read(restoring.read_deletion, call.slug, number)
+    read = database().read(restoring.read_deletion, call.slug, number)
     with database().transaction() as session:
-        kind = restoring.restore_deletion(session, call.slug, number, saved=saved, at=now())
+        kind = restoring.restore_deletion(session, call.slug, number, read=read, at=now())
         note(session, "deletions.restore", call.slug, subject=number, details={"kind": kind.value})
     return {"kind": kind.value}
 

@@ -11,7 +11,7 @@ from annotator.cli.site.options import confirm, typed_text, yes_option
 from annotator.cli.site.tables import format_option, show_rows
 from annotator.storage import DeletedKind
 from annotator.workflows.collections import restoring
-from annotator.workflows.collections.deletions import Foreseen, delete_it, foresee_deletion
+from annotator.workflows.collections.deletions import Foreseen, delete_it, foresee_deletion, prepare_deletion
 
 confirm_option = click.option(
     "--confirm", "typed", metavar="TEXT", help="The short name of the collection, to confirm."
@@ -56,9 +56,9 @@ def show(installation: Installation, slug: str | None, format_: str) -> None:
 @on_installation
 def restore(installation: Installation, slug: str, number: int) -> None:
     """Restore the deletion NUMBER of `deletions list SLUG`, unchanged."""
-    saved = installation.database.read(restoring.read_deletion, slug, number)
+    read = installation.database.read(restoring.read_deletion, slug, number)
     with installation.database.transaction() as session:
-        kind = restoring.restore_deletion(session, slug, number, saved=saved, at=datetime.now(UTC))
+        kind = restoring.restore_deletion(session, slug, number, read=read, at=datetime.now(UTC))
         note(session, "deletions.restore", slug, subject=number, details={"kind": kind.value})
     click.echo(f"Restored: {kind.value}.", err=True)
 
@@ -198,8 +198,11 @@ def _remove(
         typed = typed_text(effect, foreseen.to_type, typed)
     else:
         confirm(effect, yes=yes)
+    prepared = installation.database.read(prepare_deletion, slug, kind, subjects)
     with installation.database.transaction() as session:
-        number, _ = delete_it(session, slug, kind, subjects, typed=typed, actor=actor(), at=at, foreseen=foreseen)
+        number, _ = delete_it(
+            session, slug, kind, subjects, typed=typed, actor=actor(), at=at, foreseen=foreseen, prepared=prepared
+        )
     days = installation.settings.deletion_days
     again = f"collections restore {slug}" if kind is DeletedKind.COLLECTION else f"deletions restore {slug} {number}"
     click.echo(f"Deleted. For {days} days `annotator {again}` puts it back.", err=True)

@@ -4,7 +4,8 @@ import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from sqlalchemy import Column, ColumnElement, Table, and_, bindparam, delete, insert, or_, select, update
 from sqlalchemy.orm import Session
@@ -29,6 +30,16 @@ BELONGING = {
 Conditions = Mapping[Table, ColumnElement[bool]]
 
 
+class KeptRows(NamedTuple):
+    """Rows of a table in the form in which a deletion saves them, and their ids."""
+
+    ids: tuple[int, ...]
+    parts: tuple[bytes, ...]
+
+
+NONE_KEPT: Mapping[Table, KeptRows] = MappingProxyType({})
+
+
 class Removal:
     """A deletion in progress: each call saves what `put_back` needs to restore the rows."""
 
@@ -38,11 +49,18 @@ class Removal:
         self._deletion = deletion
         self._position = 0
 
-    def take_out(self, roots: Conditions) -> None:
-        """Delete rows with all dependents; nullable references from remaining rows are set to NULL."""
+    def take_out(self, roots: Conditions, kept: Mapping[Table, KeptRows] = NONE_KEPT) -> None:
+        """Delete rows with all dependents; nullable references from remaining rows are set to NULL.
+
+        `kept` are all rows of a table that go, if they were read with `keep_rows` and have not changed since.
+        """
         conditions: dict[Table, ColumnElement[bool]] = {}
         ids: dict[Table, Sequence[int]] = {}
         for table in Base.metadata.sorted_tables:
+            if table in kept:
+                conditions[table] = is_among(self._session, table.c.id, kept[table].ids)
+                ids[table] = self._keep_again(table, kept[table])
+                continue
             several = [roots[table]] if table in roots else []
             for column, parent in _links(table):
                 if ids.get(parent) and parent is not table and (not column.nullable or str(column) in BELONGING):
@@ -50,6 +68,12 @@ class Removal:
             if several:
                 conditions[table] = or_(*several)
                 ids[table] = self._keep_rows(table, conditions[table])
+        self._let_go_of(ids)
+        for table in reversed(conditions):
+            self._delete(table, conditions[table], ids[table])
+
+    def _let_go_of(self, ids: Mapping[Table, Sequence[int]]) -> None:
+        """Set nullable references from rows that remain to NULL."""
         for table in Base.metadata.sorted_tables:
             for column, parent in _links(table):
                 if ids.get(parent) and column.nullable and str(column) not in BELONGING:
@@ -57,8 +81,6 @@ class Removal:
                     if ids.get(table):
                         gone = and_(gone, ~is_among(self._session, table.c.id, ids[table]))
                     self.change(column, gone, None)
-        for table in reversed(conditions):
-            self._delete(table, conditions[table], ids[table])
 
     def _delete(self, table: Table, condition: ColumnElement[bool], ids: Sequence[int]) -> None:
         """Delete saved rows, by id where there is one: the condition may depend on rows that are deleted by then."""
@@ -86,34 +108,59 @@ class Removal:
     def _keep_rows(self, table: Table, condition: ColumnElement[bool]) -> list[int]:
         """Save rows, and return the ids of those that have one."""
         ids: list[int] = []
-        names = list(table.columns.keys())
-        # As the driver gives them: types of columns would be applied to each value.
-        cursor: Any = (
-            self._session.connection().execute(select(table).where(condition).order_by(*table.primary_key)).cursor
-        )
-        while some := cursor.fetchmany(ROWS_AT_ONCE):
-            self._keep(table, None, names, plain_rows(self._session, table, some))
-            if "id" in names:
-                place = names.index("id")
-                ids += [row[place] for row in some]
+        for some, content in _packed_rows(self._session, table, condition):
+            ids += some
+            self._store(table, None, content)
         return ids
 
-    def _keep(self, table: Any, column: Column[Any] | None, names: Sequence[str], rows: Sequence[Any]) -> None:  # noqa: ANN401 - a table or a part of one
+    def _keep_again(self, table: Table, kept: KeptRows) -> Sequence[int]:
+        for content in kept.parts:
+            self._store(table, None, content)
+        return kept.ids
+
+    def _keep(self, table: Table, column: Column[Any], names: Sequence[str], rows: Sequence[Any]) -> None:
+        self._store(table, column, _packed(names, rows))
+
+    def _store(self, table: Table, column: Column[Any] | None, content: bytes) -> None:
         self._position += 1
-        content = json.dumps([names, *map(list, rows)], ensure_ascii=False).encode()
         values = {
             "deletion_id": self._deletion.id,
             "position": self._position,
             "table_name": table.name,
             "column_name": None if column is None else column.name,
-            "content": zlib.compress(content, PACKING),
+            "content": content,
         }
         self._session.execute(insert(DeletedPart), [values])
 
 
+def keep_rows(session: Session, table: Table, ids: Sequence[int]) -> KeptRows:
+    """Read rows as `Removal.take_out` saves them, which takes long for many and needs no lock."""
+    packed = list(_packed_rows(session, table, is_among(session, table.c.id, ids)))
+    return KeptRows(tuple(id_ for some, _ in packed for id_ in some), tuple(content for _, content in packed))
+
+
+def _packed_rows(session: Session, table: Table, condition: ColumnElement[bool]) -> Iterator[tuple[list[int], bytes]]:
+    """Rows in the form in which they are saved, some at a time, and the ids of those that have one."""
+    names = list(table.columns.keys())
+    place = names.index("id") if "id" in names else None
+    # As the driver gives them: types of columns would be applied to each value.
+    cursor: Any = session.connection().execute(select(table).where(condition).order_by(*table.primary_key)).cursor
+    while some := cursor.fetchmany(ROWS_AT_ONCE):
+        ids = [] if place is None else [row[place] for row in some]
+        yield ids, _packed(names, plain_rows(session, table, some))
+
+
+def _packed(names: Sequence[str], rows: Sequence[Any]) -> bytes:
+    return zlib.compress(json.dumps([names, *map(list, rows)], ensure_ascii=False).encode(), PACKING)
+
+
 def is_among(session: Session, column: Column[Any], ids: Sequence[int]) -> ColumnElement[bool]:
     """Condition: the column has one of these ids, given as one value; an index narrows it to their range."""
-    return and_(column.between(min(ids), max(ids)), column.in_(ids_as_rows(session, ids)))
+    first, last = min(ids), max(ids)
+    in_range = column.between(first, last)
+    if len(set(ids)) == last - first + 1:  # as ids of rows that were inserted together
+        return in_range
+    return and_(in_range, column.in_(ids_as_rows(session, ids)))
 
 
 Values = tuple[Column[Any], Sequence[Mapping[str, Any]]]  # a column, and values of it with the keys of their rows
@@ -129,6 +176,9 @@ class SavedRows:
     links: Sequence[Values]
     of_topics: frozenset[int]
     of_items: frozenset[int]
+    tables: frozenset[Table]  # that have any of the rows
+    # The values of the columns that were asked for, of each row of their table.
+    values: Sequence[tuple[Any, ...]] = ()
 
     def changed(self, table: Table) -> list[int]:
         """Ids of a table's rows that the deletion changed but did not remove."""
@@ -152,8 +202,11 @@ class SavedRows:
         return sorted(topics)
 
 
-def read_saved(session: Session, deletion_id: int) -> SavedRows:
-    """Read what a deletion took out: half of the work of putting it back, and it needs no lock."""
+def read_saved(session: Session, deletion_id: int, columns: Sequence[Column[Any]] = ()) -> SavedRows:
+    """Read what a deletion took out: half of the work of putting it back, and it needs no lock.
+
+    Its `values` are those of the columns, which are of one table.
+    """
     rows: dict[Table, list[list[Any]]] = {}
     changes: list[Values] = []
     links: list[Values] = []
@@ -169,13 +222,23 @@ def read_saved(session: Session, deletion_id: int) -> SavedRows:
     order = {table: place for place, table in enumerate(Base.metadata.sorted_tables)}
     of_topics, of_items = _values_in(rows, "topic_id"), _values_in(rows, "pool_item_id")
     of_topics |= {row[0] for row in rows.get(TOPIC, ())}
+    asked = list(_values_of(rows, columns))
     prepared: list[PreparedRows] = []
     for table, some in sorted(rows.items(), key=lambda one: order[one[0]]):
         links += _taken_off(table, some)
         names = table.columns.keys()
         prepared += prepare_rows(session.get_bind().dialect, table, names, driver_rows(session, table, some))
         some.clear()
-    return SavedRows(prepared, changes, links, frozenset(of_topics), frozenset(of_items))
+    found = frozenset(of_topics), frozenset(of_items), frozenset(rows)
+    return SavedRows(prepared, changes, links, *found, asked)
+
+
+def _values_of(rows: Mapping[Table, Sequence[list[Any]]], columns: Sequence[Column[Any]]) -> Iterator[tuple[Any, ...]]:
+    if columns:
+        table = columns[0].table
+        places = [list(table.columns).index(column) for column in columns]
+        for row in rows.get(table, ()):
+            yield tuple(row[place] for place in places)
 
 
 def _values_in(rows: Mapping[Table, Sequence[list[Any]]], column: str) -> set[int]:

@@ -70,8 +70,11 @@ def standing_item(session: Session, item_id: int) -> int:
     return session.scalars(select(PoolItem.duplicate_of_id).where(PoolItem.id == item_id)).one() or item_id
 
 
-def settle_duplicates(session: Session, topic_ids: Sequence[int]) -> None:
-    """Update duplicates: release those whose text differs now, link new ones and carry over earlier judgements."""
+def settle_duplicates(session: Session, topic_ids: Sequence[int]) -> bool:
+    """Update duplicates: release those whose text differs now, link new ones and carry over earlier judgements.
+
+    Returns whether there are other duplicates now.
+    """
     released = _no_duplicates_now(session, topic_ids)
     if released:
         _let_nobody_record(session, topic_ids)
@@ -81,6 +84,7 @@ def settle_duplicates(session: Session, topic_ids: Sequence[int]) -> None:
         _let_nobody_record(session, topic_ids)
         _link(session, links)
         _carry(session, Duplicate.topic_id.in_(topic_ids))
+    return bool(released or links)
 
 
 def are_settled(session: Session, topic_ids: Sequence[int]) -> bool:

@@ -8,7 +8,7 @@ documents with the same text only one is judged.
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from sqlalchemy import Subquery, and_, case, func, or_, select, update
+from sqlalchemy import ColumnElement, Subquery, and_, case, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from annotator.storage.judging.duplicates import forget_loaded, settle_duplicates
@@ -51,7 +51,7 @@ def settle_needs(session: Session, collection_id: int, topic_ids: Iterable[int])
     for some in chunks(topic_ids):
         settle_duplicates(session, some)
     for some in chunks(topic_ids):
-        if _may_differ(session, collection, some):
+        if may_differ(session, collection, some):
             settle_marks(session, collection, some)
     # Progress depends on the items, too.
     raise_topics(session, topic_ids)
@@ -96,8 +96,8 @@ def foresee_wanted(session: Session, settings: Collection) -> JudgingWanted:
     return JudgingWanted(judgements, for_everyone)
 
 
-def _may_differ(session: Session, collection: Collection, topic_ids: Sequence[int]) -> bool:
-    """Whether anything can differ: always with overlap or common items, otherwise one query of the items decides."""
+def may_differ(session: Session, collection: Collection, topic_ids: Sequence[int]) -> bool:
+    """Whether any mark can differ: always with overlap or common items, otherwise one query of the items decides."""
     if collection.overlap_share or collection.common_items:
         return True
     unlike_others = or_(
@@ -127,9 +127,12 @@ def settle_marks(session: Session, collection: Collection, topic_ids: Sequence[i
     forget_loaded(session)
 
 
-def marked_items(collection: Collection, topic_ids: Sequence[int]) -> Subquery:
-    """The marks that each item should have; gold questions are outside the lots, and duplicates are left out."""
-    item = _placed(collection, topic_ids).c
+def marked_items(collection: Collection, topic_ids: Sequence[int], taken: ColumnElement[int] | None = None) -> Subquery:
+    """The marks that each item should have; gold questions are outside the lots, and duplicates are left out.
+
+    `taken` is what will be taken of an item, if that is not what is.
+    """
+    item = _placed(collection, topic_ids, PoolItem.__table__.c.taken if taken is None else taken).c
     share = (item.of_topic * collection.overlap_share + 50) // 100
     is_overlap = and_(~item.is_test, or_(item.keeps_overlap, and_(~item.is_common, item.place <= share)))
     base = base_wanted(collection)
@@ -141,9 +144,9 @@ def marked_items(collection: Collection, topic_ids: Sequence[int]) -> Subquery:
     ).subquery()
 
 
-def _placed(collection: Collection, topic_ids: Sequence[int]) -> Subquery:
+def _placed(collection: Collection, topic_ids: Sequence[int], taken: ColumnElement[int]) -> Subquery:
     """Whether each item is for everyone, and its position by lot among such items or the others of its topic."""
-    item = _placed_for_everyone(topic_ids).c
+    item = _placed_for_everyone(topic_ids, taken).c
     is_common = case(
         (item.is_test, item.for_everyone), else_=or_(item.keeps_common, item.place <= collection.common_items)
     )
@@ -158,21 +161,21 @@ def _placed(collection: Collection, topic_ids: Sequence[int]) -> Subquery:
     ).subquery()
 
 
-def _placed_for_everyone(topic_ids: Sequence[int]) -> Subquery:
+def _placed_for_everyone(topic_ids: Sequence[int], taken: ColumnElement[int]) -> Subquery:
     """The items of each topic with their position (marked ones first, then by lot) and their number."""
     is_test = PoolItem.known_grade.is_not(None)
-    keeps_common = and_(PoolItem.for_everyone, PoolItem.taken > 0)
+    keeps_common = and_(PoolItem.for_everyone, taken > 0)
     alike = (PoolItem.topic_id, is_test)
     place = func.row_number().over(
         partition_by=alike, order_by=(case((keeps_common, 0), else_=1), PoolItem.lot, PoolItem.id)
     )
     return (
         select(
-            *(PoolItem.id, PoolItem.topic_id, PoolItem.lot, PoolItem.taken, PoolItem.for_everyone),
+            *(PoolItem.id, PoolItem.topic_id, PoolItem.lot, taken.label("taken"), PoolItem.for_everyone),
             PoolItem.known_grade,
             is_test.label("is_test"),
             keeps_common.label("keeps_common"),
-            and_(PoolItem.is_overlap, PoolItem.taken > 0).label("keeps_overlap"),
+            and_(PoolItem.is_overlap, taken > 0).label("keeps_overlap"),
             func.count().over(partition_by=alike).label("of_topic"),
             place.label("place"),
         )

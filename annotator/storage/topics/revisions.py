@@ -8,7 +8,7 @@ from collections.abc import Collection as SizedIterable
 from collections.abc import Sequence
 from typing import NamedTuple, cast
 
-from sqlalchemy import ColumnElement, Connection, Table, bindparam, case, func, select
+from sqlalchemy import ColumnElement, Connection, Table, bindparam, case, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -127,6 +127,18 @@ def raise_topics(session: Session, topic_ids: SizedIterable[int]) -> None:
     session.flush()
     for topic_id in sorted(topic_ids):
         raise_revision(session.connection(), topic_id)
+
+
+def give_to_everybody(session: Session, topic_ids: SizedIterable[int], judge_id: int) -> None:
+    """Add a judge's shares of these topics' revisions to the common ones: judgements that raised them are removed."""
+    of_judge = _PARTS.c.topic_id.in_(ids_as_rows(session, topic_ids)), _PARTS.c.judge_id == judge_id
+    shares = fetch_rows(session, select(_PARTS.c.topic_id, _PARTS.c.revision).where(*of_judge))
+    raise_topics(session, [topic_id for topic_id, _ in shares])
+    for topic_id, more in shares:
+        common = _PARTS.c.topic_id == topic_id, _PARTS.c.judge_id == EVERYBODY
+        raised = update(_PARTS).where(*common).values(revision=_PARTS.c.revision + more)
+        session.connection().execute(raised)
+    session.connection().execute(delete(_PARTS).where(*of_judge))
 
 
 def raise_of_judges(session: Session, said: SizedIterable[tuple[int, int]]) -> None:

@@ -14,7 +14,7 @@ from annotator.web.site.context import database, now, settings, the_person
 from annotator.web.site.forms import Form, done
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.collections import restoring
-from annotator.workflows.collections.deletions import Foreseen, delete_it, foresee_deletion
+from annotator.workflows.collections.deletions import Foreseen, delete_it, foresee_deletion, prepare_deletion
 from annotator.workflows.pools import pools
 
 blueprint = Blueprint("deletions", __name__)
@@ -72,9 +72,11 @@ def delete(slug: str) -> ResponseReturnValue:
 
 
 def _deleted(slug: str, form: DeletionForm, foreseen: Foreseen, at: datetime) -> ResponseReturnValue:
-    kind = foreseen.kind
-    with form.guard(), database().transaction() as session:
-        delete_it(session, slug, kind, form.subjects, typed=form.typed.data, actor=actor(), at=at, foreseen=foreseen)
+    kind, known = foreseen.kind, {"typed": form.typed.data, "foreseen": foreseen}
+    with form.guard():
+        prepared = database().read(prepare_deletion, slug, kind, form.subjects)
+        with database().transaction() as session:
+            delete_it(session, slug, kind, form.subjects, **known, actor=actor(), at=at, prepared=prepared)
     if form.refused:
         return _confirmation(form, foreseen), form.status
     flash(gettext("Deleted. It can be restored for %(days)d days.", days=settings().deletion_days))
@@ -89,9 +91,9 @@ def restore(slug: str, number: int) -> ResponseReturnValue:
     """Restore a deletion."""
     form = DeletionForm(formdata=None)
     with form.guard():
-        saved = database().read(restoring.read_deletion, slug, number)
+        read = database().read(restoring.read_deletion, slug, number)
         with database().transaction() as session:
-            kind = restoring.restore_deletion(session, slug, number, saved=saved, at=now())
+            kind = restoring.restore_deletion(session, slug, number, read=read, at=now())
             note(session, "deletions.restore", slug, subject=number, details={"kind": kind.value})
     if form.refused:
         return _page(slug, form), form.status

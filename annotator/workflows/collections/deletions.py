@@ -36,18 +36,22 @@ from annotator.storage.documents.documents import document_ids
 from annotator.storage.documents.search import forget_documents
 from annotator.storage.documents.sources import hold_back
 from annotator.storage.judging.duplicates import carry_over_all
+from annotator.storage.judging.foreseen_marks import MarksThen, settle_as_foreseen
 from annotator.storage.judging.judgement_removal import (
-    ImportedLabels,
     count_in_hand,
     count_rows,
     counts_of_items,
     held_items_since,
-    imported_labels,
     items_of,
     refuse_in_hand,
+)
+from annotator.storage.judging.label_removal import (
+    ImportedLabels,
+    LabelRelease,
+    imported_labels,
+    prepare_release,
     release_labels,
 )
-from annotator.storage.judging.judgements_wanted import settle_needs
 from annotator.storage.pools.pools import latest_pool
 from annotator.storage.qrels.qrels_versions import MOST_DIGITS
 from annotator.storage.site.bulk_insert import chunks
@@ -80,6 +84,7 @@ class _Work:
     foreseen: Foreseen
     take: Callable[[Removal], None]
     topics: tuple[int, ...] = ()
+    marks: MarksThen | None = None  # of these topics, after it
 
 
 def foresee_deletion(
@@ -90,7 +95,19 @@ def foresee_deletion(
     collection = find(session, slug)
     if kind is DeletedKind.COLLECTION:
         return _foresee_collection(session, collection, at)
+    if kind is DeletedKind.LABELS:
+        return _foresee_labels(session, collection, subjects, at)
     return _checked(session, collection, kind, subjects, at).foreseen
+
+
+def prepare_deletion(session: Session, slug: str, kind: DeletedKind, subjects: Sequence[str]) -> LabelRelease | None:
+    """Read what `delete_it` takes out, where that may take long; stores and locks nothing, and raises as `delete_it`.
+
+    None for what is read within the transaction.
+    """
+    if kind is not DeletedKind.LABELS:
+        return None
+    return prepare_release(session, _label_file(session, find_open_collection(session, slug), subjects))
 
 
 def delete_it(
@@ -103,6 +120,7 @@ def delete_it(
     actor: Actor,
     at: datetime,
     foreseen: Foreseen | None = None,
+    prepared: LabelRelease | None = None,
 ) -> tuple[int, Foreseen]:
     """Delete a topic, a pool version, a label import, documents or the collection; returns the deletion's number.
 
@@ -110,12 +128,13 @@ def delete_it(
     topic's number or the collection's short name. Raises `ConflictError` for what somebody has judged or holds, or a
     kept version of the qrels contains, `InvalidValueError` if `typed` differs, and `NotFoundError`. `actor` is named in
     the audit log. Of a collection the counts of `foreseen` are recorded, if given: counting a million judgements here
-    would hold up every writer.
+    would hold up every writer. So would reading many labels, without what `prepare_deletion` read.
     """
     if kind is DeletedKind.COLLECTION:
         work = _collection(session, lock_collection(session, slug, against_judging=True), at, foreseen)
     else:
-        work = _checked(session, lock_open_collection(session, slug, against_judging=True), kind, subjects, at)
+        collection = lock_open_collection(session, slug, against_judging=True)
+        work = _checked(session, collection, kind, subjects, at, prepared)
     foreseen = work.foreseen
     if foreseen.to_type and typed != foreseen.to_type:
         raise InvalidValueError("To confirm, type “%(wanted)s”. Nothing was deleted.", wanted=foreseen.to_type)
@@ -123,9 +142,21 @@ def delete_it(
     details = {"kind": kind.value, **foreseen.counts}
     record_in(session, actor, "deletions.add", slug, at=at, subject=foreseen.subject, details=details)
     collection = lock_collection(session, slug)
+    deletion = _recorded(session, collection, foreseen, actor, at)
+    work.take(Removal(session, deletion))
+    session.expire_all()
+    if work.topics:
+        raise_topics(session, work.topics)
+        settle_as_foreseen(session, collection.id, work.topics, work.marks)
+    if kind is DeletedKind.COLLECTION:
+        session.execute(update(Collection).where(Collection.id == deletion.collection_id).values(deleted_at=at))
+    return deletion.id, foreseen
+
+
+def _recorded(session: Session, collection: Collection, foreseen: Foreseen, actor: Actor, at: datetime) -> Deletion:
     deletion = Deletion(
         collection_id=collection.id,
-        kind=kind.value,
+        kind=foreseen.kind.value,
         subject=foreseen.subject,
         counts=dict(foreseen.counts),
         deleted_by_id=actor.user_id,
@@ -133,25 +164,29 @@ def delete_it(
     )
     session.add(deletion)
     session.flush()
-    work.take(Removal(session, deletion))
-    session.expire_all()
-    if work.topics:
-        raise_topics(session, work.topics)
-        settle_needs(session, collection.id, work.topics)
-    if kind is DeletedKind.COLLECTION:
-        session.execute(update(Collection).where(Collection.id == deletion.collection_id).values(deleted_at=at))
-    return deletion.id, foreseen
+    return deletion
 
 
 def _checked(
-    session: Session, collection: Collection, kind: DeletedKind, subjects: Sequence[str], at: datetime
+    session: Session,
+    collection: Collection,
+    kind: DeletedKind,
+    subjects: Sequence[str],
+    at: datetime,
+    prepared: LabelRelease | None = None,
 ) -> _Work:
     if kind is DeletedKind.DOCUMENTS:
         return _documents(session, collection, subjects, at)
+    if kind is DeletedKind.LABELS:
+        return _labels(session, collection, _label_file(session, collection, subjects), at, prepared)
+    of_kind = {DeletedKind.TOPIC: _topic, DeletedKind.POOL: _pool}[kind]
+    return of_kind(session, collection, _only_one(subjects), at)
+
+
+def _only_one(subjects: Sequence[str]) -> str:
     if len(subjects) != 1:
         raise InvalidValueError("Name one thing to delete.")
-    of_kind = {DeletedKind.TOPIC: _topic, DeletedKind.POOL: _pool, DeletedKind.LABELS: _labels}[kind]
-    return of_kind(session, collection, subjects[0], at)
+    return subjects[0]
 
 
 def _collection(session: Session, collection: Collection, at: datetime, foreseen: Foreseen | None) -> _Work:
@@ -247,26 +282,44 @@ def _refuse_kept_from(session: Session, pool: Pool) -> None:
             )
 
 
-def _labels(session: Session, collection: Collection, number: str, at: datetime) -> _Work:
+def _label_file(session: Session, collection: Collection, subjects: Sequence[str]) -> LabelFile:
+    number = _only_one(subjects)
     file = session.scalar(
         select(LabelFile).where(LabelFile.collection_id == collection.id, LabelFile.id == _whole_number(number))
     )
     if file is None:
         raise NotFoundError("There is no import of labels %(number)s.", number=number)
+    return file
+
+
+def _foresee_labels(session: Session, collection: Collection, subjects: Sequence[str], at: datetime) -> Foreseen:
+    file = _label_file(session, collection, subjects)
     labels = imported_labels(session, file)
+    return _foreseen_of(session, file, labels, _pool_of_import(session, collection, file, labels, at))
+
+
+def _foreseen_of(session: Session, file: LabelFile, labels: ImportedLabels, pool: Pool | None) -> Foreseen:
+    documents = 0 if pool is None else count_rows(session, _items_since(pool))
+    return Foreseen(DeletedKind.LABELS, str(file.id), {"judgements": len(labels.own), "documents": documents})
+
+
+def _labels(
+    session: Session, collection: Collection, file: LabelFile, at: datetime, prepared: LabelRelease | None
+) -> _Work:
+    holds = prepared is not None and prepared.file_id == file.id and prepared.holds(session)
+    release = prepared if prepared is not None and holds else prepare_release(session, file)
+    labels, judge_id = release.labels, file.judge_id
     pool = _pool_of_import(session, collection, file, labels, at)
-    counts = {"judgements": len(labels.own), "documents": 0}
-    if pool is not None:
-        counts["documents"] = count_rows(session, _items_since(pool))
 
     def take(removal: Removal) -> None:
-        judge_id = file.judge_id
-        release_labels(session, removal, file, labels)
+        release_labels(session, removal, release)
         carry_over_all(session, judge_id, labels.topics)
         if pool is not None:
             removal.take_out({POOLS: POOLS.c.id == pool.id})
 
-    return _Work(Foreseen(DeletedKind.LABELS, str(file.id), counts), take, labels.topics)
+    # With a version of the pool items go that the marks were computed with.
+    marks = release.marks if pool is None else None
+    return _Work(_foreseen_of(session, file, labels, pool), take, labels.topics, marks)
 
 
 def _pool_of_import(

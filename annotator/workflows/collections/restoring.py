@@ -16,8 +16,10 @@ from annotator.storage.collections.collection import find_collection, find_open_
 from annotator.storage.collections.removal import SavedRows, put_back, read_saved
 from annotator.storage.documents.search import index_documents
 from annotator.storage.judging.changed_texts import reopen_for_text
+from annotator.storage.judging.foreseen_marks import settle_as_foreseen
 from annotator.storage.judging.judgement_removal import recount_taken
-from annotator.storage.judging.judgements_wanted import settle_needs, topics_with
+from annotator.storage.judging.judgements_wanted import topics_with
+from annotator.storage.judging.label_removal import OF_ASSIGNMENTS, LabelReturn, prepare_return, take_places
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.documents import DOCUMENTS
 from annotator.storage.topics.revisions import raise_topics
@@ -112,22 +114,37 @@ def list_deleted_collections(
     ]
 
 
-def read_deletion(session: Session, slug: str, number: int) -> SavedRows:
+@dataclass(frozen=True, eq=False)
+class ReadDeletion:
+    """What a deletion took out, and for an import of labels what else changes when it is put back."""
+
+    saved: SavedRows
+    labels: LabelReturn | None = None
+
+
+def read_deletion(session: Session, slug: str, number: int) -> ReadDeletion:
     """Read what `restore_deletion` puts back, before its transaction; raises `NotFoundError` as it does."""
-    return read_saved(session, _restorable(session, find_open_collection(session, slug), number).id)
+    collection = find_open_collection(session, slug)
+    deletion = _restorable(session, collection, number)
+    if deletion.kind != DeletedKind.LABELS:
+        return ReadDeletion(read_saved(session, deletion.id))
+    saved = read_saved(session, deletion.id, OF_ASSIGNMENTS)
+    return ReadDeletion(saved, prepare_return(session, collection, saved))
 
 
 def restore_deletion(
-    session: Session, slug: str, number: int, *, saved: SavedRows | None = None, at: datetime
+    session: Session, slug: str, number: int, *, read: ReadDeletion | None = None, at: datetime
 ) -> DeletedKind:
-    """Undo the deletion with this number; `saved` is what `read_deletion` read, without it that is read here.
+    """Undo the deletion with this number; `read` is what `read_deletion` read, without it that is read here.
 
     Raises `NotFoundError` when there is no such deletion (any more), and `ConflictError` when something stored since
     has taken its place.
     """
     collection = lock_open_collection(session, slug, against_judging=True)
     deletion = _restorable(session, collection, number)
-    saved = saved or read_saved(session, deletion.id)
+    saved, labels = (read.saved, read.labels) if read else (read_saved(session, deletion.id), None)
+    if labels is not None and not labels.holds(session, collection.id):
+        labels = None
     kind = DeletedKind(deletion.kind)
     texts = saved.changed(DOCUMENTS) if kind is DeletedKind.DOCUMENTS else []
     _refuse_new_texts(session, texts)
@@ -146,9 +163,12 @@ def restore_deletion(
     if texts:
         _index(session, texts)
         reopen_for_text(session, texts)
-    recount_taken(session, sorted(topics))
+    if labels is None:
+        recount_taken(session, sorted(topics))
+    else:
+        take_places(session, labels.places, 1)
     raise_topics(session, topics)
-    settle_needs(session, collection.id, sorted(topics))
+    settle_as_foreseen(session, collection.id, sorted(topics), None if labels is None else labels.marks)
     return kind
 
 

@@ -112,13 +112,13 @@ def test_what_was_read_before_is_restored_once_and_in_its_topics_only(session: S
     number = delete(session, KINDS.LABELS, "2")
     saved = read_deletion(session, SLUG, number)
     revisions = revisions_of_topics(session)
-    restore_deletion(session, SLUG, number, saved=saved, at=LATER)
+    restore_deletion(session, SLUG, number, read=saved, at=LATER)
     assert everything(session) == before
     later = revisions_of_topics(session)
     assert [number for number in revisions if later[number] != revisions[number]] == ["1"]
     for again in (None, saved):
         with pytest.raises(NotFoundError, match="no deletion"):
-            restore_deletion(session, SLUG, number, saved=again, at=LATER)
+            restore_deletion(session, SLUG, number, read=again, at=LATER)
     with pytest.raises(NotFoundError, match="no deletion"):
         read_deletion(session, SLUG, number)
 
