@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import fields as columns_of
+from dataclasses import replace
 from typing import Any
 
 from flask import request
@@ -29,6 +30,13 @@ from annotator.workflows.runs.submissions import SubmissionChange
 ADMINISTER_ONE = Gate(ADMINISTER.scopes, frozenset([Role.ORGANISER]), administrator=True)
 KINDS = {"description": "shared-task or comparison."}
 MODES = {"description": "shared: any judge draws from any topic; owned: each topic has an owner."}
+
+TAG_START = {"description": "How tags of participants' runs begin; {team} is the team's name, and empty is no rule."}
+MOST_TAG_CHARACTERS = {"description": "The length of the longest tag of a participant's run."}
+PLAIN_TAGS = {
+    "description": "Whether tags of participants' runs have only letters from A to Z, digits, “.”, “_” and “-”."
+}
+MOST_RUNS = {"description": "The most active runs of a team, in each round; organisers may send more. 0: no limit."}
 
 
 class GradeBody(Schema):
@@ -72,6 +80,10 @@ class ChangeBody(Schema):
     )
     terms = Text(metadata={"description": "The terms for participants, in Markdown; empty for none."})
     most_documents = whole(1, metadata={"description": "A run with more documents for a topic gets a warning."})
+    tag_start = Text(metadata=TAG_START)
+    most_tag_characters = whole(1, metadata=MOST_TAG_CHARACTERS)
+    plain_tags = fields.Boolean(metadata=PLAIN_TAGS)
+    most_runs = whole(0, metadata=MOST_RUNS)
 
 
 class NewBody(Schema):
@@ -155,6 +167,10 @@ class SettingsView(Schema):
     most_documents = fields.Integer(
         required=True, metadata={"description": "A run with more documents for a topic gets a warning."}
     )
+    tag_start = fields.String(required=True, metadata=TAG_START)
+    most_tag_characters = fields.Integer(required=True, metadata=MOST_TAG_CHARACTERS)
+    plain_tags = fields.Boolean(required=True, metadata=PLAIN_TAGS)
+    most_runs = fields.Integer(required=True, metadata=MOST_RUNS)
 
 
 class CopiedView(SettingsView):
@@ -254,11 +270,13 @@ def _changes(body: Mapping[str, Any]) -> tuple[CollectionChange, QueueChange, Su
             given[name] = kind(given[name])
     until = given.pop("submissions_until", "")
     deadline = None if until == "" else submissions.read_deadline(until or "")
-    of_settings, of_queue = ({one.name for one in columns_of(kind)} for kind in (CollectionChange, QueueChange))
+    of_settings, of_queue, of_rules = (
+        {one.name for one in columns_of(kind)} for kind in (CollectionChange, QueueChange, SubmissionChange)
+    )
     return (
         CollectionChange(**{name: value for name, value in given.items() if name in of_settings}),
         QueueChange(**{name: value for name, value in given.items() if name in of_queue}),
-        SubmissionChange(deadline, given.get("terms"), given.get("most_documents")),
+        replace(SubmissionChange(**{name: given[name] for name in of_rules & given.keys()}), deadline=deadline),
     )
 
 

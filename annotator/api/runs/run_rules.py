@@ -20,9 +20,19 @@ class SenderOfRuns(Schema):
 
 
 class RulesForTags(Schema):
-    """Which tags a run may have; they have no blanks, and printable characters only."""
+    """Which tags a run may have; they have no blanks, and printable characters only.
 
+    Runs that are there may be replaced whatever their tags are.
+    """
+
+    start = fields.String(
+        required=True, metadata={"description": "How tags of the team begin; empty: with anything, as for organisers."}
+    )
     most_characters = fields.Integer(required=True, metadata={"description": "The length of the longest tag."})
+    plain = fields.Boolean(
+        required=True,
+        metadata={"description": "Whether tags have only letters from A to Z, digits, “.”, “_” and “-”."},
+    )
     not_at_the_end = fields.List(
         fields.String, required=True, metadata={"description": "Endings that addresses of the API use."}
     )
@@ -80,6 +90,13 @@ class RunRules(Schema):
     deadline = fields.String(required=True, allow_none=True, metadata={"description": "Of submissions, in ISO 8601."})
     formats = fields.List(fields.String, required=True, metadata={"description": "The formats of runs that are read."})
     tags = fields.Nested(RulesForTags, required=True, metadata={"description": "What a tag may be."})
+    most_runs = fields.Integer(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "The most active runs of the team; runs of closed rounds do not count. Null: any number."
+        },
+    )
     documents = fields.Nested(
         RulesForDocuments, required=True, metadata={"description": "What is checked of the documents."}
     )

@@ -6,7 +6,12 @@ from datetime import UTC, datetime
 import click
 
 from annotator.cli.collections import archive, deletions, public_pages, publish, score_release
-from annotator.cli.collections.options import consensus_help, describes_consensus, describes_queue
+from annotator.cli.collections.options import (
+    consensus_help,
+    describes_consensus,
+    describes_queue,
+    describes_team_rules,
+)
 from annotator.cli.collections.reusability import quality
 from annotator.cli.site.files import FILE, read_text
 from annotator.cli.site.installation import Installation, note, on_installation
@@ -151,6 +156,10 @@ def show_one(installation: Installation, slug: str, format_: str) -> None:
             "submissions until": row.submissions_until,
             "deadline as written": row.submissions_until_written or None,
             "most documents a topic": row.most_documents,
+            "tags begin with": row.tag_start or None,
+            "longest tag": row.most_tag_characters,
+            "plain tags": row.plain_tags,
+            "most runs of a team": row.most_runs or None,
             "scores released": row.scores_released_at,
             "scores shown": row.scores_shown.value,
             "scores computed from": score_release.released_grades(row),
@@ -197,6 +206,7 @@ def show_one(installation: Installation, slug: str, format_: str) -> None:
     metavar="N",
     help="The maximum of documents per topic; a run with more gets a warning.",
 )
+@describes_team_rules
 @on_installation
 def change(
     installation: Installation,
@@ -216,6 +226,7 @@ def change(
     until: str | None,
     terms: str | None,
     most_documents: int | None,
+    team_rules: SubmissionChange,
 ) -> None:
     """Change the given settings and keep the others; a grade that has been used cannot be removed from the scale.
 
@@ -233,7 +244,12 @@ def change(
         judges_compare=judges_compare,
         judges_highlight=judges_highlight,
     )
-    rules = _read_rules(until, terms, most_documents)
+    rules = replace(
+        team_rules,
+        deadline=None if until is None else submissions.read_deadline(until),
+        terms=None if terms is None else read_text(terms),
+        most_documents=most_documents,
+    )
     if (wanted, queue, rules) == (CollectionChange(), QueueChange(), SubmissionChange()):
         raise click.UsageError("Give at least one option: `annotator collections set --help` lists them.")
     foreseen = installation.database.read(foresee_queue, slug, queue, judgements_wanted=judgements)
@@ -242,12 +258,6 @@ def change(
         details = vars(wanted) | {"consensus_policy": policy} | vars(queue) | rules.details()
         note(session, "collections.set", slug, details=details)
     click.echo(f"Changed the collection {slug}.", err=True)
-
-
-def _read_rules(until: str | None, terms: str | None, most_documents: int | None) -> SubmissionChange:
-    """The rules for submissions of these options."""
-    deadline = None if until is None else submissions.read_deadline(until)
-    return SubmissionChange(deadline, None if terms is None else read_text(terms), most_documents)
 
 
 @command.command("close")

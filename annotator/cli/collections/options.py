@@ -1,4 +1,4 @@
-"""Options for distributing judging work and for aggregating several grades of a document."""
+"""Options for distributing judging work, for aggregating several grades of a document, and for what teams may send."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -7,8 +7,10 @@ from typing import Any
 import click
 
 from annotator.storage import JudgingMode
+from annotator.storage.tables.collections import USUAL_MOST_TAG_CHARACTERS
 from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.collections.queue_settings import QueueChange, read_mode
+from annotator.workflows.runs.submissions import SubmissionChange
 
 consensus_help = (
     "How several grades become one: owner, owner-else-majority (the majority's grade if the owner gave none), "
@@ -81,6 +83,38 @@ QUEUE_OPTIONS = (
 )
 
 
+TEAM_OPTIONS = (
+    click.option(
+        "--tag-start",
+        metavar="TEXT",
+        help=(
+            "How tags of participants' runs begin; {team} is the team's name, its blanks as underscores: '{team}-'. "
+            "Empty: with anything."
+        ),
+    ),
+    click.option(
+        "--longest-tag",
+        type=int,
+        metavar="N",
+        help=f"The most characters of a tag of a participant's run. [{USUAL_MOST_TAG_CHARACTERS}]",
+    ),
+    click.option(
+        "--plain-tags/--any-tags",
+        default=None,
+        help=(
+            "Whether tags of participants' runs have only letters from A to Z, digits, full stops, underscores and "
+            "hyphens. [--any-tags]"
+        ),
+    ),
+    click.option(
+        "--most-runs",
+        type=int,
+        metavar="N",
+        help="The most active runs of a team, in each round; organisers may import more. 0: no limit. [0]",
+    ),
+)
+
+
 def describes_queue(command: Callable[..., None]) -> Callable[..., None]:
     """Add these options to a command, which gets their values as `queue`."""
 
@@ -124,5 +158,28 @@ def describes_consensus(command: Callable[..., None]) -> Callable[..., None]:
 
     described: Callable[..., None] = with_consensus
     for option in reversed(CONSENSUS_OPTIONS):
+        described = option(described)
+    return described
+
+
+def describes_team_rules(command: Callable[..., None]) -> Callable[..., None]:
+    """Add these options to a command, which gets their values as `team_rules`."""
+
+    @wraps(command)
+    def with_rules(
+        *args: Any,  # noqa: ANN401 - the command's own
+        tag_start: str | None,
+        longest_tag: int | None,
+        plain_tags: bool | None,
+        most_runs: int | None,
+        **options: Any,  # noqa: ANN401 - passed on unchanged
+    ) -> None:
+        rules = SubmissionChange(
+            tag_start=tag_start, most_tag_characters=longest_tag, plain_tags=plain_tags, most_runs=most_runs
+        )
+        command(*args, team_rules=rules, **options)
+
+    described: Callable[..., None] = with_rules
+    for option in reversed(TEAM_OPTIONS):
         described = option(described)
     return described

@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 from annotator.errors import InvalidValueError
 from annotator.evaluation.formats.foreign_rows import query_key
 from annotator.evaluation.runs.questionnaires import RunQuestion, as_plain, questions_of
-from annotator.evaluation.runs.run_intake import GREATEST_TAG_LENGTH, PARTS_OF_ADDRESSES, RunRules
-from annotator.evaluation.runs.run_tags import TagHolder
+from annotator.evaluation.runs.run_intake import PARTS_OF_ADDRESSES, RunRules
+from annotator.evaluation.runs.run_tags import TagHolder, TeamRules
+from annotator.evaluation.runs.tag_rules import GREATEST_TAG_LENGTH, TagRule
 
 FORMAT = "annotator-run-rules"
 VERSION = 1
@@ -40,7 +41,8 @@ class TopicRule:
 class CheckingRules:
     """What a collection checks in the runs of one sender: a team, or the organisers.
 
-    `runs` are those that the sender may know. `deadline` is in ISO 8601; None where there is none.
+    `runs` are those that the sender may know. `deadline` is in ISO 8601; None where there is none. The `of_team` rules
+    have the name of the team, and restrict nothing for organisers.
     """
 
     collection: str
@@ -53,6 +55,7 @@ class CheckingRules:
     questionnaire: int
     questions: tuple[RunQuestion, ...]
     runs: tuple[TagHolder, ...]
+    of_team: TeamRules
 
     def for_intake(self, *, unpacked_limit: int, tag_from_file: bool) -> RunRules:
         """The rules as files are read by them."""
@@ -75,7 +78,13 @@ def rules_as_plain(rules: CheckingRules, formats: Sequence[str]) -> dict[str, An
         "sender": {"team": rules.team, "organises": rules.organises},
         "deadline": rules.deadline,
         "formats": list(formats),
-        "tags": {"most_characters": GREATEST_TAG_LENGTH, "not_at_the_end": list(PARTS_OF_ADDRESSES)},
+        "tags": {
+            "start": rules.of_team.tags.start,
+            "most_characters": rules.of_team.tags.most_characters,
+            "plain": rules.of_team.tags.plain,
+            "not_at_the_end": list(PARTS_OF_ADDRESSES),
+        },
+        "most_runs": rules.of_team.most_runs or None,
         "documents": {"most_per_topic": rules.most_documents, "compared_with": rules.compared_with.value},
         "topics": [{"number": topic.number, "title": topic.title, "wanted": topic.wanted} for topic in rules.topics],
         "questionnaire": {"number": rules.questionnaire, "questions": as_plain(rules.questions)},
@@ -138,7 +147,30 @@ def _rules(plain: Mapping[str, Any]) -> CheckingRules:
         questionnaire=_field(questionnaire, "number", int, "questionnaire."),
         questions=questions_of(_field(questionnaire, "questions", list, "questionnaire.")),
         runs=tuple(_holder(number, place, one) for number, (place, one) in enumerate(_objects(plain, "runs"), 1)),
+        of_team=TeamRules(_tag_rule(plain), _most_runs(plain)),
     )
+
+
+def _tag_rule(plain: Mapping[str, Any]) -> TagRule:
+    """The rule for tags; documents of earlier versions of the program have none of its fields but the length."""
+    tags = _field({"tags": {}, **plain}, "tags", dict)
+    tags = {"start": "", "most_characters": GREATEST_TAG_LENGTH, "plain": False, **tags}
+    most = _field(tags, "most_characters", int, "tags.")
+    if not 1 <= most <= GREATEST_TAG_LENGTH:
+        raise _wrong("tags.most_characters")
+    start = _field(tags, "start", str, "tags.")
+    if not start.isprintable():  # it is printed at a terminal
+        raise _wrong("tags.start")
+    return TagRule(start, most, _field(tags, "plain", bool, "tags."))
+
+
+def _most_runs(plain: Mapping[str, Any]) -> int:
+    if plain.get("most_runs") is None:
+        return 0
+    most = _field(plain, "most_runs", int)
+    if most < 1:
+        raise _wrong("most_runs")
+    return most
 
 
 def _topic(place: str, one: Mapping[str, Any]) -> TopicRule:

@@ -22,8 +22,8 @@ from annotator.evaluation.runs.rankings import encode_documents, encode_scores
 from annotator.evaluation.runs.run_format import UNKNOWN_TOPIC, first_tag_of
 from annotator.evaluation.runs.run_tags import SortedTags
 from annotator.evaluation.runs.run_warnings import warnings_of, warnings_of_corpus, warnings_of_list
+from annotator.evaluation.runs.tag_rules import GREATEST_TAG_LENGTH
 
-GREATEST_TAG_LENGTH = 128
 DOCUMENTS_AT_ONCE = 50_000
 # The API's addresses of a run end in its tag, which may have slashes, or in one of these after it.
 PARTS_OF_ADDRESSES = ("/file", "/costs", "/restore", "/answers")
@@ -66,6 +66,7 @@ class RunIntake:
         self.problems = Problems()
         self.documents = DocnoNumbers()
         self._files: dict[str, str] = {}  # by tag
+        self._new = 0  # runs that replace none
 
     def read(
         self,
@@ -138,8 +139,17 @@ class RunIntake:
             refusal = Sentence("The tag %(tag)s is also the tag of %(other)s.", {"tag": tag, "other": self._files[tag]})
         if refusal is not None:
             problems.add(name, line, refusal.template, **refusal.values)
+        elif tag not in tags.corrected:
+            self._note_too_many(name, tags, problems)
         self._files.setdefault(tag, name)
         return problems.total == before
+
+    def _note_too_many(self, name: str, tags: SortedTags, problems: Problems) -> None:
+        """Count a new run, and note when its team has no more of them; the files are of one team where that is so."""
+        self._new += 1
+        refusal = tags.rules.limit_refusal(tags.active + self._new)
+        if refusal is not None:
+            problems.add(name, None, refusal.template, **refusal.values)
 
 
 def refusal_of_any(tag: str) -> Sentence | None:
@@ -252,7 +262,7 @@ def _refusal(content: bytes, tag: str, tags: SortedTags) -> Sentence | None:
     checksum = tags.checksums.get(tag)
     if checksum is not None and checksum == checksum_of(content):
         return Sentence("This file is stored already, as the run %(tag)s.", {"tag": tag})
-    return tags.refused.get(tag)
+    return tags.refusal(tag)
 
 
 def checksum_of(content: bytes) -> str:

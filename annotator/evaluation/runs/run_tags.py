@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from annotator.errors import Sentence
+from annotator.evaluation.runs.tag_rules import ANY_TAG, TagRule
 
 
 @dataclass(frozen=True)
@@ -32,22 +33,60 @@ class TagHolder:
 
 
 @dataclass(frozen=True)
+class TeamRules:
+    """What binds the runs of a team, and not those of organisers: the rule for tags, and the most active runs.
+
+    With rounds, runs of closed ones do not count; 0 is no limit.
+    """
+
+    tags: TagRule = ANY_TAG
+    most_runs: int = 0
+
+    def limit_refusal(self, count: int) -> Sentence | None:
+        """Return why a team cannot have so many active runs, if so."""
+        if not 0 < self.most_runs < count:
+            return None
+        return Sentence(
+            "This would be active run %(count)d of your team, which may have %(most)d. Withdraw a run, replace one "
+            "with the same tag, or leave this one out.",
+            {"count": count, "most": self.most_runs},
+        )
+
+
+NO_RULES = TeamRules()
+
+
+@dataclass(frozen=True)
 class SortedTags:
-    """The tags in use.
+    """The tags in use, and the rules for new ones.
 
     `corrected` has the id of each run that the sender would correct, `refused` why other tags cannot be used, and
-    `checksums` those of files that the sender may know: the same file again would change nothing.
+    `checksums` those of files that the sender may know: the same file again would change nothing. `own` are the tags
+    of the sender's runs, and `active` the number of those runs that count for the most runs of a team.
     """
 
     corrected: dict[str, int] = field(default_factory=dict)
     refused: dict[str, Sentence] = field(default_factory=dict)
     checksums: dict[str, str] = field(default_factory=dict)
+    own: set[str] = field(default_factory=set)
+    active: int = 0
+    rules: TeamRules = NO_RULES
+
+    def refusal(self, tag: str) -> Sentence | None:
+        """Return why the sender cannot use the tag, if so; the rule for tags does not bind runs that are there."""
+        return (None if tag in self.own else self.rules.tags.refusal(tag)) or self.refused.get(tag)
 
 
-def sort_tags(sender: Sender, holders: Iterable[TagHolder]) -> SortedTags:
-    """Group the tags in use by what the sender may do with them."""
-    tags = SortedTags()
-    for holder in holders:
+def sort_tags(sender: Sender, holders: Iterable[TagHolder], rules: TeamRules = NO_RULES) -> SortedTags:
+    """Group the tags in use by what the sender may do with them; the rules do not bind organisers."""
+    of_all = list(holders)
+    own = [holder for holder in of_all if _is_own(sender, holder)]
+    tags = SortedTags(
+        own={holder.tag for holder in own},
+        active=active_runs(own),
+        rules=NO_RULES if sender.organises else rules,
+    )
+    for holder in of_all:
         refusal = _refusal(sender, holder)
         if refusal is None:
             tags.corrected[holder.tag] = holder.run_id
@@ -56,6 +95,11 @@ def sort_tags(sender: Sender, holders: Iterable[TagHolder]) -> SortedTags:
         if refusal is None or (_is_own(sender, holder) and not holder.withdrawn):
             tags.checksums[holder.tag] = holder.checksum
     return tags
+
+
+def active_runs(holders: Iterable[TagHolder]) -> int:
+    """The number of runs that count for the most runs of a team: not withdrawn, and of no closed round."""
+    return sum(not (holder.withdrawn or holder.in_closed_round) for holder in holders)
 
 
 def _refusal(sender: Sender, holder: TagHolder) -> Sentence | None:

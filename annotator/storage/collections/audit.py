@@ -85,7 +85,9 @@ ACTIONS: Mapping[str, Action] = {
             **dict.fromkeys(("judging_mode", "kind"), Kind.CODE),
             "deadline": Kind.MOMENT,
             "terms": Kind.HIDDEN,
-            **_numbers("most_documents", "pay_per_hour"),
+            **_numbers("most_documents", "most_tag_characters", "most_runs", "pay_per_hour"),
+            "tag_start": Kind.HIDDEN,
+            "plain_tags": Kind.FLAG,
             "pay_currency": Kind.CODE,
         }
     ),

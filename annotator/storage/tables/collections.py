@@ -15,6 +15,7 @@ JUDGE_ORDER_KEY_BYTES = 16
 # The limit of TREC: a thousand documents per topic.
 USUAL_MOST_DOCUMENTS = 1_000
 USUAL_MOST_TEAMS = 100
+USUAL_MOST_TAG_CHARACTERS = 128
 
 
 class CollectionKind(StrEnum):
@@ -109,6 +110,13 @@ class Collection(Base):
     public_allowed: Mapped[str] = mapped_column(default="")
     # A run with more documents for a topic is accepted with a warning.
     most_documents: Mapped[int] = mapped_column(default=USUAL_MOST_DOCUMENTS)
+    # How tags of participants' runs begin, with {team} for the team's name; their greatest length; and whether they
+    # have no other characters than letters from A to Z, digits, “.”, “_” and “-”.
+    tag_start: Mapped[str] = mapped_column(default="")
+    most_tag_characters: Mapped[int] = mapped_column(default=USUAL_MOST_TAG_CHARACTERS)
+    plain_tags: Mapped[bool] = mapped_column(default=False)
+    # The most active runs of a team, in each round; 0: no limit.
+    most_runs: Mapped[int] = mapped_column(default=0)
     # Whether judges may search the corpus and add found documents to the pool.
     judges_search: Mapped[bool] = mapped_column(default=False)
     # Whether judges may open their own judgements of similar documents beside the one that they judge.

@@ -3,14 +3,16 @@
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 from wtforms import (
+    BooleanField,
     HiddenField,
     IntegerField,
     StringField,
     TextAreaField,
 )
-from wtforms.validators import InputRequired
+from wtforms.validators import InputRequired, Optional
 
 from annotator.errors import ConflictError, NotFoundError
+from annotator.evaluation.runs.tag_rules import GREATEST_TAG_LENGTH
 from annotator.storage import Role, ScoresShown
 from annotator.web.collections.observer_policy import released_grades
 from annotator.web.collections.round_wanted import RoundWanted
@@ -56,6 +58,30 @@ class RulesForm(Form):
         [InputRequired()],
         description=lazy_gettext("A run with more documents for a topic is accepted with a warning."),
     )
+    tag_start = StringField(
+        lazy_gettext("Tags begin with"),
+        description=lazy_gettext(
+            "Such as “{team}-”, where {team} is the team's name, its blanks as underscores. Empty: with anything. "
+            "Applies to new runs of participants."
+        ),
+        render_kw={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"},
+    )
+    most_tag_characters = IntegerField(
+        lazy_gettext("Longest tag in characters"),
+        [Optional()],
+        description=lazy_gettext("Empty: as many as any tag can have, 128."),
+    )
+    plain_tags = BooleanField(
+        lazy_gettext("Plain tags"),
+        description=lazy_gettext("Tags have only letters from A to Z, digits, “.”, “_” and “-”."),
+    )
+    most_runs = IntegerField(
+        lazy_gettext("Most runs of a team"),
+        [Optional()],
+        description=lazy_gettext(
+            "Withdrawn and replaced runs do not count, nor do those of closed rounds. Empty: no limit."
+        ),
+    )
 
 
 class AcceptanceForm(Form):
@@ -82,6 +108,10 @@ def change(slug: str) -> ResponseReturnValue:
                 deadline=submissions.read_deadline(form.until.data or ""),
                 terms=form.terms.data or "",
                 most_documents=form.most_documents.data,
+                tag_start=form.tag_start.data or "",
+                most_tag_characters=_number_or(form.most_tag_characters, GREATEST_TAG_LENGTH),
+                plain_tags=form.plain_tags.data,
+                most_runs=_number_or(form.most_runs, 0),
             )
             submissions.change_submissions(session, slug, change)
             note(session, "collections.set", slug, details=change.details())
@@ -167,7 +197,16 @@ def _present_rules() -> RulesForm:
         until=submissions.write_deadline(present.submissions_until, present.submissions_until_written),
         terms=present.terms,
         most_documents=present.most_documents,
+        tag_start=present.tag_start,
+        most_tag_characters=present.most_tag_characters,
+        plain_tags=present.plain_tags,
+        most_runs=present.most_runs or None,
     )
+
+
+def _number_or(field: IntegerField, number: int) -> int:
+    """The entered number, or this one where the field is empty."""
+    return number if field.data is None else field.data
 
 
 def _rules_page(form: RulesForm) -> str:

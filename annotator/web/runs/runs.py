@@ -250,6 +250,7 @@ def _list(slug: str, form: RunsForm, about: About) -> str:
         silent = members.teams_without_runs(session, slug) if place.organises else []
         same = runs.rankings_sent_twice(session, slug) if place.organises else {}
         answers = [] if place.organises else questionnaires.list_answers(session, slug, team=own_team())
+        own = run_rules.own_rules(session, slug, Sender(own_team(), organises=place.organises))
     return render_template(
         "runs/list.html",
         rows=sorted(rows, key=lambda run: run.team or ""),
@@ -261,5 +262,6 @@ def _list(slug: str, form: RunsForm, about: About) -> str:
         answered=about.answers,
         must_answer=[one.run.tag for one in answers if one.missing],
         sending=sender_state(slug),
+        own=own,
         upload_limit=settings().upload_limit,
     )

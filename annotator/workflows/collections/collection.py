@@ -96,6 +96,10 @@ class CollectionView:
     scores_shown: ScoresShown
     released_version: ReleasedVersion | None  # None: live grades
     most_documents: int
+    tag_start: str  # with {team} for the team's name
+    most_tag_characters: int
+    plain_tags: bool
+    most_runs: int  # of a team; 0: no limit
     judges_search: bool
     judges_compare: bool
     judges_highlight: bool
@@ -410,6 +414,10 @@ def _view(session: Session, collection: Collection, scale: Sequence[Grade], *, h
         scores_shown=ScoresShown(collection.scores_shown),
         released_version=released_version(session, collection.id, collection.scores_qrels_version),
         most_documents=collection.most_documents,
+        tag_start=collection.tag_start,
+        most_tag_characters=collection.most_tag_characters,
+        plain_tags=collection.plain_tags,
+        most_runs=collection.most_runs,
         judges_search=collection.judges_search,
         judges_compare=collection.judges_compare,
         judges_highlight=collection.judges_highlight,

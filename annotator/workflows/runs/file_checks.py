@@ -80,7 +80,7 @@ def check_by_rules(
     sender = Sender(rules.team, organises=rules.organises, replaces=replaces)
     read = []
     for file, entry in zip(opened.files, opened.entries, strict=True):
-        tags = sort_tags(sender_of(sender, merge_details(sender, NO_DETAILS, entry.details)), rules.runs)
+        tags = sort_tags(sender_of(sender, merge_details(sender, NO_DETAILS, entry.details)), rules.runs, rules.of_team)
         read.append(intake.read(file.name, file.content, tag=entry.tag, tags=tags, input_format=file.input_format))
     return _with_warnings(intake, read, _documents_by(rules, intake, docnos))
 

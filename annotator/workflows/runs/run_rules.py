@@ -6,11 +6,21 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from annotator.errors import ConflictError
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.formats.input_formats import Holds
 from annotator.evaluation.runs.checking_rules import CheckingRules, ComparedWith, TopicRule, rules_as_plain
-from annotator.evaluation.runs.run_tags import Sender, SortedTags, TagHolder, sort_tags
-from annotator.storage import ACCEPTED, PoolItem, Topic, TopicState
+from annotator.evaluation.runs.run_tags import (
+    NO_RULES,
+    Sender,
+    SortedTags,
+    TagHolder,
+    TeamRules,
+    active_runs,
+    sort_tags,
+)
+from annotator.evaluation.runs.tag_rules import TagRule
+from annotator.storage import ACCEPTED, Collection, PoolItem, Run, Topic, TopicState
 from annotator.storage.collections.collection import find_collection, topic_ids
 from annotator.storage.documents.docno_lists import stored_list
 from annotator.storage.documents.documents import has_texts
@@ -42,6 +52,7 @@ def show_rules(session: Session, slug: str, sender: Sender) -> CheckingRules:
         questionnaire=asked.number,
         questions=asked.questions,
         runs=tuple(one for one in tag_holders(session, collection.id) if sender.organises or one.team == sender.team),
+        of_team=team_rules(collection, sender),
     )
 
 
@@ -81,7 +92,33 @@ def tag_holders(session: Session, collection_id: int) -> list[TagHolder]:
 
 def sorted_tags(session: Session, collection_id: int, sender: Sender) -> SortedTags:
     """What the sender may currently do with each tag in use."""
-    return sort_tags(sender, tag_holders(session, collection_id))
+    rules = team_rules(session.get_one(Collection, collection_id), sender)
+    return sort_tags(sender, tag_holders(session, collection_id), rules)
+
+
+def own_rules(session: Session, slug: str, sender: Sender) -> SortedTags:
+    """The rules for runs of the sender's team, and how many active runs it has."""
+    return sorted_tags(session, find_collection(session, slug).id, sender)
+
+
+def refuse_too_many(session: Session, run: Run, team: str) -> None:
+    """Raise `ConflictError` when a team may not have this withdrawn run too; those of closed rounds are not counted."""
+    sender = Sender(team, organises=False)
+    holders = [one for one in tag_holders(session, run.collection_id) if one.team == team]
+    if any(one.run_id == run.id and one.in_closed_round for one in holders):
+        return
+    rules = team_rules(session.get_one(Collection, run.collection_id), sender)
+    refusal = rules.limit_refusal(active_runs(holders) + 1)
+    if refusal is not None:
+        raise ConflictError(refusal.template, **refusal.values)
+
+
+def team_rules(collection: Collection, sender: Sender) -> TeamRules:
+    """The rules for runs of the sender's team, with its name; organisers are not bound by any."""
+    if sender.organises:
+        return NO_RULES
+    rule = TagRule(collection.tag_start, collection.most_tag_characters, collection.plain_tags)
+    return TeamRules(rule.of_team(sender.team), collection.most_runs)
 
 
 def _titles(session: Session, collection_id: int) -> dict[str, str]:

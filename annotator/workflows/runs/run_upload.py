@@ -1,6 +1,7 @@
 """Upload of run files: validate, then store files and ranked lists."""
 
 import gzip
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -435,14 +436,17 @@ def _check_fit(session: Session, collection_id: int, checked: Sequence[CheckedRu
     senders = {run.sender for run in checked}
     tags = {sender: sorted_tags(session, collection_id, sender) for sender in senders}
     topics = {sender: topics_for(session, collection_id, sender) for sender in senders}
+    new = Counter(run.sender for run in checked if run.corrected_id is None)
     problems = Problems()
     for run in checked:
-        tag = run.parsed.tag
-        refusal = tags[run.sender].refused.get(tag)
+        tag, of_sender = run.parsed.tag, tags[run.sender]
+        refusal = of_sender.refusal(tag)
+        if refusal is None and run.corrected_id is None:
+            refusal = of_sender.rules.limit_refusal(of_sender.active + new[run.sender])
         if refusal is not None:
             problems.add(run.file_name, None, refusal.template, **refusal.values)
-        elif tags[run.sender].corrected.get(tag) != run.corrected_id:
-            changed = _changed_since(tag, is_there=tag in tags[run.sender].corrected)
+        elif of_sender.corrected.get(tag) != run.corrected_id:
+            changed = _changed_since(tag, is_there=tag in of_sender.corrected)
             problems.add(run.file_name, None, changed.template, **changed.values)
         for number in set(run.parsed.topics).difference(topics[run.sender]):
             problems.add(run.file_name, None, "There is no topic %(number)s any more.", number=number)

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, NotFoundError
 from annotator.evaluation.formats.identifiers import check_free_text
+from annotator.evaluation.runs.tag_rules import TagRule, check_tag_rule
 from annotator.moments import has_time, read_moment, write_moment
 from annotator.storage import Collection, CollectionState, Membership, PublicScores, Role, ScoresShown, Team
 from annotator.storage.collections.audit import NO_MOMENT
@@ -25,6 +26,7 @@ from annotator.workflows.collections.queue_settings import QueueChange, change_q
 
 LONGEST_TERMS = 100_000
 GREATEST_MOST_DOCUMENTS = 100_000
+GREATEST_MOST_RUNS = 1_000
 
 NO_DEADLINE = "none"
 NOW = "now"
@@ -42,16 +44,23 @@ class Deadline:
 
 @dataclass(frozen=True)
 class SubmissionChange:
-    """New values of settings; None leaves one unchanged, and empty terms require no acceptance."""
+    """New values of settings; None leaves one unchanged.
+
+    Empty terms require no acceptance, and with 0 as the most runs of a team it may send any number.
+    """
 
     deadline: Deadline | None = None
     terms: str | None = None
     most_documents: int | None = None
+    tag_start: str | None = None
+    most_tag_characters: int | None = None
+    plain_tags: bool | None = None
+    most_runs: int | None = None
 
     def details(self) -> dict[str, object]:
         """The fields for the audit log, which distinguish removing the deadline from leaving it unchanged."""
         deadline = None if self.deadline is None else self.deadline.at or NO_MOMENT
-        return {"deadline": deadline, "terms": self.terms, "most_documents": self.most_documents}
+        return {**vars(self), "deadline": deadline}
 
 
 @dataclass(frozen=True)
@@ -131,12 +140,35 @@ def change_submissions(session: Session, slug: str, change: SubmissionChange) ->
                 given=change.most_documents,
             )
         collection.most_documents = change.most_documents
+    _change_team_rules(collection, change)
     if change.terms is not None and change.terms.strip() != collection.terms:
         check_free_text(change.terms, LONGEST_TERMS)
         collection.terms = change.terms.strip()
         session.execute(
             update(Membership).where(Membership.collection_id == collection.id).values(terms_accepted_at=None)
         )
+
+
+def _change_team_rules(collection: Collection, change: SubmissionChange) -> None:
+    """Change the rule for tags and the most runs of a team; they bind runs that are sent from now on."""
+    start, most, plain = change.tag_start, change.most_tag_characters, change.plain_tags
+    if (start, most, plain) != (None, None, None):
+        rule = TagRule(
+            collection.tag_start if start is None else start.strip(),
+            collection.most_tag_characters if most is None else most,
+            collection.plain_tags if plain is None else plain,
+        )
+        check_tag_rule(rule)
+        collection.tag_start, collection.most_tag_characters = rule.start, rule.most_characters
+        collection.plain_tags = rule.plain
+    if change.most_runs is not None:
+        if not 0 <= change.most_runs <= GREATEST_MOST_RUNS:
+            raise InvalidValueError(
+                "The most runs of a team is a number from 1 to %(most)d, or 0 for no limit, not %(given)d.",
+                most=GREATEST_MOST_RUNS,
+                given=change.most_runs,
+            )
+        collection.most_runs = change.most_runs
 
 
 def change_settings(

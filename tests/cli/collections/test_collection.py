@@ -91,12 +91,29 @@ def test_the_rules_for_submissions_are_set_and_shown(news: CommandLine) -> None:
         "judges compare          yes",
         "submissions until       2026-05-01T00:00Z",
         "most documents a topic  500",
+        "most runs of a team     -",
         "terms                   Cite the task.",
     ]
     news.done("collections", "set", "news", "--submissions-until", "none", "--terms", "-", given="")
     assert ["submissions", "until", "-"] in news.table("collections", "show", "news")
     assert ["terms", "-"] in news.table("collections", "show", "news")
     assert ["judges", "search", "yes"] in news.table("collections", "show", "news")
+
+
+def test_the_rules_for_teams_are_set_and_shown(news: CommandLine) -> None:
+    rules = ("--most-runs", "5", "--tag-start", "{team}-", "--longest-tag", "20", "--plain-tags")
+    news.done("collections", "set", "news", *rules)
+    shown = news.done("collections", "show", "news").splitlines()
+    assert [line for line in shown if "tag" in line or "most runs" in line] == [
+        "tags begin with         {team}-",
+        "longest tag             20",
+        "plain tags              yes",
+        "most runs of a team     5",
+    ]
+    refused = news.refused("collections", "set", "news", "--longest-tag", "5")
+    assert refused == ["The longest tag has 6 to 128 characters here, not 5."]
+    news.done("collections", "set", "news", "--most-runs", "0", "--tag-start", "", "--longest-tag", "128", "--any-tags")
+    assert "most runs of a team     -" in news.done("collections", "show", "news")
 
 
 def test_rules_that_cannot_be_are_refused_and_nothing_else_changes(news: CommandLine) -> None:

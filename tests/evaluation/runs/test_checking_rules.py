@@ -14,7 +14,8 @@ from annotator.evaluation.runs.checking_rules import (
     rules_as_plain,
 )
 from annotator.evaluation.runs.questionnaires import AnswerKind, RunQuestion
-from annotator.evaluation.runs.run_tags import TagHolder
+from annotator.evaluation.runs.run_tags import NO_RULES, TagHolder, TeamRules
+from annotator.evaluation.runs.tag_rules import TagRule
 
 RULES = CheckingRules(
     collection="news",
@@ -26,6 +27,7 @@ RULES = CheckingRules(
     topics=(TopicRule("1", "First  Topic", wanted=True), TopicRule("2", "second", wanted=False)),
     questionnaire=3,
     questions=(RunQuestion("trained", "Was it trained?", AnswerKind.YES_NO, required=True),),
+    of_team=TeamRules(TagRule("red-", 20, plain=True), 3),
     runs=(TagHolder("alpha", 1, "red", "ab", withdrawn=True, withdrawn_by_team=False, in_closed_round=True),),
 )
 
@@ -38,6 +40,15 @@ def test_a_document_is_read_as_it_was_written_whatever_else_it_has() -> None:
     assert read_rules(json.dumps(plain())) == RULES
     assert read_rules(json.dumps({**plain(), "new": 1})) == RULES
     assert plain()["formats"] == ["trec", "json"]
+
+
+def test_documents_from_before_the_rules_for_teams_have_none() -> None:
+    document = plain()
+    del document["most_runs"]
+    document["tags"] = {"most_characters": 128, "not_at_the_end": []}
+    assert read_rules(json.dumps(document)).of_team == NO_RULES
+    del document["tags"]
+    assert read_rules(json.dumps(document)).of_team == NO_RULES
 
 
 def test_files_are_read_by_its_topics() -> None:
@@ -74,6 +85,14 @@ def test_another_text_is_refused(text: str, wrong: str) -> None:
         ({"documents": {"most_per_topic": "x", "compared_with": "list"}}, "documents.most_per_topic"),
         ({"documents": {"most_per_topic": 1, "compared_with": "all"}}, "documents.compared_with"),
         ({"topics": {}}, "topics"),
+        ({"tags": "red-"}, "tags"),
+        ({"tags": {"start": 1}}, "tags.start"),
+        ({"tags": {"start": "a\x1b["}}, "tags.start"),
+        ({"tags": {"most_characters": 0}}, "tags.most_characters"),
+        ({"tags": {"most_characters": 129}}, "tags.most_characters"),
+        ({"tags": {"plain": 1}}, "tags.plain"),
+        ({"most_runs": 0}, "most_runs"),
+        ({"most_runs": "3"}, "most_runs"),
         ({"topics": ["1"]}, r"topics\[0\]"),
         ({"topics": [{"number": "1", "title": "t", "wanted": True}, {"number": 2}]}, r"topics\[1\].number"),
         ({"questionnaire": {"number": 1, "questions": None}}, "questionnaire.questions"),

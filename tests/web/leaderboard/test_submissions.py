@@ -64,6 +64,48 @@ def test_a_rule_that_cannot_be_is_refused_with_what_was_entered(
         assert show_collection(session, SLUG).terms == ""
 
 
+def test_participants_see_the_rules_for_teams_before_they_send_runs(visit: Visit, news: str) -> None:
+    rules = {"tag_start": "{team}-", "most_tag_characters": "20", "plain_tags": "y", "most_runs": "2"}
+    assert visit("ola").post(f"{news}/submissions", **RULES, **rules).status_code == 303
+    page = visit("ola").get(f"{news}/submissions")
+    assert 'value="{team}-"' in page.text
+    assert "begin with" not in words(visit("ola").get(f"{news}/runs"))  # they do not bind organisers
+    pat = visit("pat")
+    shown = words(pat.get(f"{news}/runs"))
+    assert "Active runs of your team: 0 of at most 2." in shown
+    assert "The tags of new runs begin with red-." in shown
+    assert "A tag has at most 20 characters. A right tag is red-run1." in shown
+    answer = pat.post(f"{news}/runs", files=file("gamma.txt", run_text("gamma", {"1": ["a"]})))
+    assert answer.status_code == 422
+    assert "The tag gamma does not begin with red-" in words(answer)
+    for tag in ("red-1", "red-2"):
+        sent = pat.post(f"{news}/runs", files=file("a.txt", run_text(tag, {"1": ["a"], "2": [tag]})))
+        assert sent.status_code == 303
+    shown = words(pat.get(f"{news}/runs"))
+    assert "Active runs of your team: 2 of at most 2. To send another, withdraw one" in shown
+    checked = pat.post(f"{news}/runs/check", files=file("a.txt", run_text("red-3", {"1": ["a"]})))
+    assert "This would be active run 3 of your team, which may have 2." in words(checked)
+    assert visit("ola").post(f"{news}/submissions", **RULES).status_code == 303
+    assert "at most" not in words(pat.get(f"{news}/runs"))
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "sentence"),
+    [
+        ("tag_start", "{group}-", "“{group}-” cannot be the beginning of tags"),
+        ("most_tag_characters", "200", "The longest tag has 4 to 128 characters here, not 200."),
+        ("most_runs", "-1", "The most runs of a team is a number from 1 to 1000, or 0 for no limit, not -1."),
+        ("most_runs", "few", "Not a valid integer value."),
+    ],
+)
+def test_a_rule_for_teams_that_cannot_be_is_refused(
+    visit: Visit, news: str, field: str, value: str, sentence: str
+) -> None:
+    answer = visit("ola").post(f"{news}/submissions", **RULES, **{field: value})
+    assert answer.status_code == 422
+    assert sentence in words(answer)
+
+
 def test_a_closed_collection_keeps_its_rules_and_still_releases_its_scores(visit: Visit, news: str) -> None:
     ola = visit("ola")
     ola.post(f"{news}/close")

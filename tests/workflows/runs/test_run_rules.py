@@ -39,6 +39,10 @@ def zipped(**files: bytes) -> bytes:
 
 
 FILES = {
+    "more runs than a team may have": zipped(
+        **{f"{tag}.run": run_text(tag, ALPHA) for tag in ("gone", "gtwo", "gthree")}
+    ),
+    "a tag that does not begin as it must": run_text("delta", ALPHA),
     "valid": run_text("gamma", {"1": ["a", "b"], "2": ["c"]}),
     "documents that the corpus lacks": run_text("gamma", {"1": ["a", "zz"], "2": ["yy"]}),
     "a topic left out": run_text("gamma", {"1": ["a"]}),
@@ -89,6 +93,7 @@ def filled(session: Session, compared_with: ComparedWith) -> None:
     session.execute(update(Topic).where(Topic.number == "draft").values(state=TopicState.DRAFT))
     until = datetime(2027, 3, 1, 9, tzinfo=UTC)
     change_submissions(session, SLUG, SubmissionChange(deadline=Deadline(until), most_documents=3))
+    change_submissions(session, SLUG, SubmissionChange(tag_start="g", most_tag_characters=20, most_runs=3))
     if compared_with is ComparedWith.TEXTS:
         document_file(session, ["a", "b", "c"])
     elif compared_with is ComparedWith.LIST:
@@ -142,10 +147,13 @@ def test_a_document_tells_a_team_nothing_of_others(database: Database) -> None:
     assert "secret" not in json.dumps(found)
     assert [one["number"] for one in found["topics"]] == ["1", "2"]
     assert found["deadline"] == "2027-03-01T09:00:00+00:00"
+    assert found["tags"]["start"] == "g"
+    assert found["most_runs"] == 3
     assert found["documents"] == {"most_per_topic": 3, "compared_with": "texts"}
     assert found["questionnaire"]["questions"][0]["key"] == "model"
     assert "trec" in found["formats"]
     everything = database.read(rules_document, SLUG, SENDERS["organiser"])
+    assert (everything["tags"]["start"], everything["most_runs"]) == ("", None)
     assert [one["tag"] for one in everything["runs"]] == ["alpha", "old", "secret"]
     assert [(one["number"], one["wanted"]) for one in everything["topics"]] == [
         ("1", True),

@@ -1,0 +1,100 @@
+"""The rule for tags of runs that teams send: how they begin, which characters they have, and how many."""
+
+import re
+from dataclasses import dataclass, replace
+
+from annotator.errors import InvalidValueError, Sentence
+
+GREATEST_TAG_LENGTH = 128
+TEAM = "{team}"
+# The team may always choose so many characters, so that its runs have different tags however long its name is.
+CHOSEN_LENGTH = 4
+EXAMPLE_END = "run1"
+OTHER_THAN_PLAIN = re.compile(r"[^A-Za-z0-9._-]")
+
+
+@dataclass(frozen=True)
+class TagRule:
+    """How tags begin, where {team} is the team's name, their greatest length, and whether they have plain characters.
+
+    Plain are the letters A to Z and a to z, digits, full stops, underscores and hyphens.
+    """
+
+    start: str = ""
+    most_characters: int = GREATEST_TAG_LENGTH
+    plain: bool = False
+
+    def of_team(self, team: str | None) -> "TagRule":
+        """The rule with the name of a team.
+
+        In the name, characters that a tag cannot have become underscores, and a long one is cut.
+        """
+        name = "".join(
+            "_" if one.isspace() or (self.plain and OTHER_THAN_PLAIN.match(one)) else one for one in team or ""
+        )
+        room = self.most_characters - CHOSEN_LENGTH - len(_literal(self.start))
+        return replace(self, start=self.start.replace(TEAM, name[:room]))
+
+    @property
+    def example(self) -> str:
+        """A tag that follows the rule of a team."""
+        return self.start + EXAMPLE_END
+
+    @property
+    def restricts(self) -> bool:
+        """Whether any tag breaks it that could be the tag of a run otherwise."""
+        return self != ANY_TAG
+
+    def refusal(self, tag: str) -> Sentence | None:
+        """Return why a team cannot give a run this tag, if so."""
+        values: dict[str, object] = {"tag": tag, "example": self.example}
+        if not tag.startswith(self.start):
+            return Sentence(
+                "The tag %(tag)s does not begin with %(start)s, as tags of your team must. A right tag is %(example)s.",
+                {**values, "start": self.start},
+            )
+        if self.plain and OTHER_THAN_PLAIN.search(tag):
+            return Sentence(
+                "The tag %(tag)s has other characters than letters from A to Z, digits, “.”, “_” and “-”. A right tag "
+                "is %(example)s.",
+                values,
+            )
+        if len(tag) > self.most_characters:
+            return Sentence(
+                "The tag %(tag)s has %(count)d characters, and may have %(most)d. A right tag is %(example)s.",
+                {**values, "count": len(tag), "most": self.most_characters},
+            )
+        return None
+
+
+ANY_TAG = TagRule()
+
+
+def check_tag_rule(rule: TagRule) -> None:
+    """Raise `InvalidValueError` for a rule that no tag, or not the tags of every team, could follow."""
+    literal = _literal(rule.start)
+    if (
+        not literal.isprintable()
+        or any(one.isspace() or one in "{}" for one in literal)
+        or rule.start.count(TEAM) > 1
+        or (rule.plain and OTHER_THAN_PLAIN.search(literal))
+    ):
+        raise InvalidValueError(
+            "“%(start)s” cannot be the beginning of tags: it has characters that a tag can have, and {team} at most "
+            "once, in place of the team's name.",
+            start=rule.start,
+        )
+    least = len(literal) + (TEAM in rule.start) + CHOSEN_LENGTH
+    if least > GREATEST_TAG_LENGTH:
+        raise InvalidValueError("“%(start)s” is too long for the beginning of tags.", start=rule.start)
+    if not least <= rule.most_characters <= GREATEST_TAG_LENGTH:
+        raise InvalidValueError(
+            "The longest tag has %(least)d to %(most)d characters here, not %(given)d.",
+            least=least,
+            most=GREATEST_TAG_LENGTH,
+            given=rule.most_characters,
+        )
+
+
+def _literal(start: str) -> str:
+    return start.replace(TEAM, "")

@@ -1,0 +1,94 @@
+"""The rule for tags of teams: which tags it refuses, and which rules cannot be."""
+
+import pytest
+
+from annotator.errors import InvalidValueError
+from annotator.evaluation.runs.run_tags import NO_RULES, Sender, TagHolder, TeamRules, sort_tags
+from annotator.evaluation.runs.tag_rules import ANY_TAG, TagRule, check_tag_rule
+
+RULE = TagRule("{team}-", 20, plain=True)
+
+
+@pytest.mark.parametrize(
+    ("rule", "team", "start"),
+    [
+        (RULE, "red", "red-"),
+        (RULE, "Red Team", "Red_Team-"),
+        (RULE, "서울 팀", "____-"),
+        (TagRule("{team}-"), "서울 팀", "서울_팀-"),
+        (RULE, "University of Somewhere", "University_of_S-"),
+        (TagRule("T1_{team}_", 20), "red", "T1_red_"),
+        (TagRule("x", 20), "red", "x"),
+        (ANY_TAG, "red", ""),
+    ],
+)
+def test_a_rule_has_the_name_of_the_team_as_tags_can_have_it(rule: TagRule, team: str, start: str) -> None:
+    of_team = rule.of_team(team)
+    assert of_team.start == start
+    assert of_team.refusal(of_team.example) is None
+    assert len(of_team.example) <= rule.most_characters
+
+
+@pytest.mark.parametrize(
+    ("tag", "sentence"),
+    [
+        ("alpha", "The tag alpha does not begin with red-, as tags of your team must. A right tag is red-run1."),
+        ("Red-alpha", "The tag Red-alpha does not begin with red-"),
+        ("red-é", "The tag red-é has other characters than letters from A to Z, digits, “.”, “_” and “-”."),
+        ("red-a/b", "A right tag is red-run1."),
+        ("red-" + "a" * 17, "has 21 characters, and may have 20. A right tag is red-run1."),
+    ],
+)
+def test_another_tag_is_refused_with_the_rule_and_a_right_one(tag: str, sentence: str) -> None:
+    assert sentence in str(RULE.of_team("red").refusal(tag))
+
+
+@pytest.mark.parametrize("tag", ["red-1", "red-", "red-" + "a" * 16, "red-A.b_c-9"])
+def test_a_tag_that_follows_the_rule_is_free(tag: str) -> None:
+    assert RULE.of_team("red").refusal(tag) is None
+
+
+@pytest.mark.parametrize(
+    ("rule", "sentence"),
+    [
+        (TagRule("a b"), "“a b” cannot be the beginning of tags"),
+        (TagRule("{name}-"), "“{name}-” cannot be the beginning of tags"),
+        (TagRule("{team}{team}"), "cannot be the beginning of tags"),
+        (TagRule("a\x1b"), "cannot be the beginning of tags"),
+        (TagRule("é-", plain=True), "cannot be the beginning of tags"),
+        (TagRule("a" * 125), "is too long for the beginning of tags"),
+        (TagRule(most_characters=129), "The longest tag has 4 to 128 characters here, not 129."),
+        (TagRule(most_characters=0), "The longest tag has 4 to 128 characters here, not 0."),
+        (TagRule("{team}-", 5), "The longest tag has 6 to 128 characters here, not 5."),
+    ],
+)
+def test_a_rule_that_cannot_be_is_refused(rule: TagRule, sentence: str) -> None:
+    with pytest.raises(InvalidValueError) as refused:
+        check_tag_rule(rule)
+    assert sentence in str(refused.value)
+
+
+@pytest.mark.parametrize("rule", [ANY_TAG, RULE, TagRule("{team}-", 6), TagRule("é-"), TagRule("a" * 124)])
+def test_a_rule_that_can_be_is_taken(rule: TagRule) -> None:
+    check_tag_rule(rule)
+
+
+def test_runs_that_are_withdrawn_of_closed_rounds_or_of_others_do_not_count() -> None:
+    def holder(tag: str, team: str, *, withdrawn: bool = False, closed: bool = False) -> TagHolder:
+        return TagHolder(tag, 1, team, "", withdrawn=withdrawn, withdrawn_by_team=withdrawn, in_closed_round=closed)
+
+    holders = [
+        holder("a", "red"),
+        holder("b", "red", withdrawn=True),
+        holder("c", "red", closed=True),
+        holder("d", "blue"),
+    ]
+    rules = TeamRules(RULE.of_team("red"), 2)
+    tags = sort_tags(Sender("red", organises=False), holders, rules)
+    assert tags.active == 1
+    assert tags.rules.limit_refusal(tags.active + 1) is None
+    assert str(tags.rules.limit_refusal(tags.active + 2)).startswith("This would be active run 3 of your team, which")
+    # What is there is not bound by the rule for tags; a tag that is another team's is refused by the rule first.
+    assert "taken" not in str(tags.refusal("d"))
+    assert "Tick “Replace runs" in str(tags.refusal("a"))
+    assert sort_tags(Sender("red", organises=True), holders, rules).rules == NO_RULES
