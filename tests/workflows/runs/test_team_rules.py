@@ -156,6 +156,7 @@ def test_rules_that_change_after_the_check_hold_when_the_runs_are_stored(session
     news(session)
     topic_file(session)
     member(session, "pat", Role.PARTICIPANT, team="red")
+    red = RunDetails("red")
     checked = run_upload.check_runs(session, SLUG, files("a", "b"), sender=RED, unpacked_limit=LIMIT)
     for change, sentence in (
         (SubmissionChange(most_runs=1), "active run 2 of your team"),
