@@ -50,18 +50,19 @@ class TagRule:
         values: dict[str, object] = {"tag": tag, "example": self.example}
         if not tag.startswith(self.start):
             return Sentence(
-                "The tag %(tag)s does not begin with %(start)s, as tags of your team must. A right tag is %(example)s.",
+                "The tag %(tag)s does not begin with “%(start)s”, as tags of your team must. A right tag is "
+                "“%(example)s”.",
                 {**values, "start": self.start},
             )
         if self.plain and OTHER_THAN_PLAIN.search(tag):
             return Sentence(
                 "The tag %(tag)s has other characters than letters from A to Z, digits, “.”, “_” and “-”. A right tag "
-                "is %(example)s.",
+                "is “%(example)s”.",
                 values,
             )
         if len(tag) > self.most_characters:
             return Sentence(
-                "The tag %(tag)s has %(count)d characters, and may have %(most)d. A right tag is %(example)s.",
+                "The tag %(tag)s has %(count)d characters, and may have %(most)d. A right tag is “%(example)s”.",
                 {**values, "count": len(tag), "most": self.most_characters},
             )
         return None

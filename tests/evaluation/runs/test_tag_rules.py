@@ -32,11 +32,11 @@ def test_a_rule_has_the_name_of_the_team_as_tags_can_have_it(rule: TagRule, team
 @pytest.mark.parametrize(
     ("tag", "sentence"),
     [
-        ("alpha", "The tag alpha does not begin with red-, as tags of your team must. A right tag is red-run1."),
-        ("Red-alpha", "The tag Red-alpha does not begin with red-"),
+        ("alpha", "The tag alpha does not begin with “red-”, as tags of your team must. A right tag is “red-run1”."),
+        ("Red-alpha", "The tag Red-alpha does not begin with “red-”"),
         ("red-é", "The tag red-é has other characters than letters from A to Z, digits, “.”, “_” and “-”."),
-        ("red-a/b", "A right tag is red-run1."),
-        ("red-" + "a" * 17, "has 21 characters, and may have 20. A right tag is red-run1."),
+        ("red-a/b", "A right tag is “red-run1”."),
+        ("red-" + "a" * 17, "has 21 characters, and may have 20. A right tag is “red-run1”."),
     ],
 )
 def test_another_tag_is_refused_with_the_rule_and_a_right_one(tag: str, sentence: str) -> None:

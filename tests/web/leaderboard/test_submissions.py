@@ -73,11 +73,11 @@ def test_participants_see_the_rules_for_teams_before_they_send_runs(visit: Visit
     pat = visit("pat")
     shown = words(pat.get(f"{news}/runs"))
     assert "Active runs of your team: 0 of at most 2." in shown
-    assert "The tags of new runs begin with red-." in shown
-    assert "A tag has at most 20 characters. A right tag is red-run1." in shown
+    assert "The tags of new runs begin with “red-”." in shown
+    assert "A tag has at most 20 characters. A right tag is “red-run1”." in shown
     answer = pat.post(f"{news}/runs", files=file("gamma.txt", run_text("gamma", {"1": ["a"]})))
     assert answer.status_code == 422
-    assert "The tag gamma does not begin with red-" in words(answer)
+    assert "The tag gamma does not begin with “red-”" in words(answer)
     for tag in ("red-1", "red-2"):
         sent = pat.post(f"{news}/runs", files=file("a.txt", run_text(tag, {"1": ["a"], "2": [tag]})))
         assert sent.status_code == 303

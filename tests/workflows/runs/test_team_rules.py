@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from threading import Barrier, Thread
 
 import pytest
-from build import NOW, SLUG, member, news, run, run_text, topic_file
+from build import NOW, SLUG, member, news, run, run_text, stored, topic_file
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
@@ -99,11 +99,11 @@ def test_replaced_and_withdrawn_runs_do_not_count_and_one_that_is_restored_does(
 def test_a_tag_follows_the_rule_unless_its_run_is_there(database: Database, red: int) -> None:
     [sentence] = sentences(database, red, files("gamma"))
     assert sentence == (
-        "gamma.txt:1: The tag gamma does not begin with red-, as tags of your team must. A right tag is red-run1."
+        "gamma.txt:1: The tag gamma does not begin with “red-”, as tags of your team must. A right tag is “red-run1”."
     )
     assert send(database, red, files("old", first="c"), REPLACES) == ["old"]
     [sentence] = sentences(database, red, files("others"))
-    assert "begin with red-" in sentence  # and not that the tag is another team's
+    assert "begin with “red-”" in sentence  # and not that the tag is another team's
 
 
 def test_organisers_are_bound_by_neither_but_their_runs_of_the_team_count(database: Database, red: int) -> None:
@@ -156,17 +156,14 @@ def test_rules_that_change_after_the_check_hold_when_the_runs_are_stored(session
     news(session)
     topic_file(session)
     member(session, "pat", Role.PARTICIPANT, team="red")
-    red = RunDetails("red")
     checked = run_upload.check_runs(session, SLUG, files("a", "b"), sender=RED, unpacked_limit=LIMIT)
     for change, sentence in (
         (SubmissionChange(most_runs=1), "active run 2 of your team"),
-        (SubmissionChange(most_runs=0, tag_start="x"), "does not begin with x"),
+        (SubmissionChange(most_runs=0, tag_start="x"), "does not begin with “x”"),
     ):
         change_submissions(session, SLUG, change)
         with pytest.raises(FileRefusedError) as refused:
-            run_upload.store_runs(
-                session, SLUG, checked, details=RunDetails("red"), uploaded_by_id=None, uploaded_at=NOW
-            )
+            stored(session, checked, team="red")
         assert all(sentence in str(problem) for problem in refused.value.problems)
     assert session.scalars(select(Run)).all() == []
 
