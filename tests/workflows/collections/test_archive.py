@@ -64,6 +64,7 @@ from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.qrels import qrels, qrels_versions
 from annotator.workflows.qrels.stopping_decisions import decide_topic
 from annotator.workflows.runs import questionnaires, submissions
+from annotator.workflows.runs.submissions import SubmissionChange, change_submissions
 
 ARCHIVING = Archiving(NOW, "0.1.0")
 LIMIT = 1 << 24
@@ -121,6 +122,7 @@ def fill(session: Session) -> None:
     labels(session, "jo", "1 0 a 2\n1 0 b 0\n1 0 c 1\n")
     labels(session, "jo", "1 0 a 1\n2 0 a 1\n", name="again.txt")  # a takes the place of what was said first
     labels(session, "kim", "1 0 a 1\n1 0 b 1\n1 0 d 2\n")
+    change_submissions(session, SLUG, SubmissionChange(tag_start="{team}-", plain_tags=True, most_runs=9))
     collection.set_guidelines(session, SLUG, "# Rules", made_by_id=ola, made_at=NOW)
     build(session, PoolRequest("stratified", {"strata": "1-2:1,3-9:0.5"}))
     decide_topic(session, SLUG, "2", stops=True, reason="few are left", rule="knee", by_id=ola, at=NOW)
