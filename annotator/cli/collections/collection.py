@@ -10,10 +10,9 @@ from annotator.cli.collections.options import (
     consensus_help,
     describes_consensus,
     describes_queue,
-    describes_team_rules,
+    describes_submissions,
 )
 from annotator.cli.collections.reusability import quality
-from annotator.cli.site.files import FILE, read_text
 from annotator.cli.site.installation import Installation, note, on_installation
 from annotator.cli.site.tables import format_option, show_rows, show_values
 from annotator.storage import JudgingMode, Role
@@ -31,7 +30,6 @@ KINDS = [kind.value for kind in CollectionKind]
 kind_help = (
     f"{CollectionKind.SHARED_TASK}: teams send runs; {CollectionKind.COMPARISON}: a team compares its own systems."
 )
-until_help = "The submission deadline of runs: “2026-05-01 23:59”, UTC unless a zone follows; “none” removes it."
 
 
 @click.group
@@ -193,20 +191,7 @@ def show_one(installation: Installation, slug: str, format_: str) -> None:
     help="Whether words of the topic, and those that a judge chooses, are highlighted in documents.",
 )
 @describes_queue
-@click.option("--submissions-until", "until", metavar="WHEN", help=until_help)
-@click.option(
-    "--terms",
-    type=FILE,
-    metavar="FILE",
-    help="The terms participants accept before they take part, in Markdown; empty: none.",
-)
-@click.option(
-    "--most-documents",
-    type=int,
-    metavar="N",
-    help="The maximum of documents per topic; a run with more gets a warning.",
-)
-@describes_team_rules
+@describes_submissions
 @on_installation
 def change(
     installation: Installation,
@@ -223,10 +208,7 @@ def change(
     judges_compare: bool | None,
     judges_highlight: bool | None,
     queue: QueueChange,
-    until: str | None,
-    terms: str | None,
-    most_documents: int | None,
-    team_rules: SubmissionChange,
+    rules: SubmissionChange,
 ) -> None:
     """Change the given settings and keep the others; a grade that has been used cannot be removed from the scale.
 
@@ -243,12 +225,6 @@ def change(
         **({} if pay is None else collection.read_pay(pay)),
         judges_compare=judges_compare,
         judges_highlight=judges_highlight,
-    )
-    rules = replace(
-        team_rules,
-        deadline=None if until is None else submissions.read_deadline(until),
-        terms=None if terms is None else read_text(terms),
-        most_documents=most_documents,
     )
     if (wanted, queue, rules) == (CollectionChange(), QueueChange(), SubmissionChange()):
         raise click.UsageError("Give at least one option: `annotator collections set --help` lists them.")

@@ -1,4 +1,4 @@
-"""Options for distributing judging work, for aggregating several grades of a document, and for what teams may send."""
+"""Options for distributing judging work, aggregating several grades of a document, and rules for submissions."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -6,11 +6,12 @@ from typing import Any
 
 import click
 
+from annotator.cli.site.files import FILE, read_text
 from annotator.storage import JudgingMode
 from annotator.storage.tables.collections import USUAL_MOST_TAG_CHARACTERS
 from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.collections.queue_settings import QueueChange, read_mode
-from annotator.workflows.runs.submissions import SubmissionChange
+from annotator.workflows.runs.submissions import SubmissionChange, read_deadline
 
 consensus_help = (
     "How several grades become one: owner, owner-else-majority (the majority's grade if the owner gave none), "
@@ -83,7 +84,21 @@ QUEUE_OPTIONS = (
 )
 
 
-TEAM_OPTIONS = (
+until_help = "The submission deadline of runs: “2026-05-01 23:59”, UTC unless a zone follows; “none” removes it."
+SUBMISSION_OPTIONS = (
+    click.option("--submissions-until", "until", metavar="WHEN", help=until_help),
+    click.option(
+        "--terms",
+        type=FILE,
+        metavar="FILE",
+        help="The terms participants accept before they take part, in Markdown; empty: none.",
+    ),
+    click.option(
+        "--most-documents",
+        type=int,
+        metavar="N",
+        help="The maximum of documents per topic; a run with more gets a warning.",
+    ),
     click.option(
         "--tag-start",
         metavar="TEXT",
@@ -162,12 +177,15 @@ def describes_consensus(command: Callable[..., None]) -> Callable[..., None]:
     return described
 
 
-def describes_team_rules(command: Callable[..., None]) -> Callable[..., None]:
-    """Add these options to a command, which gets their values as `team_rules`."""
+def describes_submissions(command: Callable[..., None]) -> Callable[..., None]:
+    """Add these options to a command, which gets their values as `rules`."""
 
     @wraps(command)
     def with_rules(
         *args: Any,  # noqa: ANN401 - the command's own
+        until: str | None,
+        terms: str | None,
+        most_documents: int | None,
         tag_start: str | None,
         longest_tag: int | None,
         plain_tags: bool | None,
@@ -175,11 +193,17 @@ def describes_team_rules(command: Callable[..., None]) -> Callable[..., None]:
         **options: Any,  # noqa: ANN401 - passed on unchanged
     ) -> None:
         rules = SubmissionChange(
-            tag_start=tag_start, most_tag_characters=longest_tag, plain_tags=plain_tags, most_runs=most_runs
+            deadline=None if until is None else read_deadline(until),
+            terms=None if terms is None else read_text(terms),
+            most_documents=most_documents,
+            tag_start=tag_start,
+            most_tag_characters=longest_tag,
+            plain_tags=plain_tags,
+            most_runs=most_runs,
         )
-        command(*args, team_rules=rules, **options)
+        command(*args, rules=rules, **options)
 
     described: Callable[..., None] = with_rules
-    for option in reversed(TEAM_OPTIONS):
+    for option in reversed(SUBMISSION_OPTIONS):
         described = option(described)
     return described

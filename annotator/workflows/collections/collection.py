@@ -75,6 +75,12 @@ MOST_PAY_PER_HOUR = 1_000_000
 A_CURRENCY = re.compile(r"[A-Z]{3}", re.ASCII)
 LONGEST_MADE_SLUG = 40
 NOT_IN_A_SLUG = re.compile(r"[^a-z0-9]+")
+# What a view has as it is stored.
+AS_STORED = (
+    *("most_documents", "tag_start", "most_tag_characters", "plain_tags", "most_runs"),
+    *("judges_search", "judges_compare", "judges_highlight", "overlap_share", "reshow_share", "common_items"),
+    *("counts_machines", "shows_grades", "leaves_out_disputed", "pay_per_hour", "pay_currency"),
+)
 
 
 @dataclass(frozen=True)
@@ -413,24 +419,9 @@ def _view(session: Session, collection: Collection, scale: Sequence[Grade], *, h
         scores_released_at=collection.scores_released_at,
         scores_shown=ScoresShown(collection.scores_shown),
         released_version=released_version(session, collection.id, collection.scores_qrels_version),
-        most_documents=collection.most_documents,
-        tag_start=collection.tag_start,
-        most_tag_characters=collection.most_tag_characters,
-        plain_tags=collection.plain_tags,
-        most_runs=collection.most_runs,
-        judges_search=collection.judges_search,
-        judges_compare=collection.judges_compare,
-        judges_highlight=collection.judges_highlight,
+        **{name: getattr(collection, name) for name in AS_STORED},
         has_training=has_training,
         judging_mode=JudgingMode(collection.judging_mode),
-        overlap_share=collection.overlap_share,
-        reshow_share=collection.reshow_share,
-        common_items=collection.common_items,
-        counts_machines=collection.counts_machines,
-        shows_grades=collection.shows_grades,
-        leaves_out_disputed=collection.leaves_out_disputed,
-        pay_per_hour=collection.pay_per_hour,
-        pay_currency=collection.pay_currency,
     )
 
 
