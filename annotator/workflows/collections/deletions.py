@@ -31,7 +31,7 @@ from annotator.storage.collections.collection import (
     lock_collection,
     lock_open_collection,
 )
-from annotator.storage.collections.removal import Removal
+from annotator.storage.collections.removal import NONE_KEPT, Removal
 from annotator.storage.documents.documents import document_ids
 from annotator.storage.documents.search import forget_documents
 from annotator.storage.documents.sources import hold_back
@@ -52,6 +52,7 @@ from annotator.storage.judging.label_removal import (
     prepare_release,
     release_labels,
 )
+from annotator.storage.pools.pool_removal import KeptPool, keep_pool
 from annotator.storage.pools.pools import latest_pool
 from annotator.storage.qrels.qrels_versions import MOST_DIGITS
 from annotator.storage.site.bulk_insert import chunks
@@ -65,6 +66,9 @@ TEXTS = ("title", "body", "url", "language", "text_hash", "text_changed_at")
 NAMED_AT_ONCE = 20
 
 POOLS, ITEMS, TOPICS = (cast("Table", model.__table__) for model in (Pool, PoolItem, Topic))
+
+
+Prepared = LabelRelease | KeptPool  # what a removal takes out, read before its transaction
 
 
 @dataclass(frozen=True)
@@ -100,14 +104,16 @@ def foresee_deletion(
     return _checked(session, collection, kind, subjects, at).foreseen
 
 
-def prepare_deletion(session: Session, slug: str, kind: DeletedKind, subjects: Sequence[str]) -> LabelRelease | None:
+def prepare_deletion(session: Session, slug: str, kind: DeletedKind, subjects: Sequence[str]) -> Prepared | None:
     """Read what `delete_it` takes out, where that may take long; stores and locks nothing, and raises as `delete_it`.
 
     None for what is read within the transaction.
     """
-    if kind is not DeletedKind.LABELS:
-        return None
-    return prepare_release(session, _label_file(session, find_open_collection(session, slug), subjects))
+    if kind is DeletedKind.LABELS:
+        return prepare_release(session, _label_file(session, find_open_collection(session, slug), subjects))
+    if kind is DeletedKind.POOL:
+        return keep_pool(session, _pool_version(session, find_open_collection(session, slug), subjects))
+    return None
 
 
 def delete_it(
@@ -120,7 +126,7 @@ def delete_it(
     actor: Actor,
     at: datetime,
     foreseen: Foreseen | None = None,
-    prepared: LabelRelease | None = None,
+    prepared: Prepared | None = None,
 ) -> tuple[int, Foreseen]:
     """Delete a topic, a pool version, a label import, documents or the collection; returns the deletion's number.
 
@@ -173,14 +179,15 @@ def _checked(
     kind: DeletedKind,
     subjects: Sequence[str],
     at: datetime,
-    prepared: LabelRelease | None = None,
+    prepared: Prepared | None = None,
 ) -> _Work:
     if kind is DeletedKind.DOCUMENTS:
         return _documents(session, collection, subjects, at)
     if kind is DeletedKind.LABELS:
         return _labels(session, collection, _label_file(session, collection, subjects), at, prepared)
-    of_kind = {DeletedKind.TOPIC: _topic, DeletedKind.POOL: _pool}[kind]
-    return of_kind(session, collection, _only_one(subjects), at)
+    if kind is DeletedKind.POOL:
+        return _pool(session, _pool_version(session, collection, subjects), at, prepared)
+    return _topic(session, collection, _only_one(subjects), at)
 
 
 def _only_one(subjects: Sequence[str]) -> str:
@@ -230,12 +237,17 @@ def _topic(session: Session, collection: Collection, number: str, at: datetime) 
     return _Work(Foreseen(DeletedKind.TOPIC, number, counts, to_type), take)
 
 
-def _pool(session: Session, collection: Collection, number: str, at: datetime) -> _Work:
+def _pool_version(session: Session, collection: Collection, subjects: Sequence[str]) -> Pool:
+    number = _only_one(subjects)
     pool = session.scalar(
         select(Pool).where(Pool.collection_id == collection.id, Pool.version == _whole_number(number))
     )
     if pool is None:
         raise NotFoundError("There is no version %(number)s of the pool.", number=number)
+    return pool
+
+
+def _pool(session: Session, pool: Pool, at: datetime, prepared: Prepared | None) -> _Work:
     _refuse_built_on(session, pool)
     _refuse_kept_from(session, pool)
     items = _items_since(pool)
@@ -249,8 +261,10 @@ def _pool(session: Session, collection: Collection, number: str, at: datetime) -
     refuse_in_hand(session, items, at - UNDERWAY)
     topics = tuple(session.scalars(select(PoolItem.topic_id).where(PoolItem.id.in_(items)).distinct()))
 
+    kept = prepared.kept if isinstance(prepared, KeptPool) and prepared.holds(session, pool) else NONE_KEPT
+
     def take(removal: Removal) -> None:
-        removal.take_out({POOLS: POOLS.c.id == pool.id})
+        removal.take_out({POOLS: POOLS.c.id == pool.id}, kept)
 
     return _Work(Foreseen(DeletedKind.POOL, str(pool.version), {"documents": counts["documents"]}), take, topics)
 
@@ -304,10 +318,12 @@ def _foreseen_of(session: Session, file: LabelFile, labels: ImportedLabels, pool
 
 
 def _labels(
-    session: Session, collection: Collection, file: LabelFile, at: datetime, prepared: LabelRelease | None
+    session: Session, collection: Collection, file: LabelFile, at: datetime, prepared: Prepared | None
 ) -> _Work:
-    holds = prepared is not None and prepared.file_id == file.id and prepared.holds(session)
-    release = prepared if prepared is not None and holds else prepare_release(session, file)
+    if isinstance(prepared, LabelRelease) and prepared.file_id == file.id and prepared.holds(session):
+        release = prepared
+    else:
+        release = prepare_release(session, file)
     labels, judge_id = release.labels, file.judge_id
     pool = _pool_of_import(session, collection, file, labels, at)
 

@@ -1,9 +1,9 @@
-"""What is read before an import of labels is removed or restored holds, or is read again."""
+"""What is read before labels or a version of the pool are removed or restored holds, or is read again."""
 
 from collections.abc import Callable
 
 import pytest
-from build import NOW, SLUG, labels, member
+from build import NOW, SLUG, labels, member, pool, pooled_news, run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kept import Kept
@@ -14,7 +14,7 @@ from thorough import examples
 from undone import undone
 from workflows.collections.test_deletions import BY_COMMAND, LATER, everything, imports, record
 
-from annotator.errors import NotFoundError
+from annotator.errors import ConflictError, NotFoundError
 from annotator.storage import Assignment, Collection, Database, DeletedKind, Judgement, Topic, User
 from annotator.storage.agreement.machines import MachineFacts
 from annotator.storage.collections import removal
@@ -34,7 +34,7 @@ FILE = "".join(f"1 0 d{number:05} {number % 3}\n" for number in range(1, 7))
 
 def prepare(session: Session) -> LabelRelease:
     prepared = prepare_deletion(session, SLUG, LABELS, imports(session)[-1:])
-    assert prepared is not None
+    assert isinstance(prepared, LabelRelease)
     return prepared
 
 
@@ -215,3 +215,70 @@ def test_an_import_that_is_gone_is_not_removed_again(labelled: Database) -> None
         prepare_deletion(session, SLUG, LABELS, file)
     with labelled.transaction() as session, pytest.raises(NotFoundError, match="no import of labels"):
         delete_it(session, SLUG, LABELS, file, typed=None, actor=BY_COMMAND, at=LATER, prepared=prepared)
+
+
+def _pool_twice(database: Database) -> None:
+    with database.transaction() as session:
+        pooled_news(session)
+        run(session, "gamma", {"1": ["x", "y"], "2": ["z"]})
+        pool(session, 5)
+        member(session, "jo")
+
+
+@pytest.fixture
+def pooled_twice(database: Database, kept: Kept) -> Database:
+    kept.fill(database, _pool_twice)
+    return database
+
+
+def pool_grows_and_shrinks(session: Session) -> None:
+    run(session, "delta", {"2": ["v", "w"]})
+    pool(session, 5)
+    delete_it(session, SLUG, DeletedKind.POOL, ["3"], typed=None, actor=BY_COMMAND, at=LATER)
+
+
+@pytest.mark.parametrize("meanwhile", [nothing, pool_grows_and_shrinks, settings_change])
+def test_a_version_of_the_pool_that_was_read_before_goes_and_comes_back(
+    pooled_twice: Database, meanwhile: Callable[[Session], None]
+) -> None:
+    prepared = pooled_twice.read(prepare_deletion, SLUG, DeletedKind.POOL, ["2"])
+    with pooled_twice.transaction() as session:
+        meanwhile(session)
+    with pooled_twice.transaction() as session:
+        before = everything(session)
+        number, _ = delete_it(
+            session, SLUG, DeletedKind.POOL, ["2"], typed=None, actor=BY_COMMAND, at=LATER, prepared=prepared
+        )
+        assert len(everything(session)["pool_item"]) < len(before["pool_item"])
+        restore_deletion(session, SLUG, number, at=LATER)
+        assert everything(session) == before
+    assert examine(pooled_twice).wrong == []
+
+
+def test_a_version_of_the_pool_is_not_read_again_and_stays_while_a_judge_has_drawn_it(
+    pooled_twice: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared = pooled_twice.read(prepare_deletion, SLUG, DeletedKind.POOL, ["2"])
+
+    def remove(session: Session) -> None:
+        delete_it(session, SLUG, DeletedKind.POOL, ["2"], typed=None, actor=BY_COMMAND, at=NOW, prepared=prepared)
+
+    def draw_and_remove(session: Session) -> None:
+        topic = session.scalars(select(Topic).where(Topic.number == "2")).one()
+        assert take(session, named(session, "jo"), topic)
+        remove(session)
+
+    with pytest.raises(ConflictError, match="held by judges"), pooled_twice.transaction() as session:
+        draw_and_remove(session)
+    read: list[str] = []
+    pack = removal._packed_rows  # noqa: SLF001 - what reads rows
+
+    def noting(session: Session, table: Table, *rest: object) -> object:
+        read.append(table.name)
+        return pack(session, table, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(removal, "_packed_rows", noting)
+    with pooled_twice.transaction() as session:
+        remove(session)
+    assert "pool" in read
+    assert not {"pool_item", "contribution"} & set(read)
