@@ -118,24 +118,24 @@ def parse_documents(
     *,
     fields: Mapping[str, str] = NO_FIELDS,
     input_format: str | None = None,
-) -> Iterator[ParsedDocument] | None:
+) -> list[ParsedDocument] | None:
     """Read documents, or return None and note every problem of the file with its line.
 
     A document with neither title nor body is accepted: real collections have some, and a judge can say so. `text` is
-    `unpack` returns. `fields` maps our names (`KEYS`) to the keys of a JSON Lines file. The file is
-    read twice: completely before this returns, for the problems, and again by the iterator, so that a
-    corpus is never in memory as a whole. The format is detected, or named by `input_format`. Raises `InvalidValueError`
-    when `fields` or `input_format` has an unknown name.
+    what `unpack` returns; `fields` maps our names (`KEYS`) to the keys of a JSON Lines file. The format is detected, or
+    named by `input_format`. Raises `InvalidValueError` when `fields` or `input_format` has an unknown name.
     """
     keys = _keys(fields)
     read = _reader(text, keys, input_format)
     before = problems.total
     first_lines: dict[str, int] = {}
+    documents: list[ParsedDocument] = []
     for document in read(name, text, problems):
         _check(name, document, first_lines, problems)
+        documents.append(document)
     if not first_lines and problems.total == before:
         problems.add(name, None, "The file has no document.")
-    return None if problems.total > before else read(name, text, problems)
+    return None if problems.total > before else documents
 
 
 def _keys(fields: Mapping[str, str]) -> Keys:
