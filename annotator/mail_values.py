@@ -8,7 +8,7 @@ SITE_ADDRESS = re.compile(r"https?://[\w.-]+(:[0-9]{1,5})?(/[\w./~-]*)?|https?:/
 # A file, or a variable of the environment.
 PLACE_OF_PASSWORD = re.compile(r"/.+|env:[A-Za-z_][A-Za-z0-9_]*")
 MAIL_TLS = ("starttls", "tls", "none")
-MAIL_KINDS = ("invitations", "passwords", "receipts", "reminders", "jobs")
+MAIL_KINDS = ("invitations", "passwords", "receipts", "reminders", "jobs", "answers")
 # ASCII alone: few servers could send to an address with other letters. No quoted names, which nobody has, no dot at an
 # end or beside another, and no “=?”, with which an encoded word of a header begins: programs decode it to other text.
 MAIL_ADDRESS = re.compile(

@@ -19,7 +19,7 @@ NOTES = {"note", "note_export", "actor"}
 CHANGES = "transaction"
 
 JUDGING = "what a judge does is kept as judgements, with its history"
-OWN_DESK = "a judge's own notes, words, questions and answers are kept with their moments"
+OWN_DESK = "a judge's own notes and words, and questions and answers, are kept with their moments"
 NOTHING_CHANGES = "nothing is changed"
 # Forms that leave no line.
 PAGES_WITHOUT: Mapping[str, str] = {
@@ -45,6 +45,7 @@ PAGES_WITHOUT: Mapping[str, str] = {
     "judge_desk.save_note": OWN_DESK,
     "judge_desk.save_marks": OWN_DESK,
     "questions.send": OWN_DESK,
+    "team_questions.ask": OWN_DESK,
     "questions.read": OWN_DESK,
     "clarifications.seen": OWN_DESK,
     "topic.look": "quick looks at drafts count in nothing",
@@ -67,6 +68,8 @@ OPERATIONS_WITHOUT: Mapping[str, str] = {
     "Documents.check_source": NOTHING_CHANGES,
     "Judging.ask_question": OWN_DESK,
     "Judging.read_answers": OWN_DESK,
+    "Runs.ask_for_team": OWN_DESK,
+    "Runs.read_team_answers": OWN_DESK,
     "Judging.draw_documents": JUDGING,
     "Judging.judge": JUDGING,
     "Pool.plan_pool": NOTHING_CHANGES,

@@ -11,6 +11,7 @@ from werkzeug.exceptions import HTTPException
 
 from annotator.api.agreement import adjudicating, agreement, effects, judges, machine_judging
 from annotator.api.collections import (
+    announcements,
     archives,
     audit,
     collection,
@@ -38,7 +39,7 @@ from annotator.api.leaderboard import (
 )
 from annotator.api.pools import holes, pool, stopping, strategies
 from annotator.api.qrels import qrels
-from annotator.api.runs import changes, questionnaire, run_fetching, run_rules, run_sources, runs
+from annotator.api.runs import changes, questionnaire, run_fetching, run_rules, run_sources, runs, team_questions
 from annotator.api.site import api_page, jobs, rate_limits
 from annotator.api.site.door import PREFIX
 from annotator.api.site.openapi_document import completed
@@ -69,6 +70,7 @@ RESOURCES: tuple[Blueprint, ...] = (
 # Modules that add operations to these.
 FURTHER = (
     adjudicating,
+    announcements,
     archives,
     assignments,
     changed_texts,
@@ -103,6 +105,7 @@ FURTHER = (
     source_scores,
     stopping,
     strategies,
+    team_questions,
     training,
     webhooks,
 )

@@ -68,10 +68,13 @@ NOUNS: Mapping[str, Noun] = {
     "judge": Noun("annotator.cli.remote.judge", ON_SITE["judge"][2]),
     "judgements": Noun("annotator.cli.judging.judgements", "Judgements: import labels, export all judgements."),
     "questions": Noun(
-        "annotator.cli.judging.judgements", "Questions of the judges, and the answers.", "questions_group"
+        "annotator.cli.judging.judgements", "Questions of judges and participants, and the answers.", "questions_group"
     ),
     "clarifications": Noun(
         "annotator.cli.judging.judgements", "Clarifications for all judges of a topic.", "clarifications_group"
+    ),
+    "announcements": Noun(
+        "annotator.cli.collections.announcements", "Announcements for participants, or for all members."
     ),
     "agreement": Noun("annotator.cli.agreement.agreement", "Agreement of the judges beyond chance."),
     "disagreements": Noun("annotator.cli.agreement.disagreements", "Documents on which judges differ, worst first."),

@@ -31,6 +31,7 @@ from annotator.storage.tables.documents import (
 from annotator.storage.tables.epoch import DatabaseEpoch
 from annotator.storage.tables.jobs import Job, JobPart, JobState
 from annotator.storage.tables.judging import (
+    Announcement,
     Assignment,
     AssignmentState,
     CannotJudge,
@@ -107,6 +108,7 @@ __all__ = [
     "DROPPED",
     "IN_FORCE",
     "KEPT",
+    "Announcement",
     "ApiToken",
     "Assignment",
     "AssignmentState",

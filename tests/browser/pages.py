@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from build import NOW, PASSWORD, SLUG, labels, member, news, pool, run, topic_file, user
 from clicking import interleaving_text, log_text, stored_log
 from playwright.sync_api import Locator, Page
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from annotator.clicks.workflows.click_logs import LogKind
@@ -27,6 +27,7 @@ from annotator.storage import (
     MachineRun,
     OutcomeKind,
     PoolItem,
+    Question,
     Role,
     Run,
     RunSource,
@@ -40,6 +41,7 @@ from annotator.storage.documents.sources import (
     record_failed,
     take_documents,
 )
+from annotator.storage.people.accounts import find_user
 from annotator.storage.runs.run_sources import note_fetched, note_problem
 from annotator.storage.runs.runs import RunDetails
 from annotator.storage.site.webhooks import SentDelivery, record_deliveries, take_deliveries
@@ -47,15 +49,17 @@ from annotator.workflows.agreement import machine_runs, machine_setup
 from annotator.workflows.agreement.machine_runs import RunRequest
 from annotator.workflows.agreement.machine_setup import MachineSettings
 from annotator.workflows.agreement.model_requests import ModelAccess
-from annotator.workflows.collections import collection, webhooks
+from annotator.workflows.collections import announcements, collection, webhooks
+from annotator.workflows.collections.announcements import NewAnnouncement
 from annotator.workflows.collections.collection import CollectionChange, change_collection, read_scale
 from annotator.workflows.documents import documents, sources
 from annotator.workflows.documents.source_places import Reach
+from annotator.workflows.judging import questions
 from annotator.workflows.people import invitations, tokens
 from annotator.workflows.people.invitations import InvitationRequest
 from annotator.workflows.people.tokens import Scope, TokenRequest
 from annotator.workflows.qrels import qrels, qrels_versions
-from annotator.workflows.runs import questionnaires, run_costs, run_sources, submissions
+from annotator.workflows.runs import questionnaires, run_costs, run_sources, submissions, team_questions
 from annotator.workflows.runs.engine_requests import EngineAccess
 from annotator.workflows.runs.run_costs import ColumnRequest
 from annotator.workflows.runs.run_sources import SourceSettings
@@ -71,6 +75,8 @@ ORGANISERS_PAGES = (
     "",
     "/guidelines",
     "/guidelines/edit",
+    "/announcements",
+    "/announcements/1",
     "/questions",
     "/notes",
     "/training/set-up",
@@ -182,6 +188,8 @@ PARTICIPANTS_PAGES = (
     "/runs/receipt?tag=alpha",
     "/terms",
     "/team",
+    "/announcements",
+    "/team/questions",
     "/scores?m=AP",
     "/leaderboard?m=AP&letters=y",
     "/costs",
@@ -191,7 +199,7 @@ PARTICIPANTS_PAGES = (
 )
 JUDGES_PAGES = (
     *("", "/judge", "/judge/topics/1", "/judge/judged", "/judge/put-off", "/judge/notes/1", "/judge/questions"),
-    *("/judge/questions/new?topic=1", "/training", "/guidelines"),
+    *("/judge/questions/new?topic=1", "/training", "/guidelines", "/announcements"),
 )
 
 OBSERVERS_PAGES = (
@@ -245,6 +253,7 @@ def _add(session: Session) -> None:
     run_costs.change_costs(session, SLUG, "alpha", stated, at=NOW)
     run_costs.change_costs(session, SLUG, "beta", {"latency_p95": "20"}, at=NOW)
     _add_questionnaire(session)
+    _add_talk(session)
     _add_webhook(session)
     _add_source(session)
     _add_run_source(session)
@@ -266,6 +275,21 @@ def _add_questionnaire(session: Session) -> None:
     # Not required any more, so that other tests send runs without an answer.
     asked[1] = replace(asked[1], text="Was it trained on these or similar topics?", required=False)
     questionnaires.set_questionnaire(session, SLUG, asked, made_by_id=None, at=NOW)
+
+
+def _add_talk(session: Session) -> None:
+    """An announcement for all members; a public answer to a participant, and a question that is open."""
+    new = NewAnnouncement(
+        "The topics are final", "Thanks for all comments.\n\n* Topic 2 is about *dogs*.", for_everyone=True
+    )
+    announcements.announce(session, SLUG, new, published_by_id=None, published_at=NOW)
+    pat = find_user(session, "pat").id
+    for number, run_ in enumerate(("alpha", None)):
+        text = f"Do ties count?\n{number}"
+        team_questions.ask(session, SLUG, pat, text, client_id=f"t{number}", asked_at=NOW, run=run_)
+    session.flush()
+    question = session.scalars(select(func.min(Question.id)).where(Question.team_id.is_not(None))).one()
+    questions.answer(session, SLUG, question, "They do.", answered_by_id=None, answered_at=NOW, public=True)
 
 
 def _add_run_source(session: Session) -> None:

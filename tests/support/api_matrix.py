@@ -38,6 +38,16 @@ MATRIX = {
     "Members.list_members": Row("GET", f"{NEWS}/members", ORGANISERS, ORGANISE),
     "Members.add_member": Row("POST", f"{NEWS}/members", ORGANISERS_FORM, ORGANISE, {}),
     "Members.remove_member": Row("DELETE", f"{NEWS}/members/jo", ORGANISERS_FORM, ORGANISE),
+    "Collections.list_announcements": Row("GET", f"{NEWS}/announcements", MEMBERS, READ | RUNS | JUDGE),
+    "Collections.show_announcement": Row("GET", f"{NEWS}/announcements/1", dict.fromkeys(ORGANISERS, 404), ORGANISE),
+    "Collections.announce": Row("POST", f"{NEWS}/announcements", ORGANISERS_FORM, ORGANISE, {}),
+    "Collections.change_announcement": Row("PUT", f"{NEWS}/announcements/1", ORGANISERS_FORM, ORGANISE, {}),
+    "Collections.withdraw_announcement": Row(
+        "DELETE", f"{NEWS}/announcements/1", dict.fromkeys(ORGANISERS, 404), ORGANISE
+    ),
+    "Runs.list_team_questions": Row("GET", f"{NEWS}/team/questions", {"participant": 200}, READ_OR_RUNS),
+    "Runs.ask_for_team": Row("POST", f"{NEWS}/team/questions", {"participant": 422}, RUNS, {}),
+    "Runs.read_team_answers": Row("POST", f"{NEWS}/team/questions/read", {"participant": 200}, READ_OR_RUNS),
     "Members.show_registration": Row("GET", f"{NEWS}/registration", ORGANISERS, ORGANISE),
     "Members.open_registration": Row("PUT", f"{NEWS}/registration", ORGANISERS_FORM, ORGANISE, {}),
     "Members.close_registration": Row("DELETE", f"{NEWS}/registration", ORGANISERS, ORGANISE),

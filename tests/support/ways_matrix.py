@@ -335,7 +335,18 @@ WAYS = {
     "train": Ways(
         "training.feedback training.show training.task training.answer", no_command=SCREEN, no_operation=SCREEN
     ),
-    "answer questions of judges": Ways(
+    "announcements": Ways(
+        "announcements.show announcements.add announcements.edit announcements.change announcements.withdraw",
+        "announcements add, announcements list, announcements remove, announcements set",
+        "Collections.list_announcements Collections.show_announcement Collections.announce "
+        "Collections.change_announcement Collections.withdraw_announcement",
+    ),
+    "ask as a participant": Ways(
+        "team_questions.show team_questions.ask",
+        "site questions ask, site questions list",
+        "Runs.list_team_questions Runs.ask_for_team Runs.read_team_answers",
+    ),
+    "answer questions": Ways(
         "questions.show questions.answer",
         "questions answer, questions list",
         "Judging.list_questions Judging.answer_question",

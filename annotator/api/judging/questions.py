@@ -19,10 +19,14 @@ ASK = gate_of([Scope.JUDGE], [Role.JUDGE, Role.ADJUDICATOR])
 
 
 class QuestionView(Schema):
-    """A question of a judge, and its answer."""
+    """A question of a judge or a participant, and its answer."""
 
     number = fields.Integer(required=True, metadata={"description": "The number of the question."})
-    judge = fields.String(required=True, metadata={"description": "The judge who asked."})
+    judge = fields.String(required=True, metadata={"description": "The judge, or the participant, who asked."})
+    team = fields.String(
+        required=True, allow_none=True, metadata={"description": "The team of the participant; null: a judge asked."}
+    )
+    run = fields.String(required=True, allow_none=True, metadata={"description": "The run it is about; null: none."})
     topic = fields.String(
         required=True, allow_none=True, metadata={"description": "The topic it is about; null: none."}
     )
@@ -37,7 +41,8 @@ class QuestionView(Schema):
         required=True, allow_none=True, metadata={"description": "When it was answered, in UTC; null before that."}
     )
     is_public = fields.Boolean(
-        required=True, metadata={"description": "Whether all judges of the topic see question and answer."}
+        required=True,
+        metadata={"description": "Whether all judges of the topic, or all participants, see question and answer."},
     )
 
 
@@ -91,12 +96,13 @@ class ReadBody(Schema):
 class AnswerBody(Schema):
     """The answer to a question."""
 
-    text = Text(required=True, metadata={"description": "The answer; the judge is shown it."})
+    text = Text(required=True, metadata={"description": "The answer; the judge, or the team, is shown it."})
     public = fields.Boolean(
         load_default=None,
         allow_none=True,
         metadata={
-            "description": "Whether all judges of the topic see question and answer, not who asked; null: as before."
+            "description": "Whether all judges of the topic, or all participants, see question and answer, not who "
+            "asked; null: as before."
         },
     )
 
@@ -157,7 +163,7 @@ class RemovedClarification(Schema):
 
 @operation(resource, "GET", "/collections/<slug>/questions", READ, Gives(QuestionView, many=True), Takes(pages=True))
 def list_questions(call: Call) -> object:
-    """List the judges' questions, unanswered ones first."""
+    """List the questions of judges and participants, unanswered ones first."""
     return [{**vars(one), "number": one.id} for one in database().read(questions.list_questions, call.slug)]
 
 
@@ -170,7 +176,7 @@ def list_questions(call: Call) -> object:
     Takes(body=AnswerBody),
 )
 def answer_question(call: Call) -> object:
-    """Answer a question of a judge, or change its answer."""
+    """Answer a question of a judge or a participant, or change its answer."""
     number, public = int(call.path["number"]), call.body["public"]
     with database().transaction() as session:
         questions.answer(

@@ -167,7 +167,7 @@ command.add_command(deletions.imports)
 
 @click.group
 def questions_group() -> None:
-    """Questions of the judges to the organisers: list and answer them."""
+    """Questions of judges and participants to the organisers: list and answer them."""
 
 
 @questions_group.command("list")
@@ -181,9 +181,12 @@ def list_questions(installation: Installation, slug: str, format_: str, *, only_
         rows = questions.list_questions(session, slug)
     show_rows(
         format_,
-        ["NUMBER", "JUDGE", "TOPIC", "DOCUMENT", "ASKED", "QUESTION", "ANSWER", "PUBLIC"],
+        ["NUMBER", "BY", "TEAM", "RUN", "TOPIC", "DOCUMENT", "ASKED", "QUESTION", "ANSWER", "PUBLIC"],
         [
-            [row.id, row.judge, row.topic, row.docno, row.asked_at, row.text, row.answer or None, row.is_public]
+            [
+                *(row.id, row.judge, row.team, row.run, row.topic, row.docno),
+                *(row.asked_at, row.text, row.answer or None, row.is_public),
+            ]
             for row in rows
             if row.is_open or not only_open
         ],
@@ -197,11 +200,12 @@ def list_questions(installation: Installation, slug: str, format_: str, *, only_
 @click.option(
     "--public/--private",
     default=None,
-    help="Whether all judges of the topic see question and answer, but not who asked. New answers are private.",
+    help="Whether all judges of the topic, or all participants, see question and answer, but not who asked. New "
+    "answers are private.",
 )
 @on_installation
 def answer_question(installation: Installation, slug: str, number: int, text: str, *, public: bool | None) -> None:
-    """Answer the question NUMBER, or change its answer; the judge sees it."""
+    """Answer the question NUMBER, or change its answer; the person who asked sees it."""
     with installation.database.transaction() as session:
         questions.answer(session, slug, number, text, answered_by_id=None, answered_at=datetime.now(UTC), public=public)
         details = {} if public is None else {"public": public}

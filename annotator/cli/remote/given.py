@@ -18,6 +18,12 @@ NOUNS: Mapping[str, tuple[str, str, str]] = {
         "command",
         "Questions about every run, and the answers of teams.",
     ),
+    "questions": ("annotator.cli.remote.questions", "command", "Questions of your team to the organisers."),
+    "announcements": (
+        "annotator.cli.collections.announcements",
+        "command",
+        "Announcements: read them; publish and withdraw them.",
+    ),
     "judge": ("annotator.cli.remote.judge", "command", "Judge on a site, as a program: draw documents, grade them."),
     "qrels": ("annotator.cli.remote.commands", "qrels", "Qrels: export the settled grades."),
     "leaderboard": ("annotator.cli.remote.commands", "leaderboard", "Scores of all runs, or of your team's runs."),

@@ -59,6 +59,9 @@ _ADDED_QUESTIONS = _numbers("added", "changed", "known", "pooled")
 _ROLE = {"role": Kind.CODE, "team": Kind.CODE}
 
 ACTIONS: Mapping[str, Action] = {
+    "announcements.add": Action(Subject.THING, {"everyone": Kind.FLAG}),
+    "announcements.change": Action(Subject.THING, {"everyone": Kind.FLAG}),
+    "announcements.remove": Action(Subject.THING),
     "clarifications.add": Action(Subject.THING),
     "clarifications.remove": Action(Subject.THING),
     "clicks.add": Action(Subject.FREE, {"sha256": Kind.CODE}),

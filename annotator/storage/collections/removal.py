@@ -23,6 +23,7 @@ PACKING = 1  # zlib's level: the default takes three times as long for a fifth l
 BELONGING = {
     "question.topic_id",
     "question.pool_item_id",
+    "announcement.question_id",
     "clarification.question_id",
     "stopping_decision.pool_id",
 }

@@ -150,6 +150,7 @@ def unread_answers(session: Session, collection_id: int, judge_id: int) -> int:
         .where(
             Question.collection_id == collection_id,
             Question.asked_by_id == judge_id,
+            Question.team_id.is_(None),
             Question.answered_at.is_not(None),
             Question.read_at.is_(None),
         )

@@ -1,12 +1,12 @@
 """The outbox: queue an e-mail, take what is due, and record what came of it."""
 
 import secrets
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Table, and_, case, delete, false, func, literal, or_, select, text, update
+from sqlalchemy import ColumnElement, Select, Table, and_, case, delete, false, func, literal, or_, select, text, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -82,23 +82,7 @@ _ONCE = {
 
 def queue_mail(session: Session, to: Recipient, letter: Letter, *, at: datetime) -> None:
     """Queue an e-mail, in the transaction of what it is about, so that neither is there without the other."""
-    row = {
-        "message": secrets.token_hex(MESSAGE_BYTES),
-        "kind": letter.kind.value,
-        "user_id": to.user_id,
-        "invitation_id": letter.invitation_id,
-        "address": to.address,
-        "language": to.language,
-        "content": dict(letter.content),
-        "epoch": outbox_epoch(session),
-        "once": letter.once,
-        "asked_at": at,
-        "until": letter.until,
-        "attempts": 0,
-        "next_at": at,
-        "problem": "",
-    }
-    session.execute(_ONCE[session.get_bind().dialect.name], row)
+    _queue(session, [to], letter, at)
 
 
 def queue_for_account(session: Session, user_id: int | None, letter: Letter, *, at: datetime) -> None:
@@ -106,6 +90,22 @@ def queue_for_account(session: Session, user_id: int | None, letter: Letter, *, 
     found = session.get(EmailAddress, user_id) if user_id is not None else None
     if found is not None and found.address is not None and letter.kind not in found.unwanted.split():
         queue_mail(session, Recipient(found.address, found.language, found.user_id), letter, at=at)
+
+
+def queue_for_accounts(session: Session, users: Select[int], letter: Letter, *, at: datetime) -> None:
+    """Queue an e-mail to each of the selected accounts, as `queue_for_account` does."""
+    rows = session.execute(
+        select(EmailAddress.address, EmailAddress.language, EmailAddress.user_id, EmailAddress.unwanted)
+        .where(EmailAddress.user_id.in_(users), EmailAddress.address.is_not(None))
+        .order_by(EmailAddress.user_id)
+    )
+    wanted = [
+        Recipient(address, language, user_id)
+        for address, language, user_id, unwanted in rows
+        if address is not None and letter.kind not in unwanted.split()
+    ]
+    if wanted:
+        _queue(session, wanted, letter, at)
 
 
 def outbox_epoch(session: Session) -> str:
@@ -218,6 +218,30 @@ def delete_mail_of(session: Session, user_id: int, *, also_to_address: bool = Fa
         which = or_(which, and_(Mail.user_id.is_(None), Mail.address.in_(confirmed), Mail.address.not_in(others)))
     session.execute(delete(Mail).where(which), execution_options={"synchronize_session": False})
     session.execute(delete(EmailAddress).where(EmailAddress.user_id == user_id))
+
+
+def _queue(session: Session, to: Sequence[Recipient], letter: Letter, at: datetime) -> None:
+    epoch = outbox_epoch(session)
+    rows = [
+        {
+            "message": secrets.token_hex(MESSAGE_BYTES),
+            "kind": letter.kind.value,
+            "user_id": one.user_id,
+            "invitation_id": letter.invitation_id,
+            "address": one.address,
+            "language": one.language,
+            "content": dict(letter.content),
+            "epoch": epoch,
+            "once": letter.once,
+            "asked_at": at,
+            "until": letter.until,
+            "attempts": 0,
+            "next_at": at,
+            "problem": "",
+        }
+        for one in to
+    ]
+    session.execute(_ONCE[session.get_bind().dialect.name], rows)
 
 
 def _record(session: Session, due: DueMail, *conditions: ColumnElement[bool], **values: object) -> None:

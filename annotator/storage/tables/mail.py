@@ -18,12 +18,13 @@ class MailKind(StrEnum):
     RECEIPT = "receipts"
     REMINDER = "reminders"
     JOB = "jobs"
+    ANSWER = "answers"
     # Always sent where e-mail is: without it no address is confirmed.
     CONFIRMATION = "confirmation"
 
 
 # What people can turn off for themselves.
-CHOSEN_BY_PEOPLE = (MailKind.RECEIPT, MailKind.REMINDER, MailKind.JOB)
+CHOSEN_BY_PEOPLE = (MailKind.RECEIPT, MailKind.REMINDER, MailKind.JOB, MailKind.ANSWER)
 
 
 class Mail(Base):

@@ -1,6 +1,7 @@
 """Pages of collections."""
 
 from annotator.web.collections import (
+    announcements,
     archives,
     audit,
     collection,
@@ -12,6 +13,7 @@ from annotator.web.collections import (
 )
 
 BLUEPRINTS = (
+    announcements.blueprint,
     archives.blueprint,
     audit.blueprint,
     collection.blueprint,

@@ -11,6 +11,7 @@ from wtforms.validators import InputRequired, Optional
 from annotator.storage import Role
 from annotator.storage.tables.collections import CollectionKind
 from annotator.web.collections import overview
+from annotator.web.collections.announcements import news_for_reader
 from annotator.web.collections.judging_hours import more_judging, settings_confirmation
 from annotator.web.collections.observer_policy import (
     is_adjudicated,
@@ -397,6 +398,7 @@ def _members_view(slug: str) -> str:
         answers=answers,
         sending=sending,
         preparations=preparations,
+        **news_for_reader(slug),
     )
 
 

@@ -108,7 +108,7 @@ def read(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/questions")
 @collection_page(Role.ORGANISER)
 def show(slug: str) -> ResponseReturnValue:
-    """The judges' questions, unanswered ones first."""
+    """The questions of judges and participants, unanswered ones first."""
     return organisers_page(slug)
 
 
@@ -133,9 +133,9 @@ def answer(slug: str) -> ResponseReturnValue:
     if form.refused:
         return organisers_page(slug, form), form.status
     if form.public.data:
-        flash(gettext("Answer saved. All judges of the topic will see it, but not who asked."))
+        flash(gettext("Answer saved. It is shown without the name of the person who asked."))
     else:
-        flash(gettext("Answer saved. The judge will see it."))
+        flash(gettext("Answer saved. The person who asked will see it."))
     return redirect(url_for(".show", slug=slug), 303)
 
 

@@ -6,7 +6,7 @@ from wtforms import BooleanField, HiddenField, PasswordField, SelectField, Strin
 from wtforms.validators import InputRequired
 
 from annotator.errors import NotAllowedError
-from annotator.storage import MailKind
+from annotator.storage.tables.mail import CHOSEN_BY_PEOPLE
 from annotator.web.people.throttle import against_floods, against_guessing
 from annotator.web.site.access import signed_in_page
 from annotator.web.site.audit_note import note
@@ -40,6 +40,7 @@ class ChoiceForm(Form):
     receipts = BooleanField(lazy_gettext("Receipts of the runs that I send"))
     reminders = BooleanField(lazy_gettext("Reminders of deadlines"))
     jobs = BooleanField(lazy_gettext("Jobs of mine that took more than two minutes"))
+    answers = BooleanField(lazy_gettext("Answers to my questions, and announcements of organisers"))
 
 
 class ConfirmForm(Form):
@@ -89,8 +90,7 @@ def choose() -> ResponseReturnValue:
     form = ChoiceForm()
     if not form.validate():
         return _page(choice=form), form.status
-    fields = {MailKind.RECEIPT: form.receipts, MailKind.REMINDER: form.reminders, MailKind.JOB: form.jobs}
-    wanted = [kind for kind, field in fields.items() if field.data]
+    wanted = [kind for kind in CHOSEN_BY_PEOPLE if form[kind.value].data]
     with database().transaction() as session:
         email_addresses.choose_mail(session, the_person().id, language=form.language.data, wanted=wanted)
     return done(gettext("Your choice is stored."), ".show")
@@ -144,7 +144,7 @@ def _page(form: AddressForm | None = None, choice: ChoiceForm | None = None) -> 
         or ChoiceForm(
             formdata=None,
             language=found.language or chosen_language(),
-            **{kind.value: kind not in found.unwanted for kind in (MailKind.RECEIPT, MailKind.REMINDER, MailKind.JOB)},
+            **{kind.value: kind not in found.unwanted for kind in CHOSEN_BY_PEOPLE},
         ),
         is_on=settings().sends_mail,
         kinds=settings().mail_kinds,

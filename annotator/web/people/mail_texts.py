@@ -11,6 +11,7 @@ from annotator.storage.site.mail import DueMail
 from annotator.storage.tables.mail import CHOSEN_BY_PEOPLE
 from annotator.web.site.labels import ROLES
 from annotator.web.site.language import gettext
+from annotator.workflows.collections.answer_mail import About
 
 MOST_LISTED = 50  # runs of one receipt
 Content = Mapping[str, Any]
@@ -117,6 +118,27 @@ def _job(content: Content, site: str) -> Words:
     ]
 
 
+def _answer(content: Content, site: str) -> Words:
+    title, place = content["title"], f"{site}/collections/{content['slug']}"
+    match content["about"]:
+        case About.ANNOUNCEMENT:
+            return gettext("Announcement of “%(title)s”: %(subject)s", title=title, subject=content["subject"]), [
+                gettext("The organisers of “%(title)s” announce: %(subject)s", title=title, subject=content["subject"]),
+                gettext("Read it here: %(link)s", link=f"{place}/announcements"),
+            ]
+        case About.PUBLIC_ANSWER:
+            return gettext("A question about “%(title)s” was answered", title=title), [
+                gettext("The organisers of “%(title)s” answered a question for all participants.", title=title),
+                gettext("Read it here: %(link)s", link=f"{place}/announcements"),
+            ]
+        case about:
+            page = "team/questions" if about == About.TEAM_ANSWER else "judge/questions"
+            return gettext("An answer to your question about “%(title)s”", title=title), [
+                gettext("The organisers of “%(title)s” answered your question.", title=title),
+                gettext("Read it here: %(link)s", link=f"{place}/{page}"),
+            ]
+
+
 def _moment(written: str) -> str:
     """A stored moment as people read it, in UTC."""
     return datetime.fromisoformat(written).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
@@ -129,4 +151,5 @@ TEXTS: Mapping[MailKind, Callable[[Content, str], Words]] = {
     MailKind.RECEIPT: _receipt,
     MailKind.REMINDER: _reminder,
     MailKind.JOB: _job,
+    MailKind.ANSWER: _answer,
 }

@@ -1,6 +1,6 @@
 """Pages of runs."""
 
-from annotator.web.runs import questionnaire, run_fetching, run_reviews, run_sources, runs
+from annotator.web.runs import questionnaire, run_fetching, run_reviews, run_sources, runs, team_questions
 
 BLUEPRINTS = (
     runs.blueprint,
@@ -8,4 +8,5 @@ BLUEPRINTS = (
     run_fetching.blueprint,
     run_sources.blueprint,
     questionnaire.blueprint,
+    team_questions.blueprint,
 )

@@ -16,6 +16,7 @@ from annotator.evaluation.formats.input_formats import Holds
 from annotator.evaluation.runs.run_tags import Sender
 from annotator.storage import Role, RunType
 from annotator.storage.runs.runs import RunDetails
+from annotator.web.collections.announcements import news_for_reader
 from annotator.web.people.senders import own_team, sender_state
 from annotator.web.runs.cost_forms import CostsForm, costs_form
 from annotator.web.runs.questionnaire_forms import AnswersForm, answers_form
@@ -31,7 +32,14 @@ from annotator.web.site.labels import RUN_TYPES
 from annotator.web.site.language import lazy_gettext
 from annotator.web.site.uploads import input_files
 from annotator.workflows.people import members
-from annotator.workflows.runs import questionnaires, run_costs, run_rules, run_upload, runs, upload_review
+from annotator.workflows.runs import (
+    questionnaires,
+    run_costs,
+    run_rules,
+    run_upload,
+    runs,
+    upload_review,
+)
 from annotator.workflows.runs.questionnaires import Questionnaire, refuse_other_version
 from annotator.workflows.runs.run_files import RunEntry
 from annotator.workflows.runs.run_upload import Submission
@@ -261,6 +269,7 @@ def _list(slug: str, form: RunsForm, about: About) -> str:
         stated=about.costs,
         answered=about.answers,
         must_answer=[one.run.tag for one in answers if one.missing],
+        **({} if place.organises else news_for_reader(slug)),
         sending=sender_state(slug),
         own=own,
         upload_limit=settings().upload_limit,

@@ -28,6 +28,7 @@ RUN_PAGES = (
     "questionnaire.show_run",
 )
 
+ANNOUNCEMENT_PAGES = ("announcements.add", "announcements.edit", "announcements.change")
 SOURCE_PAGES = ("run_fetching.fetch", "run_sources.show", "source_scores.show")
 
 
@@ -96,6 +97,10 @@ def _teams(place: Place) -> bool:
     return place.participates and not place.organises
 
 
+def _everyone(_place: Place) -> bool:
+    return True
+
+
 def _topic_readers(place: Place) -> bool:
     return place.organises or place.participates
 
@@ -144,6 +149,7 @@ ENTRIES: tuple[Entry, ...] = (
             _tab("collection.show", lazy_gettext("Overview"), also=FIRST_STEPS),
             _tab("collection.show", lazy_gettext("Overview"), _others, ("jobs.show_all", "jobs.show")),
             _tab("guidelines.show", lazy_gettext("Guidelines"), _other_readers),
+            _tab("announcements.show", lazy_gettext("Announcements"), _everyone, ANNOUNCEMENT_PAGES),
         ),
     ),
     Entry(
@@ -205,6 +211,7 @@ ENTRIES: tuple[Entry, ...] = (
             ),
             _tab("submissions.terms", lazy_gettext("Terms"), _teams),
             _tab("own_team.show", lazy_gettext("Team"), _teams, ("own_team.invite", "own_team.withdraw")),
+            _tab("team_questions.show", lazy_gettext("Questions"), _teams, ("team_questions.ask",)),
             _tab("submissions.show", lazy_gettext("Submissions"), _task_organisers, ("submissions.terms",)),
             _tab("run_fetching.show", lazy_gettext("Search engine"), also=SOURCE_PAGES),
             _tab("questionnaire.show", lazy_gettext("Questionnaire")),

@@ -41,6 +41,7 @@ RUN_FILES = "run_file"
 LINES = json.JSONEncoder(ensure_ascii=False, default=str)
 # Columns of free text by organisers, judges and participants, and the names of their files; `_renamed` has more.
 WRITTEN_BY_PEOPLE: Mapping[str, tuple[str, ...]] = {
+    "announcement": ("title", "text"),
     "clarification": ("text",),
     "click_log": ("name",),
     "collection": ("title", "terms"),
@@ -89,8 +90,9 @@ assignments.jsonl   who was given what; judgements.jsonl what they said, with ev
 machine_labels.jsonl  the labels of machines, also of documents outside the pool, a line for each import and topic:
                     ids of documents, grades (16-bit integers), confidences and probabilities (32-bit floating-point
                     numbers) as base64, little-endian; outside has the labels that are no grades, by position
-questions.jsonl     what judges asked, and the answers; clarifications.jsonl the clarifications of topics,
-                    each a text or a question with a public answer; clarifications_seen.jsonl who has seen which
+questions.jsonl     what judges and participants asked, and the answers; clarifications.jsonl the clarifications of
+                    topics, each a text or a question with a public answer; clarifications_seen.jsonl who has seen
+                    which; announcements.jsonl what the organisers announced, and public answers to participants
 qrels_versions.jsonl, qrels_grades.jsonl  the qrels that were kept, with their manifests; qrels.txt those of the day of
                     the archive, as trec_eval reads them
 click_logs.jsonl    what was found in the click logs, never the logs; click_variants.jsonl which runs their variants

@@ -1,6 +1,5 @@
-"""Questions of judges to the organisers, and the answers."""
+"""Questions of judges to the organisers, and the answers of the organisers to them and to participants."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,15 +8,29 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, func, select, update
 from sqlalchemy.orm import Session, aliased
 
-from annotator.errors import ConflictError, InvalidValueError, NotFoundError
+from annotator.errors import InvalidValueError, NotFoundError
 from annotator.evaluation.formats.identifiers import check_free_text
-from annotator.storage import Assignment, Clarification, Document, PoolItem, Question, Topic, TopicState, User
+from annotator.storage import (
+    Announcement,
+    Assignment,
+    Clarification,
+    Document,
+    PoolItem,
+    Question,
+    Run,
+    Team,
+    Topic,
+    TopicState,
+    User,
+)
 from annotator.storage.collections.collection import find_collection, find_topic, refuse_closed_judging
 from annotator.storage.judging.judge_desk import unread_answers
 from annotator.storage.tables.judging import HAS_IT, JUDGES
+from annotator.workflows.collections import announcements
+from annotator.workflows.collections.answer_mail import mail_answer
+from annotator.workflows.collections.asked_questions import LONGEST_TEXT, check_question, is_stored
 from annotator.workflows.judging import clarifications
 
-LONGEST_TEXT = 10_000
 # The assignment of the question's document to its author.
 OWN_ASSIGNMENT = (
     select(func.max(Assignment.id))
@@ -25,12 +38,16 @@ OWN_ASSIGNMENT = (
     .where(HAS_IT, JUDGES)
     .scalar_subquery()
 )
-CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+# Of a judge, not of a participant, who may be the same person.
+OF_JUDGE = Question.team_id.is_(None)
 
 
 @dataclass(frozen=True)
 class QuestionRow:
-    """A question with its subject and its answer, empty until there is one."""
+    """A question with its subject and its answer, empty until there is one.
+
+    `judge` is the person who asked; with a `team` it was a participant, who may ask about a run.
+    """
 
     id: int
     client_id: str
@@ -48,6 +65,8 @@ class QuestionRow:
     # The assignment of the document to the author of the question; None when it was withdrawn.
     assignment_id: int | None
     is_public: bool
+    team: str | None
+    run: str | None
 
     @property
     def is_open(self) -> bool:
@@ -87,13 +106,9 @@ def ask(
     """
     collection = find_collection(session, slug)
     refuse_closed_judging(session, collection.id)
-    if not text.strip():
-        raise InvalidValueError("A question cannot be empty.")
-    check_free_text(text, LONGEST_TEXT)
+    check_question(text)
     topic_id, pool_item_id = _about(session, collection.id, judge_id, topic, assignment_id)
-    # Serialises a resubmission, so that the second request finds the first.
-    session.execute(select(User.id).where(User.id == judge_id).with_for_update(key_share=True))
-    if _is_stored(session, client_id, judge_id, collection.id):
+    if is_stored(session, client_id, judge_id, collection.id):
         return
     session.add(
         Question(
@@ -126,7 +141,7 @@ def _docno_of(session: Session, pool_item_id: int) -> str | None:
 def own_questions(session: Session, slug: str, judge_id: int) -> list[QuestionRow]:
     """A judge's questions in a collection, newest first."""
     collection_id = find_collection(session, slug).id
-    return _rows(session, Question.collection_id == collection_id, Question.asked_by_id == judge_id)
+    return _rows(session, Question.collection_id == collection_id, Question.asked_by_id == judge_id, OF_JUDGE)
 
 
 def list_questions(session: Session, slug: str) -> list[QuestionRow]:
@@ -156,29 +171,32 @@ def answer(
 ) -> None:
     """Answer a question, or change its answer, which is then unread again; an unchanged text is ignored.
 
-    `public`: whether all judges of the topic see question and answer, None for no change. Allowed after judging has
-    ended, too. Raises `NotFoundError` and, for a text that is empty or too long and for a public answer to a question
-    about no topic, `InvalidValueError`.
+    `public`: whether all judges of the topic, or all participants, see question and answer; None for no change. Allowed
+    after judging has ended, too. E-mail to the author is queued, unless an earlier answer has not been read. Raises
+    `NotFoundError` and, for a text that is empty or too long and for a public answer to a judge about no topic,
+    `InvalidValueError`.
     """
     if not text.strip():
         raise InvalidValueError("An answer cannot be empty.")
     check_free_text(text, LONGEST_TEXT)
+    collection = find_collection(session, slug)
     question = session.scalar(
-        select(Question)
-        .where(Question.id == question_id, Question.collection_id == find_collection(session, slug).id)
-        .with_for_update()
+        select(Question).where(Question.id == question_id, Question.collection_id == collection.id).with_for_update()
     )
     if question is None:
         raise NotFoundError("There is no question %(number)d in this collection.", number=question_id)
-    was_public = clarifications.is_public(session, question)
+    shown = clarifications if question.team_id is None else announcements
+    was_public = shown.is_public(session, question)
     is_changed = question.answer != text.strip()
     if is_changed:
+        if question.answered_at is None or question.read_at is not None:
+            mail_answer(session, collection, question, at=answered_at)
         question.answer = text.strip()
         question.answered_by_id, question.answered_at, question.read_at = answered_by_id, answered_at, None
     if public is False:
-        clarifications.withdraw_answer(session, question)
+        shown.withdraw_answer(session, question)
     elif (was_public and is_changed) or (public and not was_public):
-        clarifications.publish_answer(session, question, published_by_id=answered_by_id, published_at=answered_at)
+        shown.publish_answer(session, question, published_by_id=answered_by_id, published_at=answered_at)
 
 
 def read_answers(
@@ -188,6 +206,7 @@ def read_answers(
     statement = update(Question).where(
         Question.collection_id == find_collection(session, slug).id,
         Question.asked_by_id == judge_id,
+        OF_JUDGE,
         Question.answered_at.is_not(None),
         Question.read_at.is_(None),
     )
@@ -219,15 +238,6 @@ def _about(
     return None, None
 
 
-def _is_stored(session: Session, client_id: str, judge_id: int, collection_id: int) -> bool:
-    if not CLIENT_ID.fullmatch(client_id):
-        raise InvalidValueError("A question's id has 1 to 64 letters, digits, “-” and “_”.")
-    stored = session.scalar(select(Question).where(Question.client_id == client_id))
-    if stored is not None and (stored.asked_by_id, stored.collection_id) != (judge_id, collection_id):
-        raise ConflictError("This question's id belongs to another question.")
-    return stored is not None
-
-
 def _rows(session: Session, *conditions: ColumnElement[bool]) -> list[QuestionRow]:
     answering = aliased(User)
     rows = session.execute(
@@ -240,13 +250,18 @@ def _rows(session: Session, *conditions: ColumnElement[bool]) -> list[QuestionRo
             User.name,
             answering.name.label("answered_by"),
             OWN_ASSIGNMENT.label("assignment_id"),
-            Clarification.id.label("public"),
+            func.coalesce(Clarification.id, Announcement.id).label("public"),
+            Team.name.label("team"),
+            Run.tag.label("run"),
         )
         .join(User, User.id == Question.asked_by_id)
         .outerjoin(Topic, Topic.id == Question.topic_id)
         .outerjoin(PoolItem, PoolItem.id == Question.pool_item_id)
         .outerjoin(Document, Document.id == PoolItem.document_id)
+        .outerjoin(Team, Team.id == Question.team_id)
+        .outerjoin(Run, Run.id == Question.run_id)
         .outerjoin(Clarification, Clarification.question_id == Question.id)
+        .outerjoin(Announcement, Announcement.question_id == Question.id)
         .outerjoin(answering, answering.id == Question.answered_by_id)
         .where(*conditions)
         .order_by(Question.id.desc())
@@ -272,4 +287,6 @@ def _row(row: Row[*tuple[Any, ...]]) -> QuestionRow:
         read_at=asked.read_at,
         assignment_id=row.assignment_id,
         is_public=row.public is not None,
+        team=row.team,
+        run=row.run,
     )

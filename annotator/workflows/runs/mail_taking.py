@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from annotator.storage import MailKind
 from annotator.storage.site.mail import DueMail, record_stale, take_mail
+from annotator.workflows.collections.answer_mail import is_answer_mail_true
 from annotator.workflows.runs.reminders import is_reminder_needed
 from annotator.workflows.site.jobs import can_open_result
 
@@ -30,6 +31,8 @@ def _is_true(session: Session, due: DueMail, now: datetime) -> bool:
     match due.kind:
         case MailKind.REMINDER:
             return is_reminder_needed(session, due.user_id, due.once, now=now)
+        case MailKind.ANSWER:
+            return is_answer_mail_true(session, due.user_id, due.content)
         case MailKind.JOB:
             return can_open_result(session, due.user_id, due.content.get("slug"))
         case _:

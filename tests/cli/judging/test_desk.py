@@ -91,8 +91,8 @@ def test_questions_are_listed_open_ones_first_and_answered(news: CommandLine, sq
             questions.ask(session, SLUG, jo, f"How {number}?", client_id=f"q{number}", asked_at=NOW, topic=topic)
     assert news.talk("questions", "answer", "news", "1", "So.") == "Question 1 is answered.\n"
     assert news.table("questions", "list", "news") == [
-        ["2", "jo", "-", "-", "2026-03-01T09:00Z", "How", "2?", "-", "no"],
-        ["1", "jo", "1", "-", "2026-03-01T09:00Z", "How", "1?", "So.", "no"],
+        ["2", "jo", "-", "-", "-", "-", "2026-03-01T09:00Z", "How", "2?", "-", "no"],
+        ["1", "jo", "-", "-", "1", "-", "2026-03-01T09:00Z", "How", "1?", "So.", "no"],
     ]
     news.talk("questions", "answer", "news", "1", "So.", "--public")
     assert [row[-1] for row in news.table("questions", "list", "news")] == ["no", "yes"]

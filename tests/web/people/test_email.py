@@ -14,6 +14,7 @@ from annotator.settings import Settings
 from annotator.storage import Database, EmailAddress, Invitation, Mail, MailKind, SecondFactor
 from annotator.storage.people.accounts import find_user
 from annotator.storage.site.mail import DueMail
+from annotator.storage.tables.mail import CHOSEN_BY_PEOPLE
 from annotator.web.people.mail_texts import TEXTS, words_of
 from annotator.web.site.context import SETTINGS
 from annotator.worker.answering import Answering
@@ -123,7 +124,7 @@ def test_a_person_chooses_language_and_kinds_and_removes_the_address(
     assert jo.post("/account/email/choice", language="ko", receipts="y").status_code == 303
     with database.reading() as session:
         email = session.scalars(select(EmailAddress)).one()
-        assert (email.language, email.unwanted) == ("ko", "reminders jobs")
+        assert (email.language, email.unwanted) == ("ko", "reminders jobs answers")
     assert jo.post("/account/email/choice", language="xx").status_code == 422
     assert jo.post("/account/email/remove").status_code == 303
     assert "You have no e-mail address here." in words(jo.get("/account/email"))
@@ -227,6 +228,7 @@ EVERY_CONTENT: dict[MailKind, dict[str, object]] = {
     },
     MailKind.REMINDER: {"title": "News %s", "slug": "news", "deadline": "2027-03-01 09:00 UTC"},
     MailKind.JOB: {"title": None, "slug": None, "job": 7, "is_done": False},
+    MailKind.ANSWER: {"title": "News %s", "slug": "news", "about": "announcement", "number": 7, "subject": "50 %s"},
 }
 EXPECTED = {
     MailKind.INVITATION: "You are invited to create an account.",
@@ -235,6 +237,7 @@ EXPECTED = {
     MailKind.RECEIPT: "Number of runs: 52.",
     MailKind.REMINDER: "Runs for “News %s” can be sent until 2027-03-01 09:00 UTC.",
     MailKind.JOB: f"{SITE}/jobs/7",
+    MailKind.ANSWER: f"“News %s” announce: 50 %s\n\nRead it here: {SITE}/collections/news/announcements",
 }
 
 
@@ -252,4 +255,4 @@ def test_every_kind_has_its_text_in_both_languages(app: Flask, kind: MailKind) -
     assert subject != other_subject
     assert english != korean
     # Only what a person can turn off says so.
-    assert (f"{SITE}/account\n" in english) == (kind in {MailKind.RECEIPT, MailKind.REMINDER, MailKind.JOB})
+    assert (f"{SITE}/account\n" in english) == (kind in CHOSEN_BY_PEOPLE)

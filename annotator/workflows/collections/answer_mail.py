@@ -1,0 +1,86 @@
+"""E-mail about answers to questions, and about announcements."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, select
+from sqlalchemy.orm import Session
+
+from annotator.storage import Announcement, Collection, MailKind, Membership, Question, Role
+from annotator.storage.site.mail import Letter, queue_for_account, queue_for_accounts
+from annotator.storage.tables.collections import SHOWN
+
+
+class About(StrEnum):
+    """What an e-mail of this kind is about."""
+
+    TEAM_ANSWER = "team-answer"  # to a question of a participant
+    JUDGE_ANSWER = "judge-answer"
+    PUBLIC_ANSWER = "public-answer"
+    ANNOUNCEMENT = "announcement"
+
+
+def mail_answer(session: Session, collection: Collection, question: Question, *, at: datetime) -> None:
+    """Queue an e-mail about an answer to the author of the question."""
+    about = About.JUDGE_ANSWER if question.team_id is None else About.TEAM_ANSWER
+    queue_for_account(session, question.asked_by_id, _letter(collection, about, question.id), at=at)
+
+
+def mail_announcement(
+    session: Session, collection: Collection, announcement: Announcement, *, but: int | None = None, at: datetime
+) -> None:
+    """Queue an e-mail about an announcement or a public answer to those who see it, without one person.
+
+    Organisers publish them, and get none as such.
+    """
+    about = About.ANNOUNCEMENT if announcement.question_id is None else About.PUBLIC_ANSWER
+    users = _readers(announcement).where(Membership.user_id != (0 if but is None else but))
+    queue_for_accounts(session, users, _letter(collection, about, announcement.id, announcement.title), at=at)
+
+
+def is_answer_mail_true(session: Session, user_id: int | None, content: Mapping[str, Any]) -> bool:
+    """Whether a person may still read what a queued e-mail is about: days may have passed."""
+    if content.get("about") in {About.TEAM_ANSWER, About.JUDGE_ANSWER}:
+        return session.scalar(_own_answer(user_id, content)) is not None
+    announcement = session.scalar(
+        select(Announcement)
+        .join(Collection, Collection.id == Announcement.collection_id)
+        .where(SHOWN, Announcement.id == content.get("number"))
+    )
+    if announcement is None:
+        return False
+    return session.scalar(_readers(announcement).where(Membership.user_id == user_id)) is not None
+
+
+def _own_answer(user_id: int | None, content: Mapping[str, Any]) -> Select[int]:
+    """The question, while it is answered and its author has the role, and the team, for which they asked."""
+    is_member: ColumnElement[bool] = Membership.role.in_([Role.JUDGE, Role.ADJUDICATOR])
+    if content["about"] == About.TEAM_ANSWER:
+        is_member = (Membership.role == Role.PARTICIPANT) & (Membership.team_id == Question.team_id)
+    return (
+        select(Question.id)
+        .join(Collection, Collection.id == Question.collection_id)
+        .join(Membership, (Membership.collection_id == Collection.id) & (Membership.user_id == Question.asked_by_id))
+        .where(SHOWN, is_member, Question.id == content.get("number"), Question.asked_by_id == user_id)
+        .where(Question.answered_at.is_not(None))
+        .limit(1)
+    )
+
+
+def _readers(announcement: Announcement) -> Select[int]:
+    """The accounts of those for whom an announcement is."""
+    of_role = Membership.role != Role.ORGANISER if announcement.for_everyone else Membership.role == Role.PARTICIPANT
+    return select(Membership.user_id).where(Membership.collection_id == announcement.collection_id, of_role).distinct()
+
+
+def _letter(collection: Collection, about: About, number: int, subject: str = "") -> Letter:
+    content = {
+        "title": collection.title,
+        "slug": collection.slug,
+        "about": about.value,
+        "number": number,
+        "subject": subject,
+    }
+    return Letter(MailKind.ANSWER, content)

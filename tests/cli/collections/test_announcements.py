@@ -1,0 +1,45 @@
+"""`annotator announcements` and the questions of participants at the command line."""
+
+import json
+
+from build import NOW, SLUG, member, run
+from cli.command_line import CommandLine
+
+from annotator.storage import Database, Role
+from annotator.workflows.runs import team_questions
+
+
+def listed(news: CommandLine) -> list[tuple[object, ...]]:
+    rows = json.loads(news.done("announcements", "list", "news", "--format", "json"))
+    return [(row["number"], row["everyone"], row["title"], row["text"]) for row in rows]
+
+
+def test_an_announcement_is_added_changed_listed_and_removed(news: CommandLine) -> None:
+    said = news.talk("announcements", "add", "news", "Topics", "-", given="They are *final*.\n")
+    assert said == "Announcement 1 is published.\n"
+    assert listed(news) == [(1, False, "Topics", "They are *final*.")]
+    assert news.talk("announcements", "set", "news", "1", "All topics", "-", "--everyone", given="Changed.\n") == (
+        "Announcement 1 is changed.\n"
+    )
+    assert listed(news) == [(1, True, "All topics", "Changed.")]
+    assert news.talk("announcements", "remove", "news", "1") == "Announcement 1 is withdrawn.\n"
+    assert listed(news) == []
+    for arguments in (("remove", "news", "1"), ("set", "news", "1", "Title", "-")):
+        refused = news("announcements", *arguments, given="Text.")
+        assert (refused.exit_code, refused.stderr) == (1, "There is no announcement 1 in this collection.\n")
+    assert news("announcements", "add", "news", "Two\nlines", "-", given="Text.").exit_code == 1
+
+
+def test_questions_of_participants_are_listed_with_team_and_run_and_answered_for_all(
+    news: CommandLine, database: Database
+) -> None:
+    news.done("topics", "import", "news", "-", given="1\tfirst topic\n")
+    with database.transaction() as session:
+        pat = member(session, "pat", Role.PARTICIPANT, team="red")
+        run(session, "alpha", {"1": ["a"]}, team="red")
+        team_questions.ask(session, SLUG, pat, "Do ties count?", client_id="q", asked_at=NOW, run="alpha")
+    [question] = json.loads(news.done("questions", "list", "news", "--format", "json"))
+    assert (question["by"], question["team"], question["run"], question["answer"]) == ("pat", "red", "alpha", None)
+    assert news.talk("questions", "answer", "news", "1", "They do.", "--public") == "Question 1 is answered.\n"
+    [row] = json.loads(news.done("announcements", "list", "news", "--format", "json"))
+    assert (row["question"], row["text"]) == ("Do ties count?", "They do.")
