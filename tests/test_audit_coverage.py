@@ -25,6 +25,9 @@ NOTHING_CHANGES = "nothing is changed"
 PAGES_WITHOUT: Mapping[str, str] = {
     "accounts.try_to_sign_in": "a session, which the request log has",
     "second_factor.begin": "the secret is shown, and nothing is stored",
+    "passkeys.begin": "what the browser is asked for is shown, and nothing is stored",
+    "sign_in_passkey.ask": "what the browser is asked for is sent, and nothing is stored",
+    "sign_in_passkey.sign_in": "a session, which the request log has; a copy of a passkey that is refused leaves one",
     "email.choose": "which e-mails a person wants, kept with the address",
     "accounts.sign_out": "a session, which the request log has",
     "language.choose": "a cookie",

@@ -84,6 +84,7 @@ def faults_of(page: Page, place: str) -> list[str]:
                     "/account",
                     "/account/tokens",
                     "/account/second-factor",
+                    "/account/passkeys",
                     "/account/identities",
                     "/account/email",
                     "/account/email/confirm",

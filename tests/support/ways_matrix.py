@@ -61,6 +61,15 @@ WAYS = {
         no_command=SESSION,
         no_operation=SESSION,
     ),
+    "passkeys of one's own": Ways(
+        "passkeys.show passkeys.begin passkeys.add passkeys.rename passkeys.remove sign_in_passkey.ask "
+        "sign_in_passkey.sign_in",
+        no_command=SESSION,
+        no_operation=SESSION,
+    ),
+    "passkeys of other people": Ways(
+        "people.remove_passkeys", "users passkeys list, users passkeys remove", no_operation=ACCOUNTS
+    ),
     "accounts": Ways(
         "people.show people.add people.forget people.mark_machine people.reset_password people.reset_second_factor "
         "people.sign_out people.unlink_identities",

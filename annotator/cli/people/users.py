@@ -7,6 +7,7 @@ import click
 
 from annotator.cli.people.members import account_invitations
 from annotator.cli.people.options import at_address, link_to, machine_facts, machine_options
+from annotator.cli.people.passkeys import passkeys_group
 from annotator.cli.site.files import FILE, read_text
 from annotator.cli.site.installation import Installation, note, on_installation
 from annotator.cli.site.tables import format_option, show_rows
@@ -36,6 +37,7 @@ def command() -> None:
 
 
 command.add_command(account_invitations, "invitations")
+command.add_command(passkeys_group, "passkeys")
 
 
 @command.command("add")
@@ -105,7 +107,7 @@ def sign_out(installation: Installation, name: str) -> None:
 @click.argument("name")
 @on_installation
 def reset_second_factor(installation: Installation, name: str) -> None:
-    """Turn off the second factor of an account whose owner has lost phone and recovery codes; its password stays."""
+    """Turn off the second factor of an account, passkeys included, whose owner has lost it; its password stays."""
     with installation.database.transaction() as session:
         second_factor.reset(session, name)
         note(session, "users.second-factor-reset", subject=name)

@@ -192,6 +192,8 @@ ACTIONS: Mapping[str, Action] = {
     "users.identity-unlink": Action(Subject.ACCOUNT, {"issuer": Kind.CODE, **_numbers("identities")}),
     "users.mark-machine": Action(Subject.ACCOUNT),
     "users.mark-person": Action(Subject.ACCOUNT),
+    **dict.fromkeys(("users.passkey-add", "users.passkey-rename", "users.passkey-refused"), Action(Subject.ACCOUNT)),
+    "users.passkey-remove": Action(Subject.ACCOUNT, _numbers("passkeys")),
     "users.password": Action(Subject.ACCOUNT, {"tokens_revoked": Kind.FLAG, "by": Kind.CODE}),
     "users.password-link": Action(Subject.ACCOUNT, {"by": Kind.CODE}),
     "users.recovery-code": Action(Subject.ACCOUNT, _numbers("left")),

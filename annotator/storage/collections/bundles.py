@@ -61,12 +61,14 @@ LEFT_OUT: Mapping[str, str] = {
     "webhook": "is an address to which this site sends",
     "webhook_delivery": "is sent by this site",
     "finished_topic": "is for the webhooks of this site",
+    "passkey": "opens this site to a person",
     "recovery_code": "opens this site to a person",
     "run_source": "is an address that this site asks",
     "searchable_document": "is indexed at this site",
     "second_factor": "opens this site to a person",
     "topic_counts": "is counted from the judgements",
     "topic_judgements": "is packed from the judgements",
+    "used_challenge": "keeps people out of this site",
     "user": "has its own part, without passwords",
 }
 # Columns that no archive may contain; an imported collection gets its own, and neither publishes anything nor takes

@@ -161,6 +161,37 @@ class RecoveryCode(Base):
     user_id: Mapped[int] = mapped_column(ForeignKey("user.id"), index=True)
 
 
+# A key pair of a person's device or security key for this site, whose public key is stored (WebAuthn).
+class Passkey(Base):
+    __tablename__ = "passkey"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("user.id"), index=True)
+    # The credential's id, chosen by the device, in base64url.
+    credential: Mapped[str] = mapped_column(unique=True)
+    # COSE key (RFC 9052) in base64url.
+    public_key: Mapped[str]
+    # Random, the same for all passkeys of an account: by it a device knows whose they are.
+    user_handle: Mapped[str]
+    # The host of the site for which it was made; browsers offer it nowhere else.
+    host: Mapped[str]
+    # The owner's label for it.
+    name: Mapped[str]
+    # Of the device, at the last use; 0 for devices that do not count.
+    sign_count: Mapped[int] = mapped_column(BigInteger)
+    added_at: Mapped[datetime]
+    last_used_at: Mapped[datetime | None]
+
+
+class UsedChallenge(Base):
+    __tablename__ = "used_challenge"
+
+    # SHA-256 of a challenge that a passkey has signed: a cookie could offer it a second time.
+    fingerprint: Mapped[str] = mapped_column(primary_key=True)
+    # When the challenge would have expired, so that the row can be deleted.
+    until: Mapped[datetime]
+
+
 # A person at a provider of sign-in, who opens the account by signing in there.
 class Identity(Base):
     __tablename__ = "identity"

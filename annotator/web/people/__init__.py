@@ -9,11 +9,13 @@ from annotator.web.people import (
     invitations,
     members,
     own_team,
+    passkeys,
     people,
     provider,
     registration,
     second_factor,
     sign_in_code,
+    sign_in_passkey,
     tokens,
 )
 
@@ -26,10 +28,12 @@ BLUEPRINTS = (
     invitations.blueprint,
     members.blueprint,
     own_team.blueprint,
+    passkeys.blueprint,
     people.blueprint,
     provider.blueprint,
     registration.blueprint,
     second_factor.blueprint,
     sign_in_code.blueprint,
+    sign_in_passkey.blueprint,
     tokens.blueprint,
 )

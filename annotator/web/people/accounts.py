@@ -8,6 +8,7 @@ from wtforms.validators import EqualTo, InputRequired
 from annotator.errors import InvalidValueError, NotAllowedError
 from annotator.passwords import KNOWN_PASSWORD, hash_password
 from annotator.storage import MailKind
+from annotator.web.people.passkey_session import refusal_here
 from annotator.web.people.provider_session import provider_name
 from annotator.web.people.sign_in_code import enter_or_ask
 from annotator.web.people.throttle import against_guessing
@@ -148,6 +149,7 @@ def sign_in_page(form: SignInForm, to: str | None) -> str:
         form=form,
         to=local_path(to),
         provider=provider_name(),
+        takes_passkeys=refusal_here() is None,
         sends_links=settings().sends(MailKind.PASSWORD),
     )
 
@@ -161,7 +163,7 @@ def _account(form: PasswordForm) -> str:
     return render_template(
         "people/accounts/account.html",
         form=form,
-        has_factor=database().read(second_factor.is_on, me),
+        factor=database().read(second_factor.show_state, me),
         identities=database().read(identities.list_identities, me),
         provider=provider_name(),
         email=database().read(email_addresses.show_email, me, now=now()).address,

@@ -16,7 +16,7 @@ from annotator.web.site.context import database, now, the_person
 from annotator.web.site.forms import Form, confirmation, done, is_confirmed, unix_lines
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.agreement import machine_judges
-from annotator.workflows.people import accounts, erasure, identities, invitations, second_factor
+from annotator.workflows.people import accounts, erasure, identities, invitations, passkeys, second_factor
 
 blueprint = Blueprint("people", __name__)
 
@@ -182,6 +182,22 @@ def reset_second_factor() -> ResponseReturnValue:
     if form.refused:
         return _page(named=form), form.status
     return done(gettext("“%(name)s” signs in without a second factor now.", name=form.account.data), ".show")
+
+
+@blueprint.post("/people/passkeys")
+@administrator_page
+def remove_passkeys() -> ResponseReturnValue:
+    """Remove every passkey of an account; all of its sessions end."""
+    form = AccountNameForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            count = passkeys.remove_passkeys(session, form.account.data)
+            note(session, "users.passkey-remove", subject=form.account.data, details={"passkeys": count})
+    if form.refused:
+        return _page(named=form), form.status
+    return done(
+        gettext("“%(name)s” has no passkeys now, and is signed out everywhere.", name=form.account.data), ".show"
+    )
 
 
 @blueprint.post("/people/identities")

@@ -11,7 +11,7 @@ from wtforms import HiddenField, PasswordField, StringField
 from wtforms.validators import InputRequired
 
 from annotator.errors import ConflictError, InvalidValueError
-from annotator.web.people.sign_in_code import ONE_TIME
+from annotator.web.people.passkey_session import ONE_TIME, ProofForm, has_passkey_here, noting_copies
 from annotator.web.people.throttle import against_guessing, against_guessing_codes
 from annotator.web.site.access import signed_in_page
 from annotator.web.site.addresses import local_path
@@ -33,7 +33,10 @@ class BeginForm(Form):
     """One's own password, before the secret is shown."""
 
     password = PasswordField(
-        lazy_gettext("Current password"), [InputRequired()], render_kw={"autocomplete": "current-password"}
+        lazy_gettext("Current password"),
+        [InputRequired()],
+        render_kw={"autocomplete": "current-password"},
+        id="app-password",
     )
 
 
@@ -49,17 +52,11 @@ class ConfirmForm(Form):
     )
 
 
-class ChangeForm(Form):
-    """Password and code, for turning off and for new recovery codes."""
+class ChangeForm(ProofForm):
+    """Password, and code or passkey, for turning off and for new recovery codes."""
 
     password = PasswordField(
         lazy_gettext("Current password"), [InputRequired()], render_kw={"autocomplete": "current-password"}
-    )
-    code = StringField(
-        lazy_gettext("Code"),
-        [InputRequired()],
-        description=lazy_gettext("Six digits from your app, or one of your recovery codes."),
-        render_kw=ONE_TIME,
     )
 
 
@@ -115,8 +112,9 @@ def renew_codes() -> ResponseReturnValue:
     if form.validate():
         with form.guard():
             _check_password(form)
-            with database().transaction() as session:
-                codes = second_factor.renew_codes(session, the_person().id, form.code.data, at=now())
+            proof = form.proof
+            with noting_copies(), database().transaction() as session:
+                codes = second_factor.renew_codes(session, the_person().id, proof, at=now())
                 note(session, "users.recovery-codes", subject=the_person().name)
             return _page(codes=codes)
     return _page(change=form), form.status
@@ -131,11 +129,14 @@ def turn_off() -> ResponseReturnValue:
     if form.validate():
         with form.guard():
             _check_password(form)
-            with database().transaction() as session:
-                second_factor.turn_off(session, the_person().id, form.code.data, at=now())
+            proof = form.proof
+            with noting_copies(), database().transaction() as session:
+                second_factor.turn_off(session, the_person().id, proof, at=now())
                 note(session, "users.second-factor-off", subject=the_person().name)
     if form.refused:
         return _page(change=form), form.status
+    if database().read(second_factor.is_on, the_person().id):
+        return done(gettext("Codes of the app are off; your passkeys stay."), ".show")
     return done(gettext("Your second factor is off."), "accounts.show")
 
 
@@ -188,6 +189,7 @@ def _page(
         state=database().read(second_factor.show_state, the_person().id),
         begin=begin or BeginForm(formdata=None),
         change=change or ChangeForm(formdata=None),
+        has_passkey_here=has_passkey_here(the_person().id),
         codes=codes,
         next=_next(),
     )

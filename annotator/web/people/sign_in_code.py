@@ -1,38 +1,29 @@
-"""The second step of signing in: the code of the second factor, after the password."""
+"""The second step of signing in: a code or a passkey, after the password."""
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import StringField
-from wtforms.validators import InputRequired
 
-from annotator.errors import ConflictError, InvalidValueError
+from annotator.errors import AnnotatorError, ConflictError, InvalidValueError
 from annotator.storage.people.accounts import Person
+from annotator.web.people.passkey_session import (
+    ONE_TIME,
+    ProofForm,
+    account_in_question,
+    has_passkey_here,
+    noting_copies,
+)
 from annotator.web.people.throttle import against_guessing_codes
 from annotator.web.site.access import enter, enter_half
 from annotator.web.site.addresses import local_path
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import current_person, database, now
-from annotator.web.site.forms import Form
-from annotator.web.site.language import gettext, lazy_gettext
+from annotator.web.site.language import gettext
 from annotator.web.site.sessions import half_signed_in
 from annotator.web.site.translate import say
 from annotator.workflows.people import second_factor
 from annotator.workflows.people.second_factor import CodeAccepted
 
 blueprint = Blueprint("sign_in_code", __name__)
-
-ONE_TIME = {"autocomplete": "one-time-code", "autocapitalize": "none", "spellcheck": "false"}
-
-
-class CodeForm(Form):
-    """A code of the app, or a recovery code."""
-
-    code = StringField(
-        lazy_gettext("Code"),
-        [InputRequired()],
-        description=lazy_gettext("Six digits from your app, or one of your recovery codes."),
-        render_kw={**ONE_TIME, "autofocus": True},
-    )
 
 
 def enter_or_ask(person: Person, to: str) -> ResponseReturnValue:
@@ -51,37 +42,52 @@ def ask() -> ResponseReturnValue:
         return redirect(_next(), 303)
     if half_signed_in() is None:
         return _begin_again()
-    return render_template("people/accounts/code.html", form=CodeForm())
+    return _page(ProofForm(formdata=None))
 
 
 @blueprint.post("/sign-in/code")
 @against_guessing_codes
 def check() -> ResponseReturnValue:
-    """Check the code and start the session."""
-    half, form = half_signed_in(), CodeForm()
+    """Check the code, or what a passkey has signed, and start the session."""
+    half, form = half_signed_in(), ProofForm()
     if half is None:
         return _begin_again()
     if form.validate():
         try:
-            accepted = _accepted(*half, form.code.data)
+            accepted = _accepted(*half, form)
         except ConflictError as lapsed:
             return _begin_again(say(lapsed.sentence))
-        if accepted is not None:
-            enter(accepted.person)
-            _warn(accepted.codes_left)
-            return redirect(_next(), 303)
-        form.refusal = InvalidValueError("This code is wrong, or it was used already: then wait for the next one.")
-        form.code.data = ""
-    return render_template("people/accounts/code.html", form=form), form.status
+        except AnnotatorError as refusal:
+            form.refusal = refusal
+        else:
+            if accepted is not None:
+                enter(accepted.person)
+                _warn(accepted.codes_left)
+                return redirect(_next(), 303)
+            form.refusal = InvalidValueError("This code is wrong, or it was used already: then wait for the next one.")
+    return _page(form), form.status
 
 
-def _accepted(user_id: int, generation: int, code: str) -> CodeAccepted | None:
-    with database().transaction() as session:
-        accepted = second_factor.sign_in_with_code(session, user_id, generation, code, at=now())
+def _accepted(user_id: int, generation: int, form: ProofForm) -> CodeAccepted | None:
+    proof = form.proof
+    with noting_copies(), database().transaction() as session:
+        accepted = second_factor.sign_in(session, user_id, generation, proof, at=now())
         if accepted is not None and accepted.codes_left is not None:
             details = {"left": accepted.codes_left}
             note(session, "users.recovery-code", subject=accepted.person.name, details=details)
     return accepted
+
+
+def _page(form: ProofForm) -> str:
+    form.code.data = form.passkey.data = ""  # a refused one is never right a moment later
+    form.code.render_kw = {**ONE_TIME, "autofocus": True}
+    account = account_in_question()
+    return render_template(
+        "people/accounts/code.html",
+        form=form,
+        state=database().read(second_factor.show_state, account) if account else None,
+        has_passkey_here=bool(account and has_passkey_here(account)),
+    )
 
 
 def _warn(codes_left: int | None) -> None:

@@ -65,6 +65,16 @@ def against_refusals(view: View) -> View:
     return _limited(view, limits, counted=OWN_REFUSALS, explain=_of_sign_ins)
 
 
+def against_refused_passkeys(view: View) -> View:
+    """Limit the refusals of passkeys to an address: whose they were meant to be is not known."""
+
+    def limits() -> dict[str, Limit]:
+        address = _address()
+        return {f"{request.endpoint} {address}": FROM_HERE} if address else {}
+
+    return _limited(view, limits, counted=OWN_REFUSALS)
+
+
 def against_floods(view: View) -> View:
     """Limit how often a view is asked to send an e-mail, whatever comes of it."""
     return _limited(

@@ -38,7 +38,7 @@ WITHOUT_SECOND_FACTOR = {
     "provider.begin",
     "provider.finish",
 }
-TURNING_ON = "second_factor"  # the blueprint
+TURNING_ON = {"second_factor", "passkeys"}  # the blueprints
 
 
 def install(app: Flask) -> None:
@@ -83,7 +83,7 @@ def require_second_factor() -> ResponseReturnValue | None:
         return None
     if request.path.startswith(API):
         return None
-    person = None if request.blueprint == TURNING_ON else current_person()
+    person = None if request.blueprint in TURNING_ON else current_person()
     if person is None or not database().read(second_factor.is_missing, person.id):
         return None
     if wants_json():

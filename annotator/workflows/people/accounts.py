@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import NotAllowedError
 from annotator.passwords import password_matches
-from annotator.storage import SecondFactor, User, UserKind
+from annotator.storage import User, UserKind
 from annotator.storage.judging.leases import return_assignments
 from annotator.storage.people.accounts import (
     Person,
@@ -25,6 +25,7 @@ from annotator.storage.people.accounts import (
     revoke_all,
     withdraw_password_links,
 )
+from annotator.storage.people.second_factors import has_factor
 from annotator.storage.site.mail import delete_mail_of
 
 
@@ -120,14 +121,11 @@ def list_users(session: Session) -> list[AccountRow]:
             user.password_hash is not None,
             user.added_at,
             user.model if user.kind == UserKind.MACHINE else None,
-            since is not None,
+            has_second_factor,
             labels.get(user.id, ()),
         )
-        for user, since in session.execute(
-            select(User, SecondFactor.added_at)
-            .outerjoin(SecondFactor, SecondFactor.user_id == User.id)
-            .where(User.being_imported.is_(False))
-            .order_by(User.name)
+        for user, has_second_factor in session.execute(
+            select(User, has_factor()).where(User.being_imported.is_(False)).order_by(User.name)
         )
     ]
 

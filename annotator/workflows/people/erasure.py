@@ -20,9 +20,7 @@ from annotator.storage import (
     Membership,
     PoolItem,
     QrelsVersion,
-    RecoveryCode,
     Role,
-    SecondFactor,
     Team,
     Topic,
     User,
@@ -31,6 +29,7 @@ from annotator.storage import (
 from annotator.storage.collections.audit import Subject, actions_of
 from annotator.storage.judging.leases import give_back
 from annotator.storage.people.accounts import end_sessions, find_user, locked_user, refuse_without_organiser
+from annotator.storage.people.second_factors import delete_factors
 from annotator.storage.runs.questionnaires import delete_answers_of
 from annotator.storage.site.mail import delete_mail_of
 from annotator.storage.tables.people import FORGOTTEN
@@ -77,8 +76,7 @@ def _take_everything_back(session: Session, user_id: int) -> None:
     session.execute(delete(Membership).where(Membership.user_id == user_id))
     session.execute(delete(ApiToken).where(ApiToken.user_id == user_id))
     session.execute(delete(Identity).where(Identity.user_id == user_id))
-    session.execute(delete(RecoveryCode).where(RecoveryCode.user_id == user_id))
-    session.execute(delete(SecondFactor).where(SecondFactor.user_id == user_id))
+    delete_factors(session, user_id)
     delete_mail_of(session, user_id, also_to_address=True)
     session.execute(delete(Job).where(Job.asked_by_id == user_id))
     session.execute(delete(Invitation).where((Invitation.user_id == user_id) | (Invitation.used_by_id == user_id)))

@@ -8,7 +8,7 @@ import pytest
 from cli.command_line import CommandLine
 from pyotp import TOTP
 
-from annotator.storage import Database
+from annotator.storage import Database, Passkey
 from annotator.workflows.people import identities, second_factor
 from annotator.workflows.people.accounts import sign_in
 from annotator.workflows.people.identities import ProvenIdentity
@@ -118,6 +118,44 @@ def test_a_second_factor_is_reset(annotator: CommandLine, sqlite_database: Datab
     assert done == "jo signs in without a second factor now.\n"
     assert [row[3] for row in annotator.table("users", "list")] == ["no"]
     assert annotator.table("audit", "list")[0][4:6] == ["users.second-factor-reset", "jo"]
+
+
+def test_passkeys_are_listed_and_removed(annotator: CommandLine, sqlite_database: Database) -> None:
+    annotator.done("users", "add", "jo", given=PASSWORD)
+    assert annotator.table("users", "passkeys", "list") == []
+    assert annotator.refused("users", "passkeys", "list", "gus") == ["There is no user “gus”."]
+    assert annotator.refused("users", "passkeys", "remove", "jo") == ["“jo” has no passkeys."]
+    at = datetime.now(UTC)
+    with sqlite_database.transaction() as session:
+        for number, name in enumerate(("laptop", "phone", "=key")):
+            secret = str(number)
+            session.add(
+                Passkey(
+                    user_id=1,
+                    credential=secret,
+                    public_key=secret,
+                    user_handle=secret,
+                    host="localhost",
+                    name=name,
+                    sign_count=0,
+                    added_at=at,
+                )
+            )
+    assert [row[3] for row in annotator.table("users", "list")] == ["yes"]
+    rows = annotator.table("users", "passkeys", "list", "jo")
+    assert [row[:4] for row in rows] == [
+        ["1", "jo", "laptop", "localhost"],
+        ["2", "jo", "phone", "localhost"],
+        ["3", "jo", "=key", "localhost"],
+    ]
+    assert "'=key" in annotator.done("users", "passkeys", "list", "--format", "csv")
+    assert annotator.talk("users", "passkeys", "remove", "jo", "2") == (
+        "Passkeys removed: 1. jo is signed out everywhere.\n"
+    )
+    assert annotator.refused("users", "passkeys", "remove", "jo", "2") == ["“jo” has no passkey 2."]
+    annotator.done("users", "passkeys", "remove", "jo")
+    assert [row[3] for row in annotator.table("users", "list")] == ["no"]
+    assert annotator.table("audit", "list")[0][4:6] == ["users.passkey-remove", "jo"]
 
 
 def test_identities_at_a_provider_are_listed_and_unlinked(annotator: CommandLine, sqlite_database: Database) -> None:

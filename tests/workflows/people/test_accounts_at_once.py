@@ -14,6 +14,7 @@ from annotator.storage import Database, User
 from annotator.storage.tables.jobs import JobState
 from annotator.workflows.people import accounts, identities, invitations, second_factor, tokens
 from annotator.workflows.people.identities import ProvenIdentity
+from annotator.workflows.people.second_factor import Proof
 from annotator.workflows.site import jobs
 
 
@@ -123,7 +124,7 @@ def test_a_code_that_is_sent_twice_at_once_signs_in_once(postgres_database: Data
 
     def sign_in(session: Session) -> None:
         code = TOTP(secret).at(later)
-        accepted.append(second_factor.sign_in_with_code(session, jo, 1, code, at=later) is not None)
+        accepted.append(second_factor.sign_in(session, jo, 1, Proof(code), at=later) is not None)
 
     one_after_the_other(database, sign_in, sign_in)
     assert accepted == [True, False]

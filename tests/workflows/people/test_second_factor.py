@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, NotFoundError
 from annotator.storage import RecoveryCode, Role
 from annotator.workflows.people import accounts, erasure, second_factor
+from annotator.workflows.people.second_factor import Proof
 
 # The SHA-1 secret of RFC 6238, Appendix B, in base 32.
 RFC_SECRET = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
@@ -36,7 +37,7 @@ def codes(session: Session, jo: int) -> list[str]:
 
 
 def signs_in(session: Session, jo: int, code: str, at: datetime) -> bool:
-    return second_factor.sign_in_with_code(session, jo, 1, code, at=at) is not None
+    return second_factor.sign_in(session, jo, 1, Proof(code), at=at) is not None
 
 
 # RFC 6238, Appendix B: the last six of its eight digits.
@@ -109,13 +110,13 @@ def test_an_older_password_or_none_opens_nothing(session: Session, jo: int) -> N
     at = NOW + 10 * STEP
     for account, generation in ((jo, 0), (user(session, "kim"), 0)):
         with pytest.raises(ConflictError, match="Sign in with name and password again"):
-            second_factor.sign_in_with_code(session, account, generation, code_at(at), at=at)
+            second_factor.sign_in(session, account, generation, Proof(code_at(at)), at=at)
 
 
 def test_each_recovery_code_signs_in_once(session: Session, jo: int, codes: list[str]) -> None:
     assert len(set(codes)) == 10
     assert {len(code) for code in codes} == {29}
-    accepted = second_factor.sign_in_with_code(session, jo, 1, codes[3].upper().replace("-", " "), at=NOW)
+    accepted = second_factor.sign_in(session, jo, 1, Proof(codes[3].upper().replace("-", " ")), at=NOW)
     assert accepted is not None
     assert (accepted.person.name, accepted.codes_left) == ("jo", 9)
     assert not signs_in(session, jo, codes[3], NOW)
@@ -127,29 +128,29 @@ def test_each_recovery_code_signs_in_once(session: Session, jo: int, codes: list
 def test_codes_of_another_person_do_not_help(session: Session, jo: int, codes: list[str]) -> None:
     kim = user(session, "kim")
     second_factor.turn_on(session, kim, "A" * 32, code_at(NOW, "A" * 32), at=NOW)
-    assert second_factor.sign_in_with_code(session, kim, 1, codes[0], at=NOW) is None
+    assert second_factor.sign_in(session, kim, 1, Proof(codes[0]), at=NOW) is None
     assert signs_in(session, jo, codes[0], NOW)
 
 
 def test_new_recovery_codes_end_the_earlier_ones(session: Session, jo: int, codes: list[str]) -> None:
     with pytest.raises(InvalidValueError, match="wrong, or it was used"):
-        second_factor.renew_codes(session, jo, "123456", at=NOW)
-    new = second_factor.renew_codes(session, jo, codes[0], at=NOW)
+        second_factor.renew_codes(session, jo, Proof("123456"), at=NOW)
+    new = second_factor.renew_codes(session, jo, Proof(codes[0]), at=NOW)
     assert not signs_in(session, jo, codes[1], NOW)
     assert signs_in(session, jo, new[0], NOW)
     state = second_factor.show_state(session, jo)
     assert state is not None
-    assert (state.added_at, state.codes_left) == (NOW, 9)
+    assert (state.app_since, state.codes_left) == (NOW, 9)
 
 
 def test_it_is_turned_off_by_a_code(session: Session, jo: int, codes: list[str]) -> None:
     with pytest.raises(InvalidValueError, match="wrong, or it was used"):
-        second_factor.turn_off(session, jo, code_at(NOW), at=NOW)  # used for turning on
-    second_factor.turn_off(session, jo, codes[0], at=NOW)
+        second_factor.turn_off(session, jo, Proof(code_at(NOW)), at=NOW)  # used for turning on
+    second_factor.turn_off(session, jo, Proof(codes[0]), at=NOW)
     assert not second_factor.is_on(session, jo)
     assert session.scalars(select(RecoveryCode)).all() == []
     with pytest.raises(ConflictError, match="is off"):
-        second_factor.turn_off(session, jo, codes[1], at=NOW)
+        second_factor.turn_off(session, jo, Proof(codes[1]), at=NOW)
 
 
 @pytest.mark.usefixtures("codes")

@@ -1,0 +1,204 @@
+"""The passkeys of one's own account: add, rename and remove them."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import HiddenField, PasswordField, RadioField, StringField
+from wtforms.validators import InputRequired
+
+from annotator.errors import AnnotatorError
+from annotator.web.people.passkey_session import (
+    NEW,
+    ProofForm,
+    has_passkey_here,
+    keep_asked,
+    noting_copies,
+    refusal_here,
+    take_asked,
+    the_site,
+)
+from annotator.web.people.throttle import against_guessing, against_guessing_codes
+from annotator.web.site.access import signed_in_page
+from annotator.web.site.addresses import local_path
+from annotator.web.site.audit_note import note
+from annotator.web.site.context import database, now, the_person
+from annotator.web.site.forms import Form, done
+from annotator.web.site.language import gettext, lazy_gettext
+from annotator.web.site.sessions import go_on_as
+from annotator.workflows.people import accounts, passkeys, second_factor
+from annotator.workflows.people.passkeys import PasskeyRow
+
+blueprint = Blueprint("passkeys", __name__)
+
+ChoiceForm = TypeVar("ChoiceForm", "RenameForm", "RemoveForm")
+NAME = {"autocomplete": "off"}
+PASSWORD = {"autocomplete": "current-password"}
+
+
+class AddForm(Form):
+    """The name of a new passkey, and one's own password."""
+
+    name = StringField(
+        lazy_gettext("Name of the passkey"),
+        [InputRequired()],
+        description=lazy_gettext("Such as the device: you recognise it by this name later."),
+        render_kw=NAME,
+        id="passkey-name",
+    )
+    password = PasswordField(lazy_gettext("Current password"), [InputRequired()], render_kw=PASSWORD, id="add-password")
+
+
+class CreatedForm(Form):
+    """What the browser has made."""
+
+    passkey = HiddenField()
+
+
+class RenameForm(Form):
+    """Another name for a passkey."""
+
+    number = RadioField(lazy_gettext("Passkey"), [InputRequired()], coerce=int, id="rename-number")
+    name = StringField(lazy_gettext("New name"), [InputRequired()], render_kw=NAME, id="new-name")
+
+
+class RemoveForm(ProofForm):
+    """The passkey to remove, with password and second factor."""
+
+    number = RadioField(lazy_gettext("Passkey"), [InputRequired()], coerce=int, id="remove-number")
+    password = PasswordField(lazy_gettext("Current password"), [InputRequired()], render_kw=PASSWORD)
+
+
+@blueprint.get("/account/passkeys")
+@signed_in_page
+def show() -> ResponseReturnValue:
+    """The passkeys of one's own account."""
+    return _page()
+
+
+@blueprint.post("/account/passkeys/begin")
+@signed_in_page
+@against_guessing
+def begin() -> ResponseReturnValue:
+    """Check name and password and show the button by which the browser makes a passkey; nothing is stored yet."""
+    form = AddForm()
+    if form.validate():
+        with form.guard():
+            site, challenge, me = the_site(), passkeys.new_challenge(), the_person().id
+            name = database().read(passkeys.check_adding, me, form.password.data, form.name.data)
+            options = database().read(passkeys.ask_for_new, me, site, challenge)
+            keep_asked(NEW, challenge, name=name, user_handle=options["user"]["id"])
+            return _confirmation(name, options)
+    return _page(add=form), form.status
+
+
+@blueprint.post("/account/passkeys")
+@signed_in_page
+@against_guessing
+def add() -> ResponseReturnValue:
+    """Add the passkey that the browser has made; with the first one, show the recovery codes, only once."""
+    form = CreatedForm()
+    codes: Sequence[str] = ()
+    if form.validate():
+        with form.guard():
+            asked = take_asked(NEW)
+            with database().transaction() as session:
+                person, codes = passkeys.add_passkey(
+                    session,
+                    the_person().id,
+                    asked.request,
+                    form.passkey.data or "",
+                    name=asked.name,
+                    user_handle=asked.user_handle,
+                    at=now(),
+                )
+                note(session, "users.passkey-add", subject=person.name)
+            go_on_as(person.id, person.generation)
+    if form.refused:
+        return _page(refusal=form.refusal), form.status
+    flash(gettext("The passkey was added. Your other browsers are signed out."))
+    return _page(codes=codes) if codes else redirect(url_for(".show", next=_next()), 303)
+
+
+@blueprint.post("/account/passkeys/rename")
+@signed_in_page
+def rename() -> ResponseReturnValue:
+    """Give a passkey another name."""
+    form = _choosing(RenameForm(), _own())
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            passkeys.rename_passkey(session, the_person().id, form.number.data, form.name.data)
+            note(session, "users.passkey-rename", subject=the_person().name)
+    if form.refused:
+        return _page(renaming=form), form.status
+    return done(gettext("The passkey has a new name."), ".show")
+
+
+@blueprint.post("/account/passkeys/remove")
+@signed_in_page
+@against_guessing_codes
+def remove() -> ResponseReturnValue:
+    """Remove a passkey; the account's other sessions end."""
+    form = _choosing(RemoveForm(), _own())
+    if form.validate():
+        with form.guard():
+            # Hashing is slow and must not hold the transaction.
+            database().read(accounts.check_password, the_person().id, form.password.data)
+            proof = form.proof
+            with noting_copies(), database().transaction() as session:
+                person = second_factor.remove_passkey(session, the_person().id, form.number.data, proof, at=now())
+                note(session, "users.passkey-remove", subject=person.name, details={"passkeys": 1})
+            go_on_as(person.id, person.generation)
+    if form.refused:
+        return _page(removing=form), form.status
+    return done(gettext("The passkey was removed. Your other browsers are signed out."), ".show")
+
+
+def _own() -> list[PasskeyRow]:
+    return database().read(passkeys.list_passkeys, the_person().id)
+
+
+def _choosing(form: ChoiceForm, rows: Sequence[PasskeyRow]) -> ChoiceForm:
+    form.number.choices = [(row.number, row.name) for row in rows]
+    return form
+
+
+def _confirmation(name: str, options: dict[str, Any]) -> str:
+    return render_template(
+        "people/accounts/confirm_passkey.html",
+        form=CreatedForm(formdata=None),
+        name=name,
+        options=json.dumps(options),
+        next=_next(),
+    )
+
+
+def _page(
+    *,
+    add: AddForm | None = None,
+    renaming: RenameForm | None = None,
+    removing: RemoveForm | None = None,
+    refusal: AnnotatorError | None = None,
+    codes: Sequence[str] = (),
+) -> str:
+    rows = _own()
+    only = rows[0].number if len(rows) == 1 else None
+    return render_template(
+        "people/accounts/passkeys.html",
+        rows=rows,
+        add=add or AddForm(formdata=None),
+        renaming=renaming or _choosing(RenameForm(formdata=None, number=only), rows),
+        removing=removing or _choosing(RemoveForm(formdata=None, number=only), rows),
+        refusal_of_new=refusal,
+        refusal_here=refusal_here(),
+        has_passkey_here=has_passkey_here(the_person().id),
+        codes=codes,
+        next=_next(),
+    )
+
+
+def _next() -> str | None:
+    """The page that a person wanted who was led here because the site requires a second factor."""
+    return local_path(request.args.get("next"))
