@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import func, or_, select, update
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from annotator.passwords import new_secret, secret_fingerprint
@@ -15,14 +15,16 @@ VALID_FOR = timedelta(hours=2)
 # Nobody's mailbox is filled by somebody who asks again and again.
 PAUSE = timedelta(minutes=5)
 MOST_ACCOUNTS = 10  # with one address
+# Of an account, that are valid at a time: a slow mail server delivers none that a later one has ended.
+MOST_LINKS = 5
 
 
 def send_password_links(session: Session, written: str, *, at: datetime) -> Sequence[str]:
     """Queue an e-mail with a link to a new password for each account with this name or address.
 
-    Only accounts with a confirmed address get one, and none that got one a few minutes ago; earlier links of this kind
-    are withdrawn. Returns the names of the accounts for the audit log alone: the page must give the same answer in
-    every case.
+    Only accounts with a confirmed address get one, and none that got one a few minutes ago or has several that are
+    valid; earlier links stay valid until one of them is used or they expire. Returns the names of the accounts for the
+    audit log alone: the page must give the same answer in every case.
     """
     found = session.execute(
         select(User, EmailAddress)
@@ -37,15 +39,13 @@ def send_password_links(session: Session, written: str, *, at: datetime) -> Sequ
     ).all()
     sent = []
     for user, email in found:
-        if not _asked_lately(session, user, at):
+        if not _has_enough(session, user, at):
             _send(session, user, email, at)
             sent.append(user.name)
     return sent
 
 
 def _send(session: Session, user: User, email: EmailAddress, at: datetime) -> None:
-    own = (Invitation.user_id == user.id) & (Invitation.made_by_id == user.id) & Invitation.used_at.is_(None)
-    session.execute(update(Invitation).where(own, Invitation.withdrawn_at.is_(None)).values(withdrawn_at=at))
     secret = new_secret()
     link = Invitation(
         fingerprint=secret_fingerprint(secret),
@@ -61,6 +61,10 @@ def _send(session: Session, user: User, email: EmailAddress, at: datetime) -> No
     send_link(session, to, MailKind.PASSWORD, {"name": user.name}, MadeLink(link, secret))
 
 
-def _asked_lately(session: Session, user: User, at: datetime) -> bool:
+def _has_enough(session: Session, user: User, at: datetime) -> bool:
+    """Whether an account asked for a link a few minutes ago, or has several that are valid."""
     own = (Invitation.user_id == user.id) & (Invitation.made_by_id == user.id)
-    return session.scalar(select(Invitation.id).where(own, Invitation.made_at > at - PAUSE).limit(1)) is not None
+    if session.scalar(select(Invitation.id).where(own, Invitation.made_at > at - PAUSE).limit(1)) is not None:
+        return True
+    is_open = Invitation.used_at.is_(None) & Invitation.withdrawn_at.is_(None) & (Invitation.expires_at > at)
+    return len(session.scalars(select(Invitation.id).where(own, is_open)).all()) >= MOST_LINKS
