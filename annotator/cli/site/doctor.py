@@ -14,6 +14,7 @@ from pathlib import Path
 from shutil import disk_usage
 from tempfile import gettempdir
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import click
 
@@ -119,6 +120,7 @@ def _findings(settings: Settings, *, now: datetime) -> Iterator[Finding]:
 def _of_settings(settings: Settings) -> Iterator[Finding]:
     yield _refused("secret key", "random and long enough", lambda: refuse_weak_key(settings))
     yield _refused("site's name", ", ".join(settings.site_hosts) or "local", lambda: refuse_site_without_name(settings))
+    yield from _of_address(settings)
     if settings.metrics_port:
         yield _refused("ports", f"{settings.port}, {settings.metrics_port}", lambda: refuse_same_port(settings))
     if settings.demonstration:
@@ -134,6 +136,22 @@ def _of_settings(settings: Settings) -> Iterator[Finding]:
             State.WARNING,
             "Browsers send sessions without HTTPS, too.",
             "Serve by HTTPS behind a proxy with --proxy 1, or set ANNOTATOR_SECURE_COOKIES=1.",
+        )
+
+
+def _of_address(settings: Settings) -> Iterator[Finding]:
+    """Whether the site answers at the address with which links in e-mail begin."""
+    host, names = urlsplit(settings.site_address).hostname, settings.site_hosts
+    if not host or not names:
+        return
+    if any(host == name.lstrip(".").lower() or (name[0] == "." and host.endswith(name.lower())) for name in names):
+        yield Finding("site's address", State.OK, settings.site_address)
+    else:
+        yield Finding(
+            "site's address",
+            State.WARNING,
+            f"{settings.site_address} is not among the site's names: who opens a link in an e-mail is refused (421).",
+            f"Add {host} to ANNOTATOR_SITE_HOSTS, or correct ANNOTATOR_SITE_ADDRESS.",
         )
 
 

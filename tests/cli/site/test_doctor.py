@@ -287,3 +287,23 @@ def test_the_provider_of_sign_in_is_asked_whether_it_is_the_one_of_the_settings(
     assert "ANNOTATOR_OIDC" in line.advice
     identity_server.close()
     assert examined(in_order, exit_code=1)[subject].found.startswith("The provider cannot be reached: ")
+
+
+@pytest.mark.parametrize(
+    ("address", "names", "state"),
+    [
+        ("https://pool.example.org", "pool.example.org", "ok"),
+        ("https://pool.example.org:8443/x", "a.example, .example.org", "ok"),
+        ("https://example.org", ".example.org", "ok"),
+        ("https://pool.example.org", "pool.example.net", "warning"),
+        ("https://badexample.org", ".example.org", "warning"),
+    ],
+)
+def test_an_address_at_which_the_site_does_not_answer_is_named(
+    in_order: CommandLine, monkeypatch: pytest.MonkeyPatch, address: str, names: str, state: str
+) -> None:
+    monkeypatch.setenv("ANNOTATOR_SITE_ADDRESS", address)
+    monkeypatch.setenv("ANNOTATOR_SITE_HOSTS", names)
+    line = examined(in_order, exit_code=0)["site's address"]
+    assert line.state == state
+    assert ("who opens a link in an e-mail is refused" in line.found) == (state == "warning")
