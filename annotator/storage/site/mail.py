@@ -11,8 +11,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from annotator.storage.site.epoch import current_epoch
-from annotator.storage.tables.mail import EmailAddress, Mail, MailKind
-from annotator.storage.tables.people import Invitation
+from annotator.storage.tables.mail import EmailAddress, Mail, MailKind, Notice
+from annotator.storage.tables.people import Invitation, User
 
 # The pauses between attempts; the last one is repeated.
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 240, 480, 720))
@@ -106,6 +106,17 @@ def queue_for_accounts(session: Session, users: Select[int], letter: Letter, *, 
     ]
     if wanted:
         _queue(session, wanted, letter, at)
+
+
+def queue_notice(session: Session, user: User, what: Notice, *, at: datetime) -> None:
+    """Queue an e-mail to the confirmed address of an account, if it has one, about a change that others may have made.
+
+    The caller changes or removes the address after that; the notice is sent all the same.
+    """
+    found = session.get(EmailAddress, user.id, populate_existing=True)
+    if found is not None and found.address is not None:
+        letter = Letter(MailKind.NOTICE, {"what": what.value, "name": user.name, "at": at.isoformat()})
+        queue_mail(session, Recipient(found.address, found.language, user.id), letter, at=at)
 
 
 def outbox_epoch(session: Session) -> str:
@@ -206,16 +217,20 @@ def forget_mail(session: Session, *, now: datetime) -> None:
 
 
 def delete_mail_of(session: Session, user_id: int, *, also_to_address: bool = False) -> None:
-    """Delete the address of an account, and every e-mail to the account.
+    """Delete the address of an account, and every e-mail to the account but notices that something has changed.
 
-    With `also_to_address` also what went to its confirmed address without an account, such as an invitation, unless
-    another account has that address, too. An address that nobody has confirmed may be anybody's.
+    Somebody who changes a second thing would keep those from the owner. With `also_to_address`, of a person who is
+    erased, they are deleted, too, and so is what went to its confirmed address without an account, such as an
+    invitation, unless another account has that address. An address that nobody has confirmed may be anybody's.
     """
-    which = Mail.user_id == user_id
+    which: ColumnElement[bool] = (Mail.user_id == user_id) & (Mail.kind != MailKind.NOTICE)
     if also_to_address:
         confirmed = select(EmailAddress.address).where(EmailAddress.user_id == user_id)
         others = select(EmailAddress.address).where(EmailAddress.user_id != user_id, EmailAddress.address.is_not(None))
-        which = or_(which, and_(Mail.user_id.is_(None), Mail.address.in_(confirmed), Mail.address.not_in(others)))
+        which = or_(
+            Mail.user_id == user_id,
+            and_(Mail.user_id.is_(None), Mail.address.in_(confirmed), Mail.address.not_in(others)),
+        )
     session.execute(delete(Mail).where(which), execution_options={"synchronize_session": False})
     session.execute(delete(EmailAddress).where(EmailAddress.user_id == user_id))
 
@@ -252,7 +267,7 @@ def _record(session: Session, due: DueMail, *conditions: ColumnElement[bool], **
 def _give_up_useless(session: Session, kinds: Collection[str], now: datetime) -> None:
     due = Mail.next_at <= now
     _give_up(session, and_(due, Mail.epoch != outbox_epoch(session)), RESTORED)
-    _give_up(session, and_(due, Mail.kind.not_in([*kinds, MailKind.CONFIRMATION])), NOT_SENT)
+    _give_up(session, and_(due, Mail.kind.not_in([*kinds, MailKind.CONFIRMATION, MailKind.NOTICE])), NOT_SENT)
     _give_up(session, and_(due, Mail.asked_at < now - TRIED_FOR), TOO_LATE)
     # These cannot be sent again either.
     _give_up(session, and_(due, Mail.until <= now), TOO_LATE, content={})

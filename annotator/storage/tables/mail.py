@@ -21,6 +21,18 @@ class MailKind(StrEnum):
     ANSWER = "answers"
     # Always sent where e-mail is: without it no address is confirmed.
     CONFIRMATION = "confirmation"
+    # Always sent, too, to an address that was known: that a password or the address has changed.
+    NOTICE = "notice"
+
+
+class Notice(StrEnum):
+    """What a notice says."""
+
+    ADDRESS_CHANGED = "address-changed"
+    ADDRESS_REMOVED = "address-removed"
+    PASSWORD_CHANGED = "password-changed"  # noqa: S105 - what has changed
+    # By an administrator or a link from others, which removes the address as well.
+    PASSWORD_BY_OTHERS = "password-by-others"  # noqa: S105 - what has changed
 
 
 # What people can turn off for themselves.

@@ -8,7 +8,7 @@ import flask_babel  # type: ignore[import-untyped]  # typed by the module of lan
 
 from annotator.storage import MailKind, Role
 from annotator.storage.site.mail import DueMail
-from annotator.storage.tables.mail import CHOSEN_BY_PEOPLE
+from annotator.storage.tables.mail import CHOSEN_BY_PEOPLE, Notice
 from annotator.web.site.labels import ROLES
 from annotator.web.site.language import gettext
 from annotator.workflows.collections.answer_mail import About
@@ -139,6 +139,33 @@ def _answer(content: Content, site: str) -> Words:
             ]
 
 
+def _notice(content: Content, site: str) -> Words:
+    what, values = Notice(content["what"]), {"name": content["name"], "moment": _moment(content["at"])}
+    if what is Notice.ADDRESS_CHANGED:
+        subject = gettext("Your e-mail address was changed")
+        lead = gettext("The account “%(name)s” has another e-mail address since %(moment)s.", **values)
+    elif what is Notice.ADDRESS_REMOVED:
+        subject = gettext("Your e-mail address was removed")
+        lead = gettext("This e-mail address was removed from the account “%(name)s” at %(moment)s.", **values)
+    elif what is Notice.PASSWORD_CHANGED:
+        subject = gettext("Your password was changed")
+        lead = gettext("The account “%(name)s” has a new password since %(moment)s.", **values)
+    else:
+        subject = gettext("Your password was changed")
+        lead = gettext(
+            "The account “%(name)s” has a new password since %(moment)s, set by an administrator or by a link from an "
+            "organiser. This e-mail address was removed from the account: it can be given again.",
+            **values,
+        )
+    return subject, [
+        lead,
+        gettext(
+            "If it was not you, somebody else may use your account: inform an administrator of %(site)s at once.",
+            site=site,
+        ),
+    ]
+
+
 def _moment(written: str) -> str:
     """A stored moment as people read it, in UTC."""
     return datetime.fromisoformat(written).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
@@ -152,4 +179,5 @@ TEXTS: Mapping[MailKind, Callable[[Content, str], Words]] = {
     MailKind.REMINDER: _reminder,
     MailKind.JOB: _job,
     MailKind.ANSWER: _answer,
+    MailKind.NOTICE: _notice,
 }

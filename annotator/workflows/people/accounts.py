@@ -26,7 +26,8 @@ from annotator.storage.people.accounts import (
     withdraw_password_links,
 )
 from annotator.storage.people.second_factors import has_factor
-from annotator.storage.site.mail import delete_mail_of
+from annotator.storage.site.mail import delete_mail_of, queue_notice
+from annotator.storage.tables.mail import Notice
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,7 @@ def change_password(
         raise NotAllowedError("That is not your present password.")
     if end_tokens:
         revoke_all(session, user.id, at=at)
+    queue_notice(session, user, Notice.PASSWORD_CHANGED, at=at)
     return _replace_password(session, user, new_hash, at)
 
 
@@ -107,6 +109,7 @@ def set_password(session: Session, name: str, new_hash: str, *, at: datetime) ->
     """
     user = locked_user(session, name)
     revoke_all(session, user.id, at=at)
+    queue_notice(session, user, Notice.PASSWORD_BY_OTHERS, at=at)
     delete_mail_of(session, user.id)
     return _replace_password(session, user, new_hash, at)
 

@@ -12,8 +12,8 @@ from annotator.mail_values import checked_mail_address
 from annotator.passwords import new_secret, secret_fingerprint
 from annotator.storage import EmailAddress, Mail, MailKind
 from annotator.storage.people.accounts import lock_user, withdraw_password_links
-from annotator.storage.site.mail import Letter, Recipient, delete_mail_of, queue_mail
-from annotator.storage.tables.mail import CHOSEN_BY_PEOPLE
+from annotator.storage.site.mail import Letter, Recipient, delete_mail_of, queue_mail, queue_notice
+from annotator.storage.tables.mail import CHOSEN_BY_PEOPLE, Notice
 
 VALID_FOR = timedelta(days=2)
 CONFIRM = "/account/email/confirm"  # the page of a link
@@ -65,9 +65,11 @@ def ask_to_confirm(session: Session, user_id: int, written: str, *, language: st
 def confirm(session: Session, user_id: int, secret: str, *, at: datetime) -> str:
     """Make the new address that of the account, withdraw links to a new password, and return the address.
 
+    The earlier address gets a notice.
+
     Raises `NotFoundError` for a link that was used, has expired, was replaced, or is of another account.
     """
-    lock_user(session, user_id)
+    user = lock_user(session, user_id)
     found = session.get(EmailAddress, user_id, populate_existing=True)
     if (
         found is None
@@ -82,6 +84,7 @@ def confirm(session: Session, user_id: int, secret: str, *, at: datetime) -> str
         )
     # Links that were sent to the earlier address give the account away.
     withdraw_password_links(session, user_id, at=at)
+    queue_notice(session, user, Notice.ADDRESS_CHANGED, at=at)
     found.address, found.new_address, found.fingerprint, found.expires_at = found.new_address, None, None, None
     return found.address
 
@@ -94,9 +97,13 @@ def choose_mail(session: Session, user_id: int, *, language: str, wanted: Collec
 
 
 def remove_email(session: Session, user_id: int, *, at: datetime) -> None:
-    """Delete the address of an account with every e-mail to the account, and withdraw links to a new password."""
-    lock_user(session, user_id)
+    """Delete the address of an account with every e-mail to the account, and withdraw links to a new password.
+
+    The address gets a notice.
+    """
+    user = lock_user(session, user_id)
     withdraw_password_links(session, user_id, at=at)
+    queue_notice(session, user, Notice.ADDRESS_REMOVED, at=at)
     delete_mail_of(session, user_id)
 
 

@@ -28,8 +28,9 @@ from annotator.storage.people.accounts import (
     revoke_all,
     withdraw_password_links,
 )
-from annotator.storage.site.mail import Letter, Recipient, delete_mail_of, queue_mail
+from annotator.storage.site.mail import Letter, Recipient, delete_mail_of, queue_mail, queue_notice
 from annotator.storage.site.transient_errors import stored_before_others
+from annotator.storage.tables.mail import Notice
 from annotator.workflows.people.identities import ProvenIdentity, link_identity
 from annotator.workflows.site.mail import MailState, state_of
 
@@ -298,7 +299,9 @@ def accept_password(session: Session, secret: str, new_hash: str, *, at: datetim
     if link.collection_id is not None:
         _refuse_unless_of_collection(session, link.collection_id, user)
     _take(session, link, user, at)
-    if link.made_by_id != user.id:
+    is_own = link.made_by_id == user.id
+    queue_notice(session, user, Notice.PASSWORD_CHANGED if is_own else Notice.PASSWORD_BY_OTHERS, at=at)
+    if not is_own:
         delete_mail_of(session, user.id)
     # Others that were asked for would set it once more.
     withdraw_password_links(session, user.id, at=at)

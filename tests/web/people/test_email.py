@@ -229,6 +229,7 @@ EVERY_CONTENT: dict[MailKind, dict[str, object]] = {
     MailKind.REMINDER: {"title": "News %s", "slug": "news", "deadline": "2027-03-01 09:00 UTC"},
     MailKind.JOB: {"title": None, "slug": None, "job": 7, "is_done": False},
     MailKind.ANSWER: {"title": "News %s", "slug": "news", "about": "announcement", "number": 7, "subject": "50 %s"},
+    MailKind.NOTICE: {"what": "password-changed", "name": "jo", "at": NOW.isoformat()},
 }
 EXPECTED = {
     MailKind.INVITATION: "You are invited to create an account.",
@@ -238,6 +239,7 @@ EXPECTED = {
     MailKind.REMINDER: "Runs for “News %s” can be sent until 2027-03-01 09:00 UTC.",
     MailKind.JOB: f"{SITE}/jobs/7",
     MailKind.ANSWER: f"“News %s” announce: 50 %s\n\nRead it here: {SITE}/collections/news/announcements",
+    MailKind.NOTICE: "The account “jo” has a new password since 2026-03-01 09:00 UTC.",
 }
 
 

@@ -12,7 +12,8 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.passwords import hash_known_password
 from annotator.storage import EmailAddress, Mail, MailKind, Role
-from annotator.storage.site.mail import Letter, queue_for_account
+from annotator.storage.site.mail import Letter, queue_for_account, take_mail
+from annotator.storage.tables.mail import Notice
 from annotator.workflows.people import accounts, email_addresses, erasure, forgotten_password, invitations
 from annotator.workflows.people.email_addresses import EmailSettings, show_email
 from annotator.workflows.people.invitations import InvitationRequest, InvitationState
@@ -115,7 +116,7 @@ def test_only_what_is_wanted_is_sent_to_a_confirmed_address(session: Session, jo
 def test_a_person_removes_the_address_and_what_waits_for_it(session: Session, jo: int) -> None:
     with_address(session, jo)
     email_addresses.remove_email(session, jo, at=NOW)
-    assert session.scalars(select(Mail)).all() == []
+    assert [one.kind for one in session.scalars(select(Mail))] == [MailKind.NOTICE]
     assert show_email(session, jo, now=NOW) == EmailSettings()
 
 
@@ -207,17 +208,90 @@ def test_without_a_confirmed_address_no_link_is_sent(session: Session, written: 
     assert mails(session, MailKind.PASSWORD) == []
 
 
-def test_asking_again_sends_no_second_link_for_some_minutes_and_then_ends_the_first(session: Session, jo: int) -> None:
+def test_asking_again_sends_no_second_link_for_some_minutes_and_keeps_the_first(session: Session, jo: int) -> None:
     with_address(session, jo)
     assert forgotten_password.send_password_links(session, "jo", at=NOW) == ["jo"]
     assert forgotten_password.send_password_links(session, "jo", at=NOW + timedelta(minutes=4)) == []
     assert forgotten_password.send_password_links(session, "jo", at=LATER) == ["jo"]
-    first, second = mails(session, MailKind.PASSWORD)
+    first, second = map(secret_in, mails(session, MailKind.PASSWORD))
+    for secret in (first, second):
+        assert invitations.open_invitation(session, secret, now=LATER).account == "jo"
     with pytest.raises(NotFoundError):
-        invitations.open_invitation(session, secret_in(first), now=LATER)
-    assert invitations.open_invitation(session, secret_in(second), now=LATER).account == "jo"
+        invitations.open_invitation(session, first, now=NOW + forgotten_password.VALID_FOR)
+    invitations.accept_password(session, first, hash_known_password("another one"), at=LATER)
     with pytest.raises(NotFoundError):
-        invitations.open_invitation(session, secret_in(second), now=LATER + forgotten_password.VALID_FOR)
+        invitations.open_invitation(session, second, now=LATER)
+
+
+def test_an_account_has_few_links_that_are_valid_at_a_time(session: Session, jo: int) -> None:
+    with_address(session, jo)
+    asked_at = [NOW + timedelta(minutes=10) * turn for turn in range(forgotten_password.MOST_LINKS + 1)]
+    sent = [forgotten_password.send_password_links(session, "jo", at=at) for at in asked_at]
+    assert sent == [["jo"]] * forgotten_password.MOST_LINKS + [[]]
+    assert len(mails(session, MailKind.PASSWORD)) == forgotten_password.MOST_LINKS
+    after = NOW + forgotten_password.VALID_FOR
+    assert forgotten_password.send_password_links(session, "jo", at=after) == ["jo"]
+
+
+def change_address(session: Session, jo: int) -> None:
+    with_address(session, jo, "other@example.org")
+
+
+def remove_address(session: Session, jo: int) -> None:
+    email_addresses.remove_email(session, jo, at=NOW)
+
+
+def change_password(session: Session, jo: int) -> None:
+    accounts.change_password(session, jo, PASSWORD, hash_known_password("another one"), at=NOW)
+
+
+def password_by_an_administrator(session: Session, jo: int) -> None:
+    assert jo
+    by_an_administrator(session)
+
+
+def password_by_a_link(session: Session, jo: int) -> None:
+    assert jo
+    by_a_link_of_somebody_else(session)
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (change_address, Notice.ADDRESS_CHANGED),
+        (remove_address, Notice.ADDRESS_REMOVED),
+        (change_password, Notice.PASSWORD_CHANGED),
+        (password_by_an_administrator, Notice.PASSWORD_BY_OTHERS),
+        (password_by_a_link, Notice.PASSWORD_BY_OTHERS),
+    ],
+)
+def test_the_earlier_address_gets_a_notice(
+    session: Session, jo: int, change: Callable[[Session, int], None], what: Notice
+) -> None:
+    with_address(session, jo)
+    change(session, jo)
+    (notice,) = mails(session, MailKind.NOTICE)
+    assert (notice.address, notice.language, notice.content["what"]) == (NORA, "ko", what)
+
+
+def test_a_notice_is_sent_although_the_address_is_changed_and_removed(session: Session, jo: int) -> None:
+    with_address(session, jo)
+    change_address(session, jo)
+    remove_address(session, jo)
+    notices = [(one.address, one.content["what"]) for one in mails(session, MailKind.NOTICE)]
+    assert notices == [(NORA, Notice.ADDRESS_CHANGED), ("other@example.org", Notice.ADDRESS_REMOVED)]
+    due = take_mail(session, now=NOW, kinds=(), per_hour=500)
+    assert due is not None
+    assert (due.kind, due.address) == (MailKind.NOTICE, NORA)
+    erasure.forget_user(session, "jo")
+    assert mails(session, MailKind.NOTICE) == []
+
+
+def test_without_a_confirmed_address_there_is_no_notice(session: Session, jo: int) -> None:
+    asked(session, jo)
+    change_password(session, jo)
+    remove_address(session, jo)
+    assert mails(session, MailKind.NOTICE) == []
 
 
 def test_a_new_password_ends_the_other_links_and_asking_does_not_end_an_administrators(
