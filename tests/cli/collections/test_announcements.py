@@ -31,10 +31,10 @@ def test_an_announcement_is_added_changed_listed_and_removed(news: CommandLine) 
 
 
 def test_questions_of_participants_are_listed_with_team_and_run_and_answered_for_all(
-    news: CommandLine, database: Database
+    news: CommandLine, sqlite_database: Database
 ) -> None:
     news.done("topics", "import", "news", "-", given="1\tfirst topic\n")
-    with database.transaction() as session:
+    with sqlite_database.transaction() as session:
         pat = member(session, "pat", Role.PARTICIPANT, team="red")
         run(session, "alpha", {"1": ["a"]}, team="red")
         team_questions.ask(session, SLUG, pat, "Do ties count?", client_id="q", asked_at=NOW, run="alpha")

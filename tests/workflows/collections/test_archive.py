@@ -53,7 +53,8 @@ from annotator.storage.collections.checking import examine
 from annotator.storage.pools.pools import PoolRequest
 from annotator.storage.tables.collections import CollectionKind
 from annotator.workflows.agreement import agreement
-from annotator.workflows.collections import collection, rounds
+from annotator.workflows.collections import announcements, collection, rounds
+from annotator.workflows.collections.announcements import NewAnnouncement
 from annotator.workflows.collections.archive_export import QRELS, Archiving, write_archive
 from annotator.workflows.collections.archive_import import ImportedCollection, import_archive, open_archive
 from annotator.workflows.collections.collection import CollectionChange, change_collection, show_collection
@@ -170,6 +171,8 @@ def fill(session: Session) -> None:
     )  # fmt: skip
     session.flush()
     questions.answer(session, SLUG, one(session, Question.id), "!", answered_by_id=ola, answered_at=NOW, public=True)
+    new = NewAnnouncement("Topics", "They are final, says kim.")
+    announcements.announce(session, SLUG, new, published_by_id=ola, published_at=NOW)
     session.add(QualifyingAnswer(qualifying_item_id=qualifying.id, judge_id=jo, attempt=1, grade=1, answered_at=NOW))
     # Of two documents with the same text the first refers to the second, which is stored after it.
     items = session.scalars(select(PoolItem).order_by(PoolItem.id)).all()
