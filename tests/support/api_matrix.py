@@ -47,7 +47,7 @@ MATRIX = {
     ),
     "Runs.list_team_questions": Row("GET", f"{NEWS}/team/questions", {"participant": 200}, READ_OR_RUNS),
     "Runs.ask_for_team": Row("POST", f"{NEWS}/team/questions", {"participant": 422}, RUNS, {}),
-    "Runs.read_team_answers": Row("POST", f"{NEWS}/team/questions/read", {"participant": 200}, READ_OR_RUNS),
+    "Runs.read_team_answers": Row("POST", f"{NEWS}/team/questions/read", {"participant": 200}, RUNS),
     "Members.show_registration": Row("GET", f"{NEWS}/registration", ORGANISERS, ORGANISE),
     "Members.open_registration": Row("PUT", f"{NEWS}/registration", ORGANISERS_FORM, ORGANISE, {}),
     "Members.close_registration": Row("DELETE", f"{NEWS}/registration", ORGANISERS, ORGANISE),

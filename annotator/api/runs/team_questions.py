@@ -76,7 +76,7 @@ def ask_for_team(call: Call) -> object:
     return next(one for one in rows if one.client_id == body["id"])
 
 
-@operation(resource, "POST", f"{PATH}/read", SEE, Gives(TeamQuestionView, many=True))
+@operation(resource, "POST", f"{PATH}/read", ASK, Gives(TeamQuestionView, many=True))
 def read_team_answers(call: Call) -> object:
     """Mark the answers to the caller's own questions as read, and return the team's questions."""
     with database().transaction() as session:

@@ -80,6 +80,12 @@ _ONCE = {
 }
 
 
+def wants_mail(session: Session, user_id: int | None, kind: MailKind) -> bool:
+    """Whether a person has not switched off e-mail of this kind, perhaps since it was queued."""
+    unwanted = session.scalar(select(EmailAddress.unwanted).where(EmailAddress.user_id == user_id))
+    return unwanted is None or kind not in unwanted.split()
+
+
 def queue_mail(session: Session, to: Recipient, letter: Letter, *, at: datetime) -> None:
     """Queue an e-mail, in the transaction of what it is about, so that neither is there without the other."""
     _queue(session, [to], letter, at)

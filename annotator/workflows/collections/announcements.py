@@ -113,7 +113,7 @@ def is_public(session: Session, question: Question) -> bool:
 def publish_answer(
     session: Session, question: Question, *, published_by_id: int | None, published_at: datetime
 ) -> None:
-    """Show a question of a participant and its answer to all participants, and queue e-mail the first time."""
+    """Show a question of a participant and its answer to all participants, and queue e-mail when it becomes public."""
     present = session.scalar(select(Announcement).where(Announcement.question_id == question.id).with_for_update())
     if present is not None:
         present.changed_at = published_at

@@ -40,18 +40,21 @@ def mail_announcement(
     queue_for_accounts(session, users, _letter(collection, about, announcement.id, announcement.title), at=at)
 
 
-def is_answer_mail_true(session: Session, user_id: int | None, content: Mapping[str, Any]) -> bool:
-    """Whether a person may still read what a queued e-mail is about: days may have passed."""
+def answer_mail_now(session: Session, user_id: int | None, content: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The content of a queued e-mail as it is now, None if the person may not read any more what it is about.
+
+    Days may have passed: an announcement may have got another title.
+    """
     if content.get("about") in {About.TEAM_ANSWER, About.JUDGE_ANSWER}:
-        return session.scalar(_own_answer(user_id, content)) is not None
+        return content if session.scalar(_own_answer(user_id, content)) is not None else None
     announcement = session.scalar(
         select(Announcement)
         .join(Collection, Collection.id == Announcement.collection_id)
         .where(SHOWN, Announcement.id == content.get("number"))
     )
-    if announcement is None:
-        return False
-    return session.scalar(_readers(announcement).where(Membership.user_id == user_id)) is not None
+    if announcement is None or session.scalar(_readers(announcement).where(Membership.user_id == user_id)) is None:
+        return None
+    return {**content, "subject": announcement.title}
 
 
 def _own_answer(user_id: int | None, content: Mapping[str, Any]) -> Select[int]:

@@ -20,16 +20,20 @@ def check_question(text: str) -> None:
     check_free_text(text, LONGEST_TEXT)
 
 
-def is_stored(session: Session, client_id: str, asked_by_id: int, collection_id: int) -> bool:
-    """Whether a question was sent before; until the transaction ends, no other request of this person stores one.
+def is_stored(
+    session: Session, client_id: str, asked_by_id: int, collection_id: int, *, team_id: int | None = None
+) -> bool:
+    """Whether a question was sent before, by a judge or for this team.
 
-    Raises `InvalidValueError` for an invalid id, and `ConflictError` for that of another question.
+    Until the transaction ends, no other request of this person stores one. Raises `InvalidValueError` for an invalid
+    id, and `ConflictError` for that of another question.
     """
     # Serialises a resubmission, so that the second request finds the first.
     session.execute(select(User.id).where(User.id == asked_by_id).with_for_update(key_share=True))
     if not CLIENT_ID.fullmatch(client_id):
         raise InvalidValueError("A question's id has 1 to 64 letters, digits, “-” and “_”.")
     stored = session.scalar(select(Question).where(Question.client_id == client_id))
-    if stored is not None and (stored.asked_by_id, stored.collection_id) != (asked_by_id, collection_id):
+    asked = (asked_by_id, collection_id, team_id)
+    if stored is not None and (stored.asked_by_id, stored.collection_id, stored.team_id) != asked:
         raise ConflictError("This question's id belongs to another question.")
     return stored is not None

@@ -74,6 +74,7 @@ _IN_FORCE = select(func.max(GUIDELINES.number)).where(GUIDELINES.collection_id =
 _UNREAD = select(func.count(QUESTIONS.id)).where(
     QUESTIONS.collection_id == COLLECTIONS.id,
     QUESTIONS.asked_by_id == USERS.id,
+    QUESTIONS.team_id.is_(None),  # those for their team are answered where participants are
     QUESTIONS.answered_at.is_not(None),
     QUESTIONS.read_at.is_(None),
 )

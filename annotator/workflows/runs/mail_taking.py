@@ -1,13 +1,15 @@
 """Takes from the outbox what is sent next, and gives up what is not true any more."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy.orm import Session
 
 from annotator.storage import MailKind
-from annotator.storage.site.mail import DueMail, record_stale, take_mail
-from annotator.workflows.collections.answer_mail import is_answer_mail_true
+from annotator.storage.site.mail import DueMail, record_stale, take_mail, wants_mail
+from annotator.workflows.collections.answer_mail import answer_mail_now
 from annotator.workflows.runs.reminders import is_reminder_needed
 from annotator.workflows.site.jobs import can_open_result
 
@@ -21,19 +23,23 @@ def take_true_mail(session: Session, *, now: datetime, kinds: Collection[str], p
     """
     for _ in range(MOST_STALE):
         due = take_mail(session, now=now, kinds=kinds, per_hour=per_hour)
-        if due is None or _is_true(session, due, now):
-            return due
+        if due is None:
+            return None
+        content = _content_now(session, due, now) if wants_mail(session, due.user_id, due.kind) else None
+        if content is not None:
+            return replace(due, content=content)
         record_stale(session, due)
     return None
 
 
-def _is_true(session: Session, due: DueMail, now: datetime) -> bool:
+def _content_now(session: Session, due: DueMail, now: datetime) -> Mapping[str, Any] | None:
     match due.kind:
         case MailKind.REMINDER:
-            return is_reminder_needed(session, due.user_id, due.once, now=now)
+            is_true = is_reminder_needed(session, due.user_id, due.once, now=now)
         case MailKind.ANSWER:
-            return is_answer_mail_true(session, due.user_id, due.content)
+            return answer_mail_now(session, due.user_id, due.content)
         case MailKind.JOB:
-            return can_open_result(session, due.user_id, due.content.get("slug"))
+            is_true = can_open_result(session, due.user_id, due.content.get("slug"))
         case _:
-            return True
+            is_true = True
+    return due.content if is_true else None

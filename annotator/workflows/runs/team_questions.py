@@ -60,7 +60,7 @@ def ask(
     team = _team_of(session, collection.id, user_id)
     check_question(text)
     run_id = None if run is None else find_sent_run(session, collection.id, run, team=team.name).id
-    if is_stored(session, client_id, user_id, collection.id):
+    if is_stored(session, client_id, user_id, collection.id, team_id=team.id):
         return
     recent = select(func.count()).where(
         Question.asked_by_id == user_id, Question.team_id.is_not(None), Question.asked_at > asked_at - WINDOW

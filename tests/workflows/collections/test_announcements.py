@@ -86,6 +86,16 @@ def test_an_announcement_is_changed_without_another_e_mail_and_withdrawn(
     assert sent(session) == {people["participant"]}
 
 
+@pytest.mark.usefixtures("people")
+def test_an_e_mail_that_waits_has_the_title_as_it_was_corrected(session: Session) -> None:
+    number = announce(session)
+    announcements.change(session, SLUG, number, NewAnnouncement("Later", "They changed."), changed_at=LATER)
+    session.flush()
+    due = take_true_mail(session, now=LATER, kinds=["answers"], per_hour=99)
+    assert due is not None
+    assert due.content["subject"] == "Later"
+
+
 def test_who_has_left_or_may_not_read_it_any_more_gets_no_e_mail(session: Session, people: dict[str, int]) -> None:
     number = announce(session, everyone=True)
     session.execute(delete(Membership).where(Membership.user_id == people["participant"]))

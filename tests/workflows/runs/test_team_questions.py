@@ -14,6 +14,8 @@ from annotator.storage.site.mail import record_sent
 from annotator.workflows.collections import announcements, collection
 from annotator.workflows.collections.waiting import waiting
 from annotator.workflows.judging import questions
+from annotator.workflows.judging.judge_access import find_judge
+from annotator.workflows.people.email_addresses import choose_mail
 from annotator.workflows.people.erasure import forget_user
 from annotator.workflows.runs import team_questions
 from annotator.workflows.runs.mail_taking import take_true_mail
@@ -241,6 +243,27 @@ def test_a_person_who_judges_and_takes_part_keeps_both_kinds_of_questions_apart(
     assert questions.count_new_answers(session, SLUG, pat) == 0
     questions.read_answers(session, SLUG, pat, read_at=LATER)
     assert team_questions.count_new_answers(session, SLUG, pat) == 1
+    judge = find_judge(session, SLUG, pat, 0, "", Role.JUDGE)
+    assert judge is not None
+    assert judge.answers == 0
+
+
+def test_an_id_of_a_question_for_a_team_is_of_no_other_question(session: Session, pat: int) -> None:
+    team_questions.ask(session, SLUG, pat, "Do ties count?", client_id="x", asked_at=NOW)
+    member(session, "pat", Role.JUDGE)
+    with pytest.raises(ConflictError, match="belongs to another question"):
+        questions.ask(session, SLUG, pat, "What is relevant?", client_id="x", asked_at=NOW)
+    blue = find_or_add_team(session, session.scalars(select(Collection.id)).one(), "blue").id
+    session.execute(update(Membership).where(Membership.user_id == pat).values(team_id=blue))
+    with pytest.raises(ConflictError, match="belongs to another question"):
+        team_questions.ask(session, SLUG, pat, "Do ties count?", client_id="x", asked_at=NOW)
+
+
+def test_who_switches_answers_off_gets_none_that_wait(session: Session, pat: int) -> None:
+    answer(session, ask(session, pat))
+    assert mails(session) == [(pat, "team-answer")]
+    choose_mail(session, pat, language="en", wanted=[])
+    assert sent(session) == []
 
 
 def test_the_questions_of_an_erased_person_stay_with_their_team_under_a_pseudonym(session: Session, pat: int) -> None:
