@@ -147,7 +147,7 @@ class RunIntake:
     def _note_too_many(self, name: str, tags: SortedTags, problems: Problems) -> None:
         """Count a new run, and note when its team has no more of them; the files are of one team where that is so."""
         self._new += 1
-        refusal = tags.rules.limit_refusal(tags.active + self._new)
+        refusal = tags.refusal_of_new(self._new)
         if refusal is not None:
             problems.add(name, None, refusal.template, **refusal.values)
 

@@ -42,16 +42,6 @@ class TeamRules:
     tags: TagRule = ANY_TAG
     most_runs: int = 0
 
-    def limit_refusal(self, count: int) -> Sentence | None:
-        """Return why a team cannot have so many active runs, if so."""
-        if not 0 < self.most_runs < count:
-            return None
-        return Sentence(
-            "This would be active run %(count)d of your team, which may have %(most)d. Withdraw a run, replace one "
-            "with the same tag, or leave this one out.",
-            {"count": count, "most": self.most_runs},
-        )
-
 
 NO_RULES = TeamRules()
 
@@ -76,6 +66,50 @@ class SortedTags:
         """Return why the sender cannot use the tag, if so; the rule for tags does not bind runs that are there."""
         return (None if tag in self.own else self.rules.tags.refusal(tag)) or self.refused.get(tag)
 
+    def refusal_of_new(self, number: int) -> Sentence | None:
+        """Return why the team cannot send this new run too, the first of the files with `number` 1, if so."""
+        too_many = self._too_many(number)
+        if not too_many:
+            return None
+        values = {"count": self.active + number, "most": self.rules.most_runs}
+        if too_many == 1:
+            return Sentence(
+                "This would be active run %(count)d of your team, which may have %(most)d. Withdraw a run, replace one "
+                "with the same tag, or leave this one out.",
+                values,
+            )
+        return Sentence(
+            "This would be active run %(count)d of your team, which may have %(most)d. Withdraw %(excess)d runs, "
+            "replace runs with the same tags, or leave this one out.",
+            {**values, "excess": too_many},
+        )
+
+    def refusal_of_restored(self) -> Sentence | None:
+        """Return why the team cannot restore a withdrawn run, if it has as many as it may have."""
+        too_many = self._too_many(1)
+        if not too_many:
+            return None
+        values = {"active": self.active, "most": self.rules.most_runs}
+        if self.active == 1:
+            return Sentence(
+                "Your team has an active run and may have no other. Withdraw it before you restore this one."
+            )
+        if too_many == 1:
+            return Sentence(
+                "Your team has %(active)d active runs and may have %(most)d. Withdraw another run before you restore "
+                "this one.",
+                values,
+            )
+        return Sentence(
+            "Your team has %(active)d active runs and may have %(most)d. Withdraw %(excess)d other runs before you "
+            "restore this one.",
+            {**values, "excess": too_many},
+        )
+
+    def _too_many(self, further: int) -> int:
+        """How many runs too many the team has with so many further ones."""
+        return max(0, self.active + further - self.rules.most_runs) if self.rules.most_runs else 0
+
 
 def sort_tags(sender: Sender, holders: Iterable[TagHolder], rules: TeamRules = NO_RULES) -> SortedTags:
     """Group the tags in use by what the sender may do with them; the rules do not bind organisers."""
@@ -83,7 +117,7 @@ def sort_tags(sender: Sender, holders: Iterable[TagHolder], rules: TeamRules = N
     own = [holder for holder in of_all if _is_own(sender, holder)]
     tags = SortedTags(
         own={holder.tag for holder in own},
-        active=active_runs(own),
+        active=sum(not (holder.withdrawn or holder.in_closed_round) for holder in own),
         rules=NO_RULES if sender.organises else rules,
     )
     for holder in of_all:
@@ -95,11 +129,6 @@ def sort_tags(sender: Sender, holders: Iterable[TagHolder], rules: TeamRules = N
         if refusal is None or (_is_own(sender, holder) and not holder.withdrawn):
             tags.checksums[holder.tag] = holder.checksum
     return tags
-
-
-def active_runs(holders: Iterable[TagHolder]) -> int:
-    """The number of runs that count for the most runs of a team: not withdrawn, and of no closed round."""
-    return sum(not (holder.withdrawn or holder.in_closed_round) for holder in holders)
 
 
 def _refusal(sender: Sender, holder: TagHolder) -> Sentence | None:

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError
+from annotator.errors import ConflictError, NotAllowedError
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.formats.input_formats import Holds
 from annotator.evaluation.runs.checking_rules import CheckingRules, ComparedWith, TopicRule, rules_as_plain
@@ -16,11 +16,10 @@ from annotator.evaluation.runs.run_tags import (
     SortedTags,
     TagHolder,
     TeamRules,
-    active_runs,
     sort_tags,
 )
 from annotator.evaluation.runs.tag_rules import TagRule
-from annotator.storage import ACCEPTED, Collection, PoolItem, Run, Topic, TopicState
+from annotator.storage import ACCEPTED, Collection, PoolItem, Round, Run, Topic, TopicState
 from annotator.storage.collections.collection import find_collection, topic_ids
 from annotator.storage.documents.docno_lists import stored_list
 from annotator.storage.documents.documents import has_texts
@@ -101,14 +100,18 @@ def own_rules(session: Session, slug: str, sender: Sender) -> SortedTags:
     return sorted_tags(session, find_collection(session, slug).id, sender)
 
 
-def refuse_too_many(session: Session, run: Run, team: str) -> None:
-    """Raise `ConflictError` when a team may not have this withdrawn run too; those of closed rounds are not counted."""
-    sender = Sender(team, organises=False)
-    holders = [one for one in tag_holders(session, run.collection_id) if one.team == team]
-    if any(one.run_id == run.id and one.in_closed_round for one in holders):
-        return
-    rules = team_rules(session.get_one(Collection, run.collection_id), sender)
-    refusal = rules.limit_refusal(active_runs(holders) + 1)
+def refuse_to_restore(session: Session, run: Run, team: str) -> None:
+    """Raise when a team cannot have its withdrawn run again.
+
+    Raises `NotAllowedError` for a run of a closed round, whose runs a team cannot correct either, and `ConflictError`
+    when the team has as many active runs as it may have.
+    """
+    its_round = None if run.round_id is None else session.get_one(Round, run.round_id)
+    if its_round is not None and its_round.closed_at is not None:
+        raise NotAllowedError(
+            "The run “%(tag)s” is of a round that is closed. Only the organisers can restore it.", tag=run.tag
+        )
+    refusal = sorted_tags(session, run.collection_id, Sender(team, organises=False)).refusal_of_restored()
     if refusal is not None:
         raise ConflictError(refusal.template, **refusal.values)
 

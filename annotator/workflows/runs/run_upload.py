@@ -436,13 +436,14 @@ def _check_fit(session: Session, collection_id: int, checked: Sequence[CheckedRu
     senders = {run.sender for run in checked}
     tags = {sender: sorted_tags(session, collection_id, sender) for sender in senders}
     topics = {sender: topics_for(session, collection_id, sender) for sender in senders}
-    new = Counter(run.sender for run in checked if run.corrected_id is None)
+    new: Counter[Sender] = Counter()
     problems = Problems()
     for run in checked:
         tag, of_sender = run.parsed.tag, tags[run.sender]
         refusal = of_sender.refusal(tag)
         if refusal is None and run.corrected_id is None:
-            refusal = of_sender.rules.limit_refusal(of_sender.active + new[run.sender])
+            new[run.sender] += 1
+            refusal = of_sender.refusal_of_new(new[run.sender])
         if refusal is not None:
             problems.add(run.file_name, None, refusal.template, **refusal.values)
         elif of_sender.corrected.get(tag) != run.corrected_id:

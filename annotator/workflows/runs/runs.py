@@ -22,7 +22,7 @@ from annotator.storage.collections.collection import (
 from annotator.storage.runs.runs import RunDetails, apply_details, find_run
 from annotator.storage.runs.sent_runs import Receipt, SentRun, find_sent_run, same_rankings, sent_runs, size_as_sent
 from annotator.storage.tables.runs import RunState
-from annotator.workflows.runs.run_rules import refuse_too_many
+from annotator.workflows.runs.run_rules import refuse_to_restore
 from annotator.workflows.runs.submissions import check_may_change, check_may_send
 
 LONGEST_DESCRIPTION = 1_000
@@ -62,7 +62,8 @@ def restore_run(
     """Make a withdrawn run active again; `ConflictError` when it was not withdrawn.
 
     With `team`, only one of its runs, for a participant who may send runs: raises as `check_may_send`,
-    `NotAllowedError` when an organiser withdrew it, and `ConflictError` when the team has as many runs as it may have.
+    `NotAllowedError` when an organiser withdrew it or its round is closed, and `ConflictError` when the team has as
+    many runs as it may have.
     """
     run = find_run(session, check_may_send(session, slug, by_id, team=team, at=at).id, tag, team=team)
     if run.state != RunState.WITHDRAWN:
@@ -70,7 +71,7 @@ def restore_run(
     if team is not None and not run.withdrawn_by_team:
         raise NotAllowedError("The organisers have withdrawn the run “%(tag)s”. Only they can restore it.", tag=tag)
     if team is not None:
-        refuse_too_many(session, run, team)
+        refuse_to_restore(session, run, team)
     run.withdrawn_at, run.withdrawn_by_id, run.withdrawn_by_team = None, None, False
 
 

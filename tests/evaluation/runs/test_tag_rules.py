@@ -3,7 +3,7 @@
 import pytest
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.runs.run_tags import NO_RULES, Sender, TagHolder, TeamRules, sort_tags
+from annotator.evaluation.runs.run_tags import NO_RULES, Sender, SortedTags, TagHolder, TeamRules, sort_tags
 from annotator.evaluation.runs.tag_rules import ANY_TAG, TagRule, check_tag_rule
 
 RULE = TagRule("{team}-", 20, plain=True)
@@ -86,9 +86,22 @@ def test_runs_that_are_withdrawn_of_closed_rounds_or_of_others_do_not_count() ->
     rules = TeamRules(RULE.of_team("red"), 2)
     tags = sort_tags(Sender("red", organises=False), holders, rules)
     assert tags.active == 1
-    assert tags.rules.limit_refusal(tags.active + 1) is None
-    assert str(tags.rules.limit_refusal(tags.active + 2)).startswith("This would be active run 3 of your team, which")
+    assert tags.refusal_of_new(1) is None
+    assert str(tags.refusal_of_new(2)).startswith("This would be active run 3 of your team, which")
+    assert tags.refusal_of_restored() is None
     # What is there is not bound by the rule for tags; a tag that is another team's is refused by the rule first.
     assert "taken" not in str(tags.refusal("d"))
     assert "Tick “Replace runs" in str(tags.refusal("a"))
     assert sort_tags(Sender("red", organises=True), holders, rules).rules == NO_RULES
+
+
+@pytest.mark.parametrize(
+    ("active", "most", "sentence"),
+    [
+        (1, 1, "Your team has an active run and may have no other. Withdraw it before you restore this one."),
+        (2, 2, "Your team has 2 active runs and may have 2. Withdraw another run before you restore this one."),
+        (4, 2, "Your team has 4 active runs and may have 2. Withdraw 3 other runs before you restore this one."),
+    ],
+)
+def test_a_team_that_cannot_restore_a_run_reads_how_many_must_go(active: int, most: int, sentence: str) -> None:
+    assert str(SortedTags(active=active, rules=TeamRules(most_runs=most)).refusal_of_restored()) == sentence

@@ -8,7 +8,7 @@ from build import NOW, SLUG, member, news, run, run_text, stored, topic_file
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError, FileRefusedError
+from annotator.errors import ConflictError, FileRefusedError, NotAllowedError
 from annotator.evaluation.runs.run_tags import Sender
 from annotator.files import InputFile
 from annotator.storage import Collection, Database, Role, Round, Run
@@ -88,7 +88,10 @@ def test_replaced_and_withdrawn_runs_do_not_count_and_one_that_is_restored_does(
     with database.transaction() as session:
         runs.withdraw_run(session, SLUG, "red-1", at=NOW, by_id=red, team="red")
     assert send(database, red, files("red-2")) == ["red-2"]
-    with pytest.raises(ConflictError, match="active run 3 of your team"), database.transaction() as session:
+    with (
+        pytest.raises(ConflictError, match=r"has 2 active runs and may have 2\. Withdraw another run before"),
+        database.transaction() as session,
+    ):
         runs.restore_run(session, SLUG, "red-1", at=NOW, by_id=red, team="red")
     with database.transaction() as session:
         runs.withdraw_run(session, SLUG, "red-2", at=NOW, by_id=red, team="red")
@@ -127,8 +130,34 @@ def test_each_round_has_its_own_runs(database: Database, red: int) -> None:
         runs.withdraw_run(session, SLUG, "red-1", at=NOW, by_id=red, team="red")
     assert send(database, red, files("red-2", "red-3")) == ["red-2", "red-3"]
     assert len(sentences(database, red, files("red-4"))) == 1
-    with database.transaction() as session:  # it is of the closed round
-        runs.restore_run(session, SLUG, "red-1", at=NOW, by_id=red, team="red")
+
+
+def test_a_team_restores_no_run_of_a_closed_round_and_an_organiser_does(database: Database, red: int) -> None:
+    with database.transaction() as session:
+        rounds.open_round(session, SLUG, at=NOW)
+        runs.withdraw_run(session, SLUG, "old", at=NOW, by_id=red, team="red")
+    send(database, red, files("red-1", "red-2"))  # as many as it may have, besides the one that is withdrawn
+    with database.transaction() as session:
+        session.execute(update(Round).values(closed_at=NOW))
+        rounds.open_round(session, SLUG, at=NOW)
+    with pytest.raises(NotAllowedError, match="“old” is of a round that is closed"), database.transaction() as session:
+        runs.restore_run(session, SLUG, "old", at=NOW, by_id=red, team="red")
+    with database.transaction() as session:
+        runs.restore_run(session, SLUG, "old", at=NOW)
+
+
+def test_storing_names_only_the_runs_that_are_too_many_since_the_check(session: Session) -> None:
+    news(session)
+    topic_file(session)
+    member(session, "pat", Role.PARTICIPANT, team="red")
+    change_submissions(session, SLUG, SubmissionChange(most_runs=3))
+    checked = run_upload.check_runs(session, SLUG, files("a", "b", "c"), sender=RED, unpacked_limit=LIMIT)
+    for earlier, named in (("d", ["c"]), ("e", ["b", "c"])):
+        run(session, earlier, ALPHA, team="red")
+        with pytest.raises(FileRefusedError) as refused:
+            stored(session, checked, team="red")
+        assert [problem.file for problem in refused.value.problems] == [f"{tag}.txt" for tag in named]
+    assert "active run 5 of your team, which may have 3. Withdraw 2 runs" in str(refused.value.problems[1])
 
 
 def test_two_members_who_send_at_once_have_no_more_runs_than_one(database: Database, red: int) -> None:
@@ -157,14 +186,14 @@ def test_rules_that_change_after_the_check_hold_when_the_runs_are_stored(session
     topic_file(session)
     member(session, "pat", Role.PARTICIPANT, team="red")
     checked = run_upload.check_runs(session, SLUG, files("a", "b"), sender=RED, unpacked_limit=LIMIT)
-    for change, sentence in (
-        (SubmissionChange(most_runs=1), "active run 2 of your team"),
-        (SubmissionChange(most_runs=0, tag_start="x"), "does not begin with “x”"),
+    for change, found in (
+        (SubmissionChange(most_runs=1), ["active run 2 of your team"]),
+        (SubmissionChange(most_runs=0, tag_start="x"), ["does not begin with “x”"] * 2),
     ):
         change_submissions(session, SLUG, change)
         with pytest.raises(FileRefusedError) as refused:
             stored(session, checked, team="red")
-        assert all(sentence in str(problem) for problem in refused.value.problems)
+        assert all(one in str(problem) for one, problem in zip(found, refused.value.problems, strict=True))
     assert session.scalars(select(Run)).all() == []
 
 
