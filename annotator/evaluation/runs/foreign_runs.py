@@ -10,6 +10,7 @@ from annotator.evaluation.formats.file_kinds import COLUMNS, DECIMAL_NUMBER, SCO
 from annotator.evaluation.formats.foreign_rows import NO_TITLES, Converted, RunRow, run_lines
 from annotator.evaluation.formats.input_formats import choose
 from annotator.evaluation.formats.row_formats import RUN_FORMATS
+from annotator.evaluation.runs.tag_rules import composed
 
 FIRST_DATA_LINE = re.compile(rb"^[^\S\n]*[^\s#].*", re.MULTILINE)
 ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".csv", ".tsv", ".json", ".jsonl", ".parquet", ".arrow", ".txt", ".run")
@@ -38,8 +39,8 @@ def as_trec_run(
 
 
 def plain_name(name: str) -> str:
-    """The name of a file without folder and endings, as a tag."""
-    plain = PurePath(name).name
+    """The name of a file without folder and endings, as a tag, with composed letters."""
+    plain = composed(PurePath(name).name)
     while ending := next((ending for ending in ENDINGS if plain.endswith(ending) and plain != ending), None):
         plain = plain.removesuffix(ending)
     return NOT_IN_A_TAG.sub("_", plain)

@@ -22,7 +22,7 @@ from annotator.evaluation.runs.rankings import encode_documents, encode_scores
 from annotator.evaluation.runs.run_format import UNKNOWN_TOPIC, first_tag_of
 from annotator.evaluation.runs.run_tags import SortedTags
 from annotator.evaluation.runs.run_warnings import warnings_of, warnings_of_corpus, warnings_of_list
-from annotator.evaluation.runs.tag_rules import GREATEST_TAG_LENGTH
+from annotator.evaluation.runs.tag_rules import GREATEST_TAG_LENGTH, composed
 
 DOCUMENTS_AT_ONCE = 50_000
 # The API's addresses of a run end in its tag, which may have slashes, or in one of these after it.
@@ -271,8 +271,8 @@ def checksum_of(content: bytes) -> str:
 
 
 def tag_of(file_name: str) -> str:
-    """Return the tag from a file name: without folder, `.gz` and `.txt`."""
-    name = PurePath(file_name).name
+    """Return the tag from a file name: without folder, `.gz` and `.txt`, and with composed letters."""
+    name = composed(PurePath(file_name).name)
     for ending in (".gz", ".txt"):
         name = name.removesuffix(ending)
     return name

@@ -10,6 +10,7 @@ from annotator.errors import Problems
 from annotator.evaluation.formats.identifiers import UNSTORABLE
 from annotator.evaluation.formats.table_lines import counted_fields
 from annotator.evaluation.runs.run_intake import tag_of
+from annotator.evaluation.runs.tag_rules import composed
 
 FILE, TAG, TEAM, TYPE, PRIORITY, DESCRIPTION = "file", "tag", "team", "type", "priority", "description"
 NAMES = {FILE, TAG}
@@ -79,7 +80,7 @@ def match_metadata(
     positions = _positions(files, tags)
     found: dict[int, MetadataRow] = {}
     for row in rows:
-        number = positions[FILE].get(row.file) if row.file else positions[TAG].get(row.tag)
+        number = positions[FILE].get(composed(row.file)) if row.file else positions[TAG].get(composed(row.tag))
         if number is None:
             problems.add(name, row.line, "There is no file of the run %(run)s among these.", run=row.file or row.tag)
         elif number in found:
@@ -101,12 +102,12 @@ def _positions(files: Sequence[str], tags: Sequence[str]) -> Mapping[str, Mappin
     by_tag: dict[str, int] = {}
     for number, tag in enumerate(tags):
         if tag:
-            by_tag.setdefault(tag, number)
+            by_tag.setdefault(composed(tag), number)
     for number, file in enumerate(files):
         short = PurePath(file).name
         for form in (file, short, short.removesuffix(".gz"), tag_of(file)):
-            by_file.setdefault(form, number)
-            by_tag.setdefault(form, number)
+            by_file.setdefault(composed(form), number)
+            by_tag.setdefault(composed(form), number)
     return {FILE: by_file, TAG: by_tag}
 
 

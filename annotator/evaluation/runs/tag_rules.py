@@ -1,6 +1,7 @@
 """The rule for tags of runs that teams send: how they begin, which characters they have, and how many."""
 
 import re
+import unicodedata
 from dataclasses import dataclass, replace
 
 from annotator.errors import InvalidValueError, Sentence
@@ -27,13 +28,16 @@ class TagRule:
     def of_team(self, team: str | None) -> "TagRule":
         """The rule with the name of a team.
 
-        In the name, characters that a tag cannot have become underscores, and a long one is cut.
+        In the name, characters that a tag cannot have become underscores, and a long one is cut. Letters are composed
+        (NFC), whatever form their accents or syllables had.
         """
+        start = composed(self.start)
         name = "".join(
-            "_" if one.isspace() or (self.plain and OTHER_THAN_PLAIN.match(one)) else one for one in team or ""
+            "_" if one.isspace() or (self.plain and OTHER_THAN_PLAIN.match(one)) else one
+            for one in composed(team or "")
         )
-        room = self.most_characters - CHOSEN_LENGTH - len(_literal(self.start))
-        return replace(self, start=self.start.replace(TEAM, name[:room]))
+        room = self.most_characters - CHOSEN_LENGTH - len(_literal(start))
+        return replace(self, start=start.replace(TEAM, name[:room]))
 
     @property
     def example(self) -> str:
@@ -48,7 +52,7 @@ class TagRule:
     def refusal(self, tag: str) -> Sentence | None:
         """Return why a team cannot give a run this tag, if so."""
         values: dict[str, object] = {"tag": tag, "example": self.example}
-        if not tag.startswith(self.start):
+        if not composed(tag).startswith(self.start):
             return Sentence(
                 "The tag %(tag)s does not begin with “%(start)s”, as tags of your team must. A right tag is "
                 "“%(example)s”.",
@@ -60,10 +64,10 @@ class TagRule:
                 "is “%(example)s”.",
                 values,
             )
-        if len(tag) > self.most_characters:
+        if len(composed(tag)) > self.most_characters:
             return Sentence(
                 "The tag %(tag)s has %(count)d characters, and may have %(most)d. A right tag is “%(example)s”.",
-                {**values, "count": len(tag), "most": self.most_characters},
+                {**values, "count": len(composed(tag)), "most": self.most_characters},
             )
         return None
 
@@ -95,6 +99,11 @@ def check_tag_rule(rule: TagRule) -> None:
             most=GREATEST_TAG_LENGTH,
             given=rule.most_characters,
         )
+
+
+def composed(text: str) -> str:
+    """The text with composed letters (NFC): macOS writes names of files with decomposed ones, and others do not."""
+    return unicodedata.normalize("NFC", text)
 
 
 def _literal(start: str) -> str:

@@ -1,8 +1,11 @@
 """The rule for tags of teams: which tags it refuses, and which rules cannot be."""
 
+import unicodedata
+
 import pytest
 
 from annotator.errors import InvalidValueError
+from annotator.evaluation.runs.run_intake import tag_of
 from annotator.evaluation.runs.run_tags import NO_RULES, Sender, SortedTags, TagHolder, TeamRules, sort_tags
 from annotator.evaluation.runs.tag_rules import ANY_TAG, TagRule, check_tag_rule
 
@@ -105,3 +108,12 @@ def test_runs_that_are_withdrawn_of_closed_rounds_or_of_others_do_not_count() ->
 )
 def test_a_team_that_cannot_restore_a_run_reads_how_many_must_go(active: int, most: int, sentence: str) -> None:
     assert str(SortedTags(active=active, rules=TeamRules(most_runs=most)).refusal_of_restored()) == sentence
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+@pytest.mark.parametrize("other", ["NFC", "NFD"])
+def test_a_tag_begins_with_the_name_of_its_team_whatever_form_their_letters_have(form: str, other: str) -> None:
+    rule = TagRule("é{team}-", 8).of_team(unicodedata.normalize(form, "서울"))
+    assert rule.start == "é서울-"
+    assert rule.refusal(unicodedata.normalize(other, "é서울-run1")) is None
+    assert tag_of(unicodedata.normalize(other, "é서울-run1.txt.gz")) == "é서울-run1"
