@@ -34,7 +34,7 @@ MODES = {"description": "shared: any judge draws from any topic; owned: each top
 TAG_START = {"description": "How tags of participants' runs begin; {team} is the team's name, and empty is no rule."}
 MOST_TAG_CHARACTERS = {"description": "The length of the longest tag of a participant's run."}
 PLAIN_TAGS = {
-    "description": "Whether tags of participants' runs have only letters from A to Z, digits, “.”, “_” and “-”."
+    "description": "Whether tags of participants' runs have only letters from A to Z, a to z, digits, “.”, “_” and “-”."
 }
 MOST_RUNS = {"description": "The most active runs of a team, in each round; organisers may send more. 0: no limit."}
 

@@ -31,7 +31,7 @@ class RulesForTags(Schema):
     most_characters = fields.Integer(required=True, metadata={"description": "The length of the longest tag."})
     plain = fields.Boolean(
         required=True,
-        metadata={"description": "Whether tags have only letters from A to Z, digits, “.”, “_” and “-”."},
+        metadata={"description": "Whether tags have only letters from A to Z, a to z, digits, “.”, “_” and “-”."},
     )
     not_at_the_end = fields.List(
         fields.String, required=True, metadata={"description": "Endings that addresses of the API use."}

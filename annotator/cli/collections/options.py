@@ -117,8 +117,8 @@ SUBMISSION_OPTIONS = (
         "--plain-tags/--any-tags",
         default=None,
         help=(
-            "Whether tags of participants' runs have only letters from A to Z, digits, full stops, underscores and "
-            "hyphens. [--any-tags]"
+            "Whether tags of participants' runs have only letters from A to Z, a to z, digits, full stops, underscores "
+            "and hyphens. [--any-tags]"
         ),
     ),
     click.option(

@@ -21,6 +21,7 @@ from annotator.evaluation.pooling.strategies import STRATEGIES
 from annotator.evaluation.qrels.consensus import parse_policy
 from annotator.evaluation.runs.docno_lists import check_part
 from annotator.evaluation.runs.questionnaires import AnswerKind, questions_of
+from annotator.evaluation.runs.tag_rules import TagRule, check_team_rules
 
 FORMAT = "annotator collection"
 VERSION = 1
@@ -236,12 +237,13 @@ def _refusal(name: str, template: str, line: int | None = None, **values: object
 def refuse_unknown_words(table: str, row: Mapping[str, Any], *, further_strategies: AbstractSet[str]) -> None:
     """Raise `InvalidValueError` for a policy, strategy, kind, question or findings that this version does not know.
 
-    So do docnos of a list that cannot be read.
+    So do docnos of a list that cannot be read, and rules for runs of teams that cannot be.
 
     `further_strategies` are names of pool sources besides those of `STRATEGIES`.
     """
     if table == "collection":
         parse_policy(str(row["consensus_policy"]))
+        check_team_rules(TagRule(row["tag_start"], row["most_tag_characters"], row["plain_tags"]), row["most_runs"])
     if table == "pool" and row["strategy"] not in STRATEGIES.keys() | further_strategies:
         raise InvalidValueError("“%(column)s” has a value of the wrong type.", column="strategy")
     if table == "docno_list_part":

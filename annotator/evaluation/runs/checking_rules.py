@@ -11,7 +11,7 @@ from annotator.evaluation.formats.foreign_rows import query_key
 from annotator.evaluation.runs.questionnaires import RunQuestion, as_plain, questions_of
 from annotator.evaluation.runs.run_intake import PARTS_OF_ADDRESSES, RunRules
 from annotator.evaluation.runs.run_tags import TagHolder, TeamRules
-from annotator.evaluation.runs.tag_rules import GREATEST_TAG_LENGTH, TagRule
+from annotator.evaluation.runs.tag_rules import CHOSEN_LENGTH, GREATEST_TAG_LENGTH, TagRule, can_be_of_team
 
 FORMAT = "annotator-run-rules"
 VERSION = 1
@@ -156,12 +156,12 @@ def _tag_rule(plain: Mapping[str, Any]) -> TagRule:
     tags = _field({"tags": {}, **plain}, "tags", dict)
     tags = {"start": "", "most_characters": GREATEST_TAG_LENGTH, "plain": False, **tags}
     most = _field(tags, "most_characters", int, "tags.")
-    if not 1 <= most <= GREATEST_TAG_LENGTH:
+    if not CHOSEN_LENGTH <= most <= GREATEST_TAG_LENGTH:
         raise _wrong("tags.most_characters")
-    start = _field(tags, "start", str, "tags.")
-    if not start.isprintable():  # it is printed at a terminal
+    rule = TagRule(_field(tags, "start", str, "tags."), most, _field(tags, "plain", bool, "tags."))
+    if not can_be_of_team(rule):  # and it is printed at a terminal
         raise _wrong("tags.start")
-    return TagRule(start, most, _field(tags, "plain", bool, "tags."))
+    return rule
 
 
 def _most_runs(plain: Mapping[str, Any]) -> int:

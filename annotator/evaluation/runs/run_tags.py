@@ -62,9 +62,18 @@ class SortedTags:
     active: int = 0
     rules: TeamRules = NO_RULES
 
+    def __contains__(self, tag: str) -> bool:
+        """Whether the tag is in use."""
+        return tag in self.corrected or tag in self.refused
+
+    @property
+    def example(self) -> str:
+        """A right tag for a new run."""
+        return self.rules.tags.example(self)
+
     def refusal(self, tag: str) -> Sentence | None:
         """Return why the sender cannot use the tag, if so; the rule for tags does not bind runs that are there."""
-        return (None if tag in self.own else self.rules.tags.refusal(tag)) or self.refused.get(tag)
+        return (None if tag in self.own else self.rules.tags.refusal(tag, self)) or self.refused.get(tag)
 
     def refusal_of_new(self, number: int) -> Sentence | None:
         """Return why the team cannot send this new run too, the first of the files with `number` 1, if so."""

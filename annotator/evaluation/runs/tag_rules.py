@@ -2,15 +2,18 @@
 
 import re
 import unicodedata
+from collections.abc import Container
 from dataclasses import dataclass, replace
 
 from annotator.errors import InvalidValueError, Sentence
 
 GREATEST_TAG_LENGTH = 128
+GREATEST_MOST_RUNS = 1_000
 TEAM = "{team}"
 # The team may always choose so many characters, so that its runs have different tags however long its name is.
 CHOSEN_LENGTH = 4
-EXAMPLE_END = "run1"
+EXAMPLE_END = "run"
+MOST_SHOWN = 40
 OTHER_THAN_PLAIN = re.compile(r"[^A-Za-z0-9._-]")
 
 
@@ -39,19 +42,22 @@ class TagRule:
         room = self.most_characters - CHOSEN_LENGTH - len(_literal(start))
         return replace(self, start=start.replace(TEAM, name[:room]))
 
-    @property
-    def example(self) -> str:
-        """A tag that follows the rule of a team."""
-        return self.start + EXAMPLE_END
+    def example(self, taken: Container[str] = ()) -> str:
+        """A tag that follows the rule of a team and is not one of these, of which there may be many."""
+        numbers = map(str, range(1, 10**CHOSEN_LENGTH))
+        tags = (self.start + EXAMPLE_END[: CHOSEN_LENGTH - len(number)] + number for number in numbers)
+        return next((tag for tag in tags if tag not in taken), self.start + EXAMPLE_END + "1")
 
     @property
     def restricts(self) -> bool:
         """Whether any tag breaks it that could be the tag of a run otherwise."""
         return self != ANY_TAG
 
-    def refusal(self, tag: str) -> Sentence | None:
-        """Return why a team cannot give a run this tag, if so."""
-        values: dict[str, object] = {"tag": tag, "example": self.example}
+    def refusal(self, tag: str, taken: Container[str] = ()) -> Sentence | None:
+        """Return why a team cannot give a run this tag, if so, with a right one that is not taken."""
+        if self == ANY_TAG:
+            return None
+        values: dict[str, object] = {"tag": tag, "example": self.example(taken)}
         if not composed(tag).startswith(self.start):
             return Sentence(
                 "The tag %(tag)s does not begin with “%(start)s”, as tags of your team must. A right tag is "
@@ -60,8 +66,8 @@ class TagRule:
             )
         if self.plain and OTHER_THAN_PLAIN.search(tag):
             return Sentence(
-                "The tag %(tag)s has other characters than letters from A to Z, digits, “.”, “_” and “-”. A right tag "
-                "is “%(example)s”.",
+                "The tag %(tag)s has other characters than letters from A to Z, a to z, digits, “.”, “_” and “-”. A "
+                "right tag is “%(example)s”.",
                 values,
             )
         if len(composed(tag)) > self.most_characters:
@@ -87,11 +93,11 @@ def check_tag_rule(rule: TagRule) -> None:
         raise InvalidValueError(
             "“%(start)s” cannot be the beginning of tags: it has characters that a tag can have, and {team} at most "
             "once, in place of the team's name.",
-            start=rule.start,
+            start=_shown(rule.start),
         )
     least = len(literal) + (TEAM in rule.start) + CHOSEN_LENGTH
     if least > GREATEST_TAG_LENGTH:
-        raise InvalidValueError("“%(start)s” is too long for the beginning of tags.", start=rule.start)
+        raise InvalidValueError("“%(start)s” is too long for the beginning of tags.", start=_shown(rule.start))
     if not least <= rule.most_characters <= GREATEST_TAG_LENGTH:
         raise InvalidValueError(
             "The longest tag has %(least)d to %(most)d characters here, not %(given)d.",
@@ -99,6 +105,31 @@ def check_tag_rule(rule: TagRule) -> None:
             most=GREATEST_TAG_LENGTH,
             given=rule.most_characters,
         )
+
+
+def check_team_rules(rule: TagRule, most_runs: int) -> None:
+    """Raise `InvalidValueError` as `check_tag_rule`, and for a number of runs that cannot be the most of a team."""
+    check_tag_rule(rule)
+    if not 0 <= most_runs <= GREATEST_MOST_RUNS:
+        raise InvalidValueError(
+            "The most runs of a team is a number from 1 to %(most)d, or 0 for no limit, not %(given)d.",
+            most=GREATEST_MOST_RUNS,
+            given=most_runs,
+        )
+
+
+def can_be_of_team(rule: TagRule) -> bool:
+    """Whether `TagRule.of_team` could give this rule: a tag can have what it begins with, and four characters more."""
+    return (
+        len(rule.start) + CHOSEN_LENGTH <= rule.most_characters <= GREATEST_TAG_LENGTH
+        and rule.start.isprintable()
+        and not any(map(str.isspace, rule.start))
+        and not (rule.plain and OTHER_THAN_PLAIN.search(rule.start))
+    )
+
+
+def _shown(start: str) -> str:
+    return start if len(start) <= MOST_SHOWN else f"{start[:MOST_SHOWN]}…"
 
 
 def composed(text: str) -> str:

@@ -111,7 +111,7 @@ class Collection(Base):
     # A run with more documents for a topic is accepted with a warning.
     most_documents: Mapped[int] = mapped_column(default=USUAL_MOST_DOCUMENTS)
     # How tags of participants' runs begin, with {team} for the team's name; their greatest length; and whether they
-    # have no other characters than letters from A to Z, digits, “.”, “_” and “-”.
+    # have no other characters than letters from A to Z, a to z, digits, “.”, “_” and “-”.
     tag_start: Mapped[str] = mapped_column(default="")
     most_tag_characters: Mapped[int] = mapped_column(default=USUAL_MOST_TAG_CHARACTERS)
     plain_tags: Mapped[bool] = mapped_column(default=False)

@@ -73,7 +73,7 @@ class RulesForm(Form):
     )
     plain_tags = BooleanField(
         lazy_gettext("Plain tags"),
-        description=lazy_gettext("Tags have only letters from A to Z, digits, “.”, “_” and “-”."),
+        description=lazy_gettext("Tags have only letters from A to Z, a to z, digits, “.”, “_” and “-”."),
     )
     most_runs = IntegerField(
         lazy_gettext("Most runs of a team"),

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, NotFoundError
 from annotator.evaluation.formats.identifiers import check_free_text
-from annotator.evaluation.runs.tag_rules import TagRule, check_tag_rule
+from annotator.evaluation.runs.tag_rules import TagRule, check_team_rules
 from annotator.moments import has_time, read_moment, write_moment
 from annotator.storage import Collection, CollectionState, Membership, PublicScores, Role, ScoresShown, Team
 from annotator.storage.collections.audit import NO_MOMENT
@@ -26,7 +26,6 @@ from annotator.workflows.collections.queue_settings import QueueChange, change_q
 
 LONGEST_TERMS = 100_000
 GREATEST_MOST_DOCUMENTS = 100_000
-GREATEST_MOST_RUNS = 1_000
 
 NO_DEADLINE = "none"
 NOW = "now"
@@ -152,23 +151,15 @@ def change_submissions(session: Session, slug: str, change: SubmissionChange) ->
 def _change_team_rules(collection: Collection, change: SubmissionChange) -> None:
     """Change the rule for tags and the most runs of a team; they bind runs that are sent from now on."""
     start, most, plain = change.tag_start, change.most_tag_characters, change.plain_tags
-    if (start, most, plain) != (None, None, None):
-        rule = TagRule(
-            collection.tag_start if start is None else start.strip(),
-            collection.most_tag_characters if most is None else most,
-            collection.plain_tags if plain is None else plain,
-        )
-        check_tag_rule(rule)
-        collection.tag_start, collection.most_tag_characters = rule.start, rule.most_characters
-        collection.plain_tags = rule.plain
-    if change.most_runs is not None:
-        if not 0 <= change.most_runs <= GREATEST_MOST_RUNS:
-            raise InvalidValueError(
-                "The most runs of a team is a number from 1 to %(most)d, or 0 for no limit, not %(given)d.",
-                most=GREATEST_MOST_RUNS,
-                given=change.most_runs,
-            )
-        collection.most_runs = change.most_runs
+    rule = TagRule(
+        collection.tag_start if start is None else start.strip(),
+        collection.most_tag_characters if most is None else most,
+        collection.plain_tags if plain is None else plain,
+    )
+    most_runs = collection.most_runs if change.most_runs is None else change.most_runs
+    check_team_rules(rule, most_runs)
+    collection.tag_start, collection.most_tag_characters = rule.start, rule.most_characters
+    collection.plain_tags, collection.most_runs = rule.plain, most_runs
 
 
 def change_settings(

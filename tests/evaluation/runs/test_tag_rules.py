@@ -28,8 +28,8 @@ RULE = TagRule("{team}-", 20, plain=True)
 def test_a_rule_has_the_name_of_the_team_as_tags_can_have_it(rule: TagRule, team: str, start: str) -> None:
     of_team = rule.of_team(team)
     assert of_team.start == start
-    assert of_team.refusal(of_team.example) is None
-    assert len(of_team.example) <= rule.most_characters
+    assert of_team.refusal(of_team.example()) is None
+    assert len(of_team.example()) <= rule.most_characters
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_a_rule_has_the_name_of_the_team_as_tags_can_have_it(rule: TagRule, team
     [
         ("alpha", "The tag alpha does not begin with “red-”, as tags of your team must. A right tag is “red-run1”."),
         ("Red-alpha", "The tag Red-alpha does not begin with “red-”"),
-        ("red-é", "The tag red-é has other characters than letters from A to Z, digits, “.”, “_” and “-”."),
+        ("red-é", "The tag red-é has other characters than letters from A to Z, a to z, digits, “.”, “_” and “-”."),
         ("red-a/b", "A right tag is “red-run1”."),
         ("red-" + "a" * 17, "has 21 characters, and may have 20. A right tag is “red-run1”."),
     ],
@@ -60,6 +60,7 @@ def test_a_tag_that_follows_the_rule_is_free(tag: str) -> None:
         (TagRule("a\x1b"), "cannot be the beginning of tags"),
         (TagRule("é-", plain=True), "cannot be the beginning of tags"),
         (TagRule("a" * 125), "is too long for the beginning of tags"),
+        (TagRule("a" * 5_000), "“" + "a" * 40 + "…” is too long for the beginning of tags"),
         (TagRule(most_characters=129), "The longest tag has 4 to 128 characters here, not 129."),
         (TagRule(most_characters=0), "The longest tag has 4 to 128 characters here, not 0."),
         (TagRule("{team}-", 5), "The longest tag has 6 to 128 characters here, not 5."),
@@ -117,3 +118,15 @@ def test_a_tag_begins_with_the_name_of_its_team_whatever_form_their_letters_have
     assert rule.start == "é서울-"
     assert rule.refusal(unicodedata.normalize(other, "é서울-run1")) is None
     assert tag_of(unicodedata.normalize(other, "é서울-run1.txt.gz")) == "é서울-run1"
+
+
+def test_the_right_tag_of_a_sentence_is_not_in_use() -> None:
+    rules = TeamRules(TagRule("{team}-", 8, plain=True).of_team("서울대"))
+    holders = [
+        TagHolder(f"___-run{number}", number, "고려대", "", withdrawn=False, withdrawn_by_team=False)
+        for number in range(1, 10)
+    ]
+    tags = sort_tags(Sender("서울대", organises=False), holders[:1], rules)
+    assert str(tags.refusal("run1")).endswith("A right tag is “___-run2”.")
+    assert "taken" in str(tags.refusal("___-run1"))
+    assert sort_tags(Sender("서울대", organises=False), holders, rules).example == "___-ru10"
