@@ -52,7 +52,8 @@ class SortedTags:
 
     `corrected` has the id of each run that the sender would correct, `refused` why other tags cannot be used, and
     `checksums` those of files that the sender may know: the same file again would change nothing. `own` are the tags
-    of the sender's runs, and `active` the number of those runs that count for the most runs of a team.
+    of the sender's runs, and `active` the number of those runs that count for the most runs of a team: with
+    `has_closed`, where some runs are of closed rounds, only those of the current round do.
     """
 
     corrected: dict[str, int] = field(default_factory=dict)
@@ -60,6 +61,7 @@ class SortedTags:
     checksums: dict[str, str] = field(default_factory=dict)
     own: set[str] = field(default_factory=set)
     active: int = 0
+    has_closed: bool = False
     rules: TeamRules = NO_RULES
 
     def __contains__(self, tag: str) -> bool:
@@ -81,6 +83,12 @@ class SortedTags:
         if not too_many:
             return None
         values = {"count": self.active + number, "most": self.rules.most_runs}
+        if self.has_closed:
+            return Sentence(
+                "This would be active run %(count)d of your team in this round, and it may have %(most)d. Withdraw "
+                "runs of this round (%(excess)d), replace runs with the same tags, or leave this one out.",
+                {**values, "excess": too_many},
+            )
         if too_many == 1:
             return Sentence(
                 "This would be active run %(count)d of your team, which may have %(most)d. Withdraw a run, replace one "
@@ -99,6 +107,12 @@ class SortedTags:
         if not too_many:
             return None
         values = {"active": self.active, "most": self.rules.most_runs}
+        if self.has_closed:
+            return Sentence(
+                "Your team has %(active)d active runs in this round and may have %(most)d. Withdraw others of this "
+                "round (%(excess)d) before you restore this one.",
+                {**values, "excess": too_many},
+            )
         if self.active == 1:
             return Sentence(
                 "Your team has an active run and may have no other. Withdraw it before you restore this one."
@@ -126,6 +140,7 @@ def sort_tags(sender: Sender, holders: Iterable[TagHolder], rules: TeamRules = N
     own = [holder for holder in of_all if _is_own(sender, holder)]
     tags = SortedTags(
         own={holder.tag for holder in own},
+        has_closed=any(holder.in_closed_round for holder in own),
         active=sum(not (holder.withdrawn or holder.in_closed_round) for holder in own),
         rules=NO_RULES if sender.organises else rules,
     )

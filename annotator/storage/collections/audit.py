@@ -89,7 +89,7 @@ ACTIONS: Mapping[str, Action] = {
             "deadline": Kind.MOMENT,
             "terms": Kind.HIDDEN,
             **_numbers("most_documents", "most_tag_characters", "most_runs", "pay_per_hour"),
-            "tag_start": Kind.HIDDEN,
+            "tag_start": Kind.CODE,
             "plain_tags": Kind.FLAG,
             "pay_currency": Kind.CODE,
         }

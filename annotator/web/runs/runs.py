@@ -258,7 +258,8 @@ def _list(slug: str, form: RunsForm, about: About) -> str:
         silent = members.teams_without_runs(session, slug) if place.organises else []
         same = runs.rankings_sent_twice(session, slug) if place.organises else {}
         answers = [] if place.organises else questionnaires.list_answers(session, slug, team=own_team())
-        own = run_rules.own_rules(session, slug, Sender(own_team(), organises=place.organises))
+        sender = Sender(own_team(), organises=place.organises)
+        own = run_rules.own_rules(session, slug, sender, [] if place.organises else rows)
     return render_template(
         "runs/list.html",
         rows=sorted(rows, key=lambda run: run.team or ""),

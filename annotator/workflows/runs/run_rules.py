@@ -1,6 +1,6 @@
 """The rules by which a collection checks the runs of a sender, for the check and as a document."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sqlalchemy import select
@@ -24,7 +24,7 @@ from annotator.storage.collections.collection import find_collection, topic_ids
 from annotator.storage.documents.docno_lists import stored_list
 from annotator.storage.documents.documents import has_texts
 from annotator.storage.documents.sources import find_source
-from annotator.storage.runs.sent_runs import sent_runs
+from annotator.storage.runs.sent_runs import SentRun, sent_runs
 from annotator.storage.tables.runs import RunState
 from annotator.workflows.documents.source_folders import index_of
 from annotator.workflows.runs.questionnaires import show_questionnaire
@@ -74,6 +74,10 @@ def topics_for(session: Session, collection_id: int, sender: Sender) -> Mapping[
 
 def tag_holders(session: Session, collection_id: int) -> list[TagHolder]:
     """The current run with each tag in use."""
+    return _holders(sent_runs(session, collection_id))
+
+
+def _holders(sent: Iterable[SentRun]) -> list[TagHolder]:
     return [
         TagHolder(
             tag=run.tag,
@@ -84,7 +88,7 @@ def tag_holders(session: Session, collection_id: int) -> list[TagHolder]:
             withdrawn_by_team=run.withdrawn_by_team,
             in_closed_round=run.in_closed_round,
         )
-        for run in sent_runs(session, collection_id)
+        for run in sent
         if run.state != RunState.REPLACED
     ]
 
@@ -95,9 +99,9 @@ def sorted_tags(session: Session, collection_id: int, sender: Sender) -> SortedT
     return sort_tags(sender, tag_holders(session, collection_id), rules)
 
 
-def own_rules(session: Session, slug: str, sender: Sender) -> SortedTags:
-    """The rules for runs of the sender's team, and how many active runs it has."""
-    return sorted_tags(session, find_collection(session, slug).id, sender)
+def own_rules(session: Session, slug: str, sender: Sender, sent: Iterable[SentRun]) -> SortedTags:
+    """The rules for runs of the sender's team, and how many active runs it has of those that are given."""
+    return sort_tags(sender, _holders(sent), team_rules(find_collection(session, slug), sender))
 
 
 def refuse_to_restore(session: Session, run: Run, team: str) -> None:

@@ -7,11 +7,12 @@ import pytest
 from build import NOW, SLUG, labels, run, run_text
 from csv_cells import unquoted
 from kept import Kept
-from sqlalchemy import select
+from sqlalchemy import select, update
 from visiting import Visit, file, hidden, words
 
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
-from annotator.storage import Database, Run
+from annotator.storage import Database, Round, Run
+from annotator.workflows.collections import rounds
 from annotator.workflows.collections.collection import show_collection
 from annotator.workflows.runs import submissions
 from annotator.workflows.runs.submissions import Deadline, SubmissionChange, take_scores_back
@@ -87,6 +88,27 @@ def test_participants_see_the_rules_for_teams_before_they_send_runs(visit: Visit
     assert "This would be active run 3 of your team, which may have 2." in words(checked)
     assert visit("ola").post(f"{news}/submissions", **RULES).status_code == 303
     assert "at most" not in words(pat.get(f"{news}/runs"))
+
+
+def test_the_page_says_that_the_most_runs_of_a_team_are_those_of_the_round(
+    visit: Visit, news: str, database: Database
+) -> None:
+    assert visit("ola").post(f"{news}/submissions", **RULES, most_runs="1").status_code == 303
+    pat = visit("pat")
+    assert pat.post(f"{news}/runs", files=file("a.txt", run_text("r1", {"1": ["a"]}))).status_code == 303
+    with database.transaction() as session:
+        rounds.open_round(session, SLUG, at=NOW)
+    assert "Active runs of your team in this round: 1 of at most 1." in words(pat.get(f"{news}/runs"))
+    with database.transaction() as session:
+        session.execute(update(Round).values(closed_at=NOW))
+        rounds.open_round(session, SLUG, at=NOW)
+    assert "Active runs of your team in this round: 0 of at most 1." in words(pat.get(f"{news}/runs"))
+    assert pat.post(f"{news}/runs/withdraw?tag=r1", confirmed="y").status_code == 303
+    run_url = f"{news}/runs/run?tag=r1"
+    shown = pat.get(run_url)
+    assert "Its round is closed. Only the organisers can restore it." in words(shown)
+    assert "Restore the run" not in shown.text
+    assert "Restore the run" in visit("ola").get(run_url).text
 
 
 @pytest.mark.parametrize(
