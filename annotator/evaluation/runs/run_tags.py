@@ -64,7 +64,7 @@ class SortedTags:
     has_closed: bool = False
     rules: TeamRules = NO_RULES
 
-    def __contains__(self, tag: str) -> bool:
+    def __contains__(self, tag: object) -> bool:
         """Whether the tag is in use."""
         return tag in self.corrected or tag in self.refused
 

@@ -1,6 +1,7 @@
 """The rule for tags of teams: which tags it refuses, and which rules cannot be."""
 
 import unicodedata
+from typing import Literal
 
 import pytest
 
@@ -9,6 +10,7 @@ from annotator.evaluation.runs.run_intake import tag_of
 from annotator.evaluation.runs.run_tags import NO_RULES, Sender, SortedTags, TagHolder, TeamRules, sort_tags
 from annotator.evaluation.runs.tag_rules import ANY_TAG, TagRule, check_tag_rule
 
+Form = Literal["NFC", "NFD"]
 RULE = TagRule("{team}-", 20, plain=True)
 
 
@@ -113,7 +115,7 @@ def test_a_team_that_cannot_restore_a_run_reads_how_many_must_go(active: int, mo
 
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
 @pytest.mark.parametrize("other", ["NFC", "NFD"])
-def test_a_tag_begins_with_the_name_of_its_team_whatever_form_their_letters_have(form: str, other: str) -> None:
+def test_a_tag_begins_with_the_name_of_its_team_whatever_form_their_letters_have(form: Form, other: Form) -> None:
     rule = TagRule("é{team}-", 8).of_team(unicodedata.normalize(form, "서울"))
     assert rule.start == "é서울-"
     assert rule.refusal(unicodedata.normalize(other, "é서울-run1")) is None
