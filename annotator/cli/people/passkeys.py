@@ -21,8 +21,11 @@ def show(installation: Installation, name: str | None, format_: str) -> None:
     rows = installation.database.read(passkeys.list_all_passkeys, name)
     show_rows(
         format_,
-        ["NUMBER", "USER", "NAME", "HOST", "ADDED", "LAST USED"],
-        [[row.number, row.account, row.name, row.host, row.added_at, row.last_used_at] for row in rows],
+        ["NUMBER", "USER", "NAME", "HOST", "SIGNS IN ALONE", "ADDED", "LAST USED"],
+        [
+            [row.number, row.account, row.name, row.host, row.signs_in_alone, row.added_at, row.last_used_at]
+            for row in rows
+        ],
     )
 
 

@@ -179,6 +179,8 @@ class Passkey(Base):
     name: Mapped[str]
     # Of the device, at the last use; 0 for devices that do not count.
     sign_count: Mapped[int] = mapped_column(BigInteger)
+    # The device checked who used it when it was made. Anybody can set the first PIN of a security key later.
+    verified: Mapped[bool]
     added_at: Mapped[datetime]
     last_used_at: Mapped[datetime | None]
 

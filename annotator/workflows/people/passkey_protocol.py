@@ -33,11 +33,15 @@ class PasskeySite:
 
 @dataclass(frozen=True)
 class NewPasskey:
-    """What a device has made: its id for the key pair, the public key (both base64url), and its count of signatures."""
+    """What a device has made: its id for the key pair, the public key (both base64url), and its count of signatures.
+
+    `is_verified`: the device has checked who uses it, by PIN, finger or face.
+    """
 
     credential: str
     public_key: str
     sign_count: int
+    is_verified: bool
 
 
 @dataclass(frozen=True)
@@ -109,9 +113,8 @@ def read_new(site: PasskeySite, challenge: str, response: str) -> NewPasskey:
         key = credential.public_key
         if len(credential.credential_id) > MOST_ID_BYTES or key.ALGORITHM not in ALGORITHMS:
             raise ValueError("an id or algorithm that was not asked for")
-        return NewPasskey(
-            encoded(credential.credential_id), encoded(import_module("fido2.cbor").encode(dict(key))), made.counter
-        )
+        stored_key = encoded(import_module("fido2.cbor").encode(dict(key)))
+        return NewPasskey(encoded(credential.credential_id), stored_key, made.counter, made.is_user_verified())
 
 
 def credential_in(response: str) -> str:

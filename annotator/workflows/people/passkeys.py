@@ -49,12 +49,16 @@ class PasskeyRequest:
 
 @dataclass(frozen=True)
 class PasskeyRow:
-    """A passkey of an account, for which host it was made, and when it was used last."""
+    """A passkey of an account, for which host it was made, and when it was used last.
+
+    `signs_in_alone`: it takes the place of the password as well, as its device checked who used it when it was made.
+    """
 
     number: int
     account: str
     name: str
     host: str
+    signs_in_alone: bool
     added_at: datetime
     last_used_at: datetime | None
 
@@ -139,6 +143,7 @@ def add_passkey(
                 host=request.site.host,
                 name=_checked_name(name),
                 sign_count=made.sign_count,
+                verified=made.is_verified,
                 added_at=at,
             )
         )
@@ -149,6 +154,7 @@ def add_passkey(
 def sign_in(session: Session, request: PasskeyRequest, response: str, *, at: datetime) -> Person:
     """The person whose passkey has signed, without password, as its device has checked who uses it.
 
+    It must have checked that when the passkey was made, too: whoever has a security key without PIN can set one.
     Raises `NotAllowedError` for an unknown passkey, for one whose device checked nobody, and for an account that
     cannot sign in, and as `use_passkey`.
     """
@@ -159,11 +165,11 @@ def sign_in(session: Session, request: PasskeyRequest, response: str, *, at: dat
     user = lock_user(session, owner)
     if user.password_hash is None or user.being_imported:
         raise NotAllowedError("The account “%(name)s” cannot sign in. Ask an administrator.", name=user.name)
-    signed, handle = _use(session, user, request, response, at)
-    if not signed.is_verified or signed.user_handle != handle:
+    signed, passkey = _use(session, user, request, response, at)
+    if not (signed.is_verified and passkey.verified) or signed.user_handle != passkey.user_handle:
         raise NotAllowedError(
-            "With this passkey alone nobody can sign in, as it does not ask for a PIN, finger or face: sign in with "
-            "your password first, and then use it."
+            "With this passkey alone nobody can sign in, as it asks for no PIN, finger or face, or asked for none when "
+            "it was added: sign in with your password first, and then use it."
         )
     return person_of(user)
 
@@ -213,8 +219,8 @@ def remove_passkeys(session: Session, name: str, number: int | None = None) -> i
     return len(removed)
 
 
-def _use(session: Session, user: User, request: PasskeyRequest, response: str, at: datetime) -> tuple[Signed, str]:
-    """What a passkey of the account has signed, and the account's handle."""
+def _use(session: Session, user: User, request: PasskeyRequest, response: str, at: datetime) -> tuple[Signed, Passkey]:
+    """What a passkey of the account has signed, and the passkey."""
     credential = passkey_protocol.credential_in(response)
     found = session.scalar(
         select(Passkey)
@@ -232,12 +238,15 @@ def _use(session: Session, user: User, request: PasskeyRequest, response: str, a
     if max(signed.sign_count, found.sign_count) > 0 and signed.sign_count <= found.sign_count:
         raise ClonedPasskeyError(user.name, found.name)
     found.sign_count, found.last_used_at = signed.sign_count, at
-    return signed, found.user_handle
+    return signed, found
 
 
 def _rows(session: Session, condition: Any) -> list[PasskeyRow]:  # noqa: ANN401 - a condition, or True
     found = session.execute(select(Passkey, User.name).join(User).where(condition).order_by(User.name, Passkey.id))
-    return [PasskeyRow(one.id, name, one.name, one.host, one.added_at, one.last_used_at) for one, name in found]
+    return [
+        PasskeyRow(one.id, name, one.name, one.host, one.verified, one.added_at, one.last_used_at)
+        for one, name in found
+    ]
 
 
 def _own(session: Session, user_id: int, number: int) -> Passkey:

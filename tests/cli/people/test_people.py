@@ -138,15 +138,16 @@ def test_passkeys_are_listed_and_removed(annotator: CommandLine, sqlite_database
                     host="localhost",
                     name=name,
                     sign_count=0,
+                    verified=name == "laptop",
                     added_at=at,
                 )
             )
     assert [row[3] for row in annotator.table("users", "list")] == ["yes"]
     rows = annotator.table("users", "passkeys", "list", "jo")
-    assert [row[:4] for row in rows] == [
-        ["1", "jo", "laptop", "localhost"],
-        ["2", "jo", "phone", "localhost"],
-        ["3", "jo", "=key", "localhost"],
+    assert [row[:5] for row in rows] == [
+        ["1", "jo", "laptop", "localhost", "yes"],
+        ["2", "jo", "phone", "localhost", "no"],
+        ["3", "jo", "=key", "localhost", "no"],
     ]
     assert "'=key" in annotator.done("users", "passkeys", "list", "--format", "csv")
     assert annotator.talk("users", "passkeys", "remove", "jo", "2") == (

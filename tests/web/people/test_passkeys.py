@@ -95,6 +95,7 @@ def test_a_person_adds_renames_and_removes_passkeys(visit: Visit, device: Device
     page = jo.get(PAGE)
     assert "laptop" in words(page)
     assert "phone" in words(page)
+    assert "signs in without the password; for localhost" in words(page)
     assert not re.findall(r"[a-z2-7]{4}(?:-[a-z2-7]{4}){5}", page.text)
     assert "takes a passkey or a recovery code" in words(jo.get("/account"))
     numbers = re.findall(r'name="number"[^>]*value="(\d+)"', page.text)

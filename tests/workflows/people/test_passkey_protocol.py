@@ -153,7 +153,7 @@ JSON = st.recursive(
 
 @given(response=st.text(max_size=50) | JSON.map(json.dumps))
 def test_whatever_is_sent_is_refused_with_a_sentence(response: str) -> None:
-    passkey = NewPasskey("YQ", "oA", 0)
+    passkey = NewPasskey("YQ", "oA", 0, is_verified=True)
     for read in (
         lambda: read_new(SITE, "YQ", response),
         lambda: signed_by(Device(), passkey, "YQ", response or " "),

@@ -134,6 +134,19 @@ def test_a_passkey_signs_in_alone_if_its_device_checks_the_person(session: Sessi
         alone(session, device)
 
 
+def test_a_passkey_that_was_made_without_check_stays_a_second_factor_when_a_pin_is_set(
+    session: Session, jo: int
+) -> None:
+    device = Device(verifies=False)
+    added(session, jo, device)
+    device.verifies = True  # whoever holds a security key without PIN can set one
+    with pytest.raises(NotAllowedError, match="or asked for none when it was added"):
+        alone(session, device)
+    assert second_factor.sign_in(session, jo, 1, proof(session, jo, device), at=LATER) is not None
+    added(session, jo, Device(), "phone")
+    assert [row.signs_in_alone for row in passkeys.list_passkeys(session, jo)] == [False, True]
+
+
 @pytest.mark.parametrize("handle", ["", "YWE"])
 def test_a_passkey_that_names_no_account_or_another_does_not_sign_in_alone(
     session: Session, jo: int, handle: str
