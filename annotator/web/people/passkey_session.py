@@ -3,58 +3,23 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from flask import request, session
-from wtforms import HiddenField, StringField
-from wtforms.validators import InputRequired, StopValidation
 
 from annotator.errors import AnnotatorError, InvalidValueError, NotAllowedError
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import current_person, database, now, settings
-from annotator.web.site.forms import Form
-from annotator.web.site.language import lazy_gettext
 from annotator.web.site.sessions import half_signed_in
 from annotator.workflows.people import passkeys
 from annotator.workflows.people.passkey_protocol import PasskeySite, site_at
 from annotator.workflows.people.passkeys import ClonedPasskeyError, PasskeyRequest
-from annotator.workflows.people.second_factor import Proof
 
 ASKED = "passkey"  # key of the session
 LONGEST = timedelta(minutes=5)
 # What a passkey is asked for: to be made, to be the second factor of an account, or to sign in alone.
 NEW, FACTOR, ALONE = "new", "factor", "alone"
-ONE_TIME = {"autocomplete": "one-time-code", "autocapitalize": "none", "spellcheck": "false"}
-
-
-class CodeOrPasskey(InputRequired):  # type: ignore[misc]  # wtforms ships no types
-    """Require a code where no passkey was used."""
-
-    def __call__(self, form: Any, field: Any) -> None:  # noqa: ANN401 - as in wtforms
-        """Stop without error when a passkey was used."""
-        if form.passkey.data:
-            raise StopValidation
-        super().__call__(form, field)
-
-
-class ProofForm(Form):
-    """A code of the app, a recovery code, or what a passkey has signed."""
-
-    passkey = HiddenField()
-    code = StringField(
-        lazy_gettext("Code"),
-        [CodeOrPasskey()],
-        description=lazy_gettext("Six digits from your app, or one of your recovery codes."),
-        render_kw=ONE_TIME,
-    )
-
-    @property
-    def proof(self) -> Proof:
-        """What was given; `InvalidValueError` when the passkey was asked for too long ago, or elsewhere."""
-        if not self.passkey.data:
-            return Proof(self.code.data or "")
-        return Proof(response=self.passkey.data, request=take_asked(FACTOR).request)
 
 
 class Asked(NamedTuple):

@@ -6,16 +6,21 @@ from typing import Any, TypeVar
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import HiddenField, PasswordField, RadioField, StringField
+from wtforms import HiddenField, RadioField, StringField
 from wtforms.validators import InputRequired
 
 from annotator.errors import AnnotatorError
+from annotator.web.people.confirmation import (
+    ConfirmedForm,
+    asking_for_factor,
+    code_field,
+    confirmed,
+    password_field,
+)
 from annotator.web.people.passkey_session import (
     NEW,
-    ProofForm,
     has_passkey_here,
     keep_asked,
-    noting_copies,
     refusal_here,
     take_asked,
     the_site,
@@ -28,18 +33,17 @@ from annotator.web.site.context import database, now, the_person
 from annotator.web.site.forms import Form, done
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.sessions import go_on_as
-from annotator.workflows.people import accounts, passkeys, second_factor
+from annotator.workflows.people import passkeys, second_factor
 from annotator.workflows.people.passkeys import PasskeyRow
 
 blueprint = Blueprint("passkeys", __name__)
 
 ChoiceForm = TypeVar("ChoiceForm", "RenameForm", "RemoveForm")
 NAME = {"autocomplete": "off"}
-PASSWORD = {"autocomplete": "current-password"}
 
 
-class AddForm(Form):
-    """The name of a new passkey, and one's own password."""
+class AddForm(ConfirmedForm):
+    """The name of a new passkey, with password, and second factor if the account has one."""
 
     name = StringField(
         lazy_gettext("Name of the passkey"),
@@ -48,7 +52,8 @@ class AddForm(Form):
         render_kw=NAME,
         id="passkey-name",
     )
-    password = PasswordField(lazy_gettext("Current password"), [InputRequired()], render_kw=PASSWORD, id="add-password")
+    password = password_field("add-password")
+    code = code_field("add-code")
 
 
 class CreatedForm(Form):
@@ -64,11 +69,10 @@ class RenameForm(Form):
     name = StringField(lazy_gettext("New name"), [InputRequired()], render_kw=NAME, id="new-name")
 
 
-class RemoveForm(ProofForm):
+class RemoveForm(ConfirmedForm):
     """The passkey to remove, with password and second factor."""
 
     number = RadioField(lazy_gettext("Passkey"), [InputRequired()], coerce=int, id="remove-number")
-    password = PasswordField(lazy_gettext("Current password"), [InputRequired()], render_kw=PASSWORD)
 
 
 @blueprint.get("/account/passkeys")
@@ -80,15 +84,16 @@ def show() -> ResponseReturnValue:
 
 @blueprint.post("/account/passkeys/begin")
 @signed_in_page
-@against_guessing
+@against_guessing_codes
 def begin() -> ResponseReturnValue:
-    """Check name and password and show the button by which the browser makes a passkey; nothing is stored yet."""
-    form = AddForm()
+    """Check the owner and show the button by which the browser makes a passkey, which is not stored yet."""
+    form = asking_for_factor(AddForm())
     if form.validate():
         with form.guard():
-            site, challenge, me = the_site(), passkeys.new_challenge(), the_person().id
-            name = database().read(passkeys.check_adding, me, form.password.data, form.name.data)
-            options = database().read(passkeys.ask_for_new, me, site, challenge)
+            site, challenge, me = the_site(), passkeys.new_challenge(), the_person()
+            with confirmed(form) as (session, proof):
+                name = second_factor.begin_passkey(session, me.id, me.generation, proof, name=form.name.data, at=now())
+                options = passkeys.ask_for_new(session, me.id, site, challenge)
             keep_asked(NEW, challenge, name=name, user_handle=options["user"]["id"])
             return _confirmation(name, options)
     return _page(add=form), form.status
@@ -108,6 +113,7 @@ def add() -> ResponseReturnValue:
                 person, codes = passkeys.add_passkey(
                     session,
                     the_person().id,
+                    the_person().generation,
                     asked.request,
                     form.passkey.data or "",
                     name=asked.name,
@@ -144,11 +150,9 @@ def remove() -> ResponseReturnValue:
     form = _choosing(RemoveForm(), _own())
     if form.validate():
         with form.guard():
-            # Hashing is slow and must not hold the transaction.
-            database().read(accounts.check_password, the_person().id, form.password.data)
-            proof = form.proof
-            with noting_copies(), database().transaction() as session:
-                person = second_factor.remove_passkey(session, the_person().id, form.number.data, proof, at=now())
+            me = the_person()
+            with confirmed(form) as (session, proof):
+                person = second_factor.remove_passkey(session, me.id, me.generation, form.number.data, proof, at=now())
                 note(session, "users.passkey-remove", subject=person.name, details={"passkeys": 1})
             go_on_as(person.id, person.generation)
     if form.refused:
@@ -188,7 +192,7 @@ def _page(
     return render_template(
         "people/accounts/passkeys.html",
         rows=rows,
-        add=add or AddForm(formdata=None),
+        add=add or asking_for_factor(AddForm(formdata=None)),
         renaming=renaming or _choosing(RenameForm(formdata=None, number=only), rows),
         removing=removing or _choosing(RemoveForm(formdata=None, number=only), rows),
         refusal_of_new=refusal,

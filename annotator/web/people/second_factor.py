@@ -7,11 +7,19 @@ from flask import Blueprint, current_app, render_template, request
 from flask.typing import ResponseReturnValue
 from itsdangerous import BadData, URLSafeTimedSerializer
 from markupsafe import Markup
-from wtforms import HiddenField, PasswordField, StringField
+from wtforms import HiddenField, StringField
 from wtforms.validators import InputRequired
 
 from annotator.errors import ConflictError, InvalidValueError
-from annotator.web.people.passkey_session import ONE_TIME, ProofForm, has_passkey_here, noting_copies
+from annotator.web.people.confirmation import (
+    ONE_TIME,
+    ConfirmedForm,
+    asking_for_factor,
+    code_field,
+    confirmed,
+    password_field,
+)
+from annotator.web.people.passkey_session import has_passkey_here
 from annotator.web.people.throttle import against_guessing, against_guessing_codes
 from annotator.web.site.access import signed_in_page
 from annotator.web.site.addresses import local_path
@@ -20,7 +28,7 @@ from annotator.web.site.context import database, now, the_person
 from annotator.web.site.forms import Form, done
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.sessions import go_on_as
-from annotator.workflows.people import accounts, second_factor
+from annotator.workflows.people import second_factor
 
 blueprint = Blueprint("second_factor", __name__)
 
@@ -29,15 +37,11 @@ MOST_SECONDS = 15 * 60
 GROUP = 4
 
 
-class BeginForm(Form):
-    """One's own password, before the secret is shown."""
+class BeginForm(ConfirmedForm):
+    """One's own password, and a passkey or recovery code if the account has them, before the secret is shown."""
 
-    password = PasswordField(
-        lazy_gettext("Current password"),
-        [InputRequired()],
-        render_kw={"autocomplete": "current-password"},
-        id="app-password",
-    )
+    password = password_field("app-password")
+    code = code_field("app-code")
 
 
 class ConfirmForm(Form):
@@ -52,14 +56,6 @@ class ConfirmForm(Form):
     )
 
 
-class ChangeForm(ProofForm):
-    """Password, and code or passkey, for turning off and for new recovery codes."""
-
-    password = PasswordField(
-        lazy_gettext("Current password"), [InputRequired()], render_kw={"autocomplete": "current-password"}
-    )
-
-
 @blueprint.get("/account/second-factor")
 @signed_in_page
 def show() -> ResponseReturnValue:
@@ -69,13 +65,15 @@ def show() -> ResponseReturnValue:
 
 @blueprint.post("/account/second-factor/begin")
 @signed_in_page
-@against_guessing
+@against_guessing_codes
 def begin() -> ResponseReturnValue:
-    """Check the password and show a new secret as QR code and text; nothing is stored yet."""
-    form = BeginForm()
+    """Check the owner and show a new secret as QR code and text, which is not stored yet."""
+    form = asking_for_factor(BeginForm())
     if form.validate():
         with form.guard():
-            secret = database().read(second_factor.begin, the_person().id, form.password.data)
+            me = the_person()
+            with confirmed(form) as (session, proof):
+                secret = second_factor.begin(session, me.id, me.generation, proof, at=now())
             confirming = ConfirmForm(formdata=None, offer=_offers().dumps([_session_of_now(), secret]))
             return _confirmation(confirming, secret)
     return _page(begin=form), form.status
@@ -92,12 +90,13 @@ def turn_on() -> ResponseReturnValue:
         secret = _offered(form.offer.data or "")
         if is_complete:
             with database().transaction() as session:
-                person, codes = second_factor.turn_on(session, the_person().id, secret, form.code.data, at=now())
+                me = the_person()
+                person, codes = second_factor.turn_on(session, me.id, me.generation, secret, form.code.data, at=now())
                 note(session, "users.second-factor-on", subject=person.name)
             go_on_as(person.id, person.generation)
             return _page(codes=codes)
     if secret is None or isinstance(form.refusal, ConflictError):
-        again = BeginForm(formdata=None)
+        again = asking_for_factor(BeginForm(formdata=None))
         again.refusal = form.refusal
         return _page(begin=again), form.status
     return _confirmation(form, secret), form.status
@@ -108,12 +107,10 @@ def turn_on() -> ResponseReturnValue:
 @against_guessing_codes
 def renew_codes() -> ResponseReturnValue:
     """Make new recovery codes in place of the earlier ones, and show them, only once."""
-    form = ChangeForm()
+    form = ConfirmedForm()
     if form.validate():
         with form.guard():
-            _check_password(form)
-            proof = form.proof
-            with noting_copies(), database().transaction() as session:
+            with confirmed(form) as (session, proof):
                 codes = second_factor.renew_codes(session, the_person().id, proof, at=now())
                 note(session, "users.recovery-codes", subject=the_person().name)
             return _page(codes=codes)
@@ -125,24 +122,16 @@ def renew_codes() -> ResponseReturnValue:
 @against_guessing_codes
 def turn_off() -> ResponseReturnValue:
     """Turn off the second factor."""
-    form = ChangeForm()
+    form = ConfirmedForm()
     if form.validate():
-        with form.guard():
-            _check_password(form)
-            proof = form.proof
-            with noting_copies(), database().transaction() as session:
-                second_factor.turn_off(session, the_person().id, proof, at=now())
-                note(session, "users.second-factor-off", subject=the_person().name)
+        with form.guard(), confirmed(form) as (session, proof):
+            second_factor.turn_off(session, the_person().id, proof, at=now())
+            note(session, "users.second-factor-off", subject=the_person().name)
     if form.refused:
         return _page(change=form), form.status
     if database().read(second_factor.is_on, the_person().id):
         return done(gettext("Codes of the app are off; your passkeys stay."), ".show")
     return done(gettext("Your second factor is off."), "accounts.show")
-
-
-def _check_password(form: ChangeForm) -> None:
-    # Hashing is slow and must not hold the transaction.
-    database().read(accounts.check_password, the_person().id, form.password.data)
 
 
 def _offers() -> URLSafeTimedSerializer:
@@ -182,13 +171,13 @@ def _qr_code(text: str) -> Markup:
 
 
 def _page(
-    *, begin: BeginForm | None = None, change: ChangeForm | None = None, codes: Sequence[str] | None = None
+    *, begin: BeginForm | None = None, change: ConfirmedForm | None = None, codes: Sequence[str] | None = None
 ) -> str:
     return render_template(
         "people/accounts/second_factor.html",
         state=database().read(second_factor.show_state, the_person().id),
-        begin=begin or BeginForm(formdata=None),
-        change=change or ChangeForm(formdata=None),
+        begin=begin or asking_for_factor(BeginForm(formdata=None)),
+        change=change or ConfirmedForm(formdata=None),
         has_passkey_here=has_passkey_here(the_person().id),
         codes=codes,
         next=_next(),

@@ -5,13 +5,8 @@ from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError, ConflictError, InvalidValueError
 from annotator.storage.people.accounts import Person
-from annotator.web.people.passkey_session import (
-    ONE_TIME,
-    ProofForm,
-    account_in_question,
-    has_passkey_here,
-    noting_copies,
-)
+from annotator.web.people.confirmation import ONE_TIME, ProofForm
+from annotator.web.people.passkey_session import account_in_question, has_passkey_here, noting_copies
 from annotator.web.people.throttle import against_guessing_codes
 from annotator.web.site.access import enter, enter_half
 from annotator.web.site.addresses import local_path

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotator.errors import NotAllowedError
+from annotator.errors import ConflictError, NotAllowedError
 from annotator.passwords import password_matches
 from annotator.storage import User, UserKind
 from annotator.storage.judging.leases import return_assignments
@@ -100,6 +100,14 @@ def check_password(session: Session, user_id: int, password: str) -> None:
     """Raise `NotAllowedError` when this is not the password of the account."""
     if not password_matches(session.get_one(User, user_id).password_hash, password):
         raise NotAllowedError("That is not your present password.")
+
+
+def lock_signed_in(session: Session, user_id: int, generation: int) -> User:
+    """The account of a session in this generation, reread and locked; `ConflictError` when the session has ended."""
+    user = lock_user(session, user_id)
+    if user.sign_in_generation != generation:
+        raise ConflictError("Nothing was done: your session was ended meanwhile. Sign in again.")
+    return user
 
 
 def set_password(session: Session, name: str, new_hash: str, *, at: datetime) -> Person:

@@ -16,7 +16,7 @@ from annotator.storage.people.accounts import Person, end_sessions, find_user, l
 from annotator.storage.people.second_factors import delete_codes_without_factor, is_on, uses_challenge
 from annotator.storage.site.transient_errors import stored_before_others
 from annotator.workflows.people import passkey_protocol
-from annotator.workflows.people.accounts import check_password
+from annotator.workflows.people.accounts import lock_signed_in
 from annotator.workflows.people.passkey_protocol import PasskeySite, Signed
 from annotator.workflows.people.recovery_codes import new_codes
 
@@ -78,13 +78,12 @@ def list_all_passkeys(session: Session, name: str | None = None) -> list[Passkey
     return _rows(session, True if name is None else Passkey.user_id == find_user(session, name).id)
 
 
-def check_adding(session: Session, user_id: int, password: str, name: str) -> str:
+def check_adding(session: Session, user_id: int, name: str) -> str:
     """The name of a passkey that may be added.
 
-    Raises `NotAllowedError` for a wrong password, `InvalidValueError` for an unusable name, and `ConflictError` when
-    the account has as many passkeys as it can have.
+    Raises `InvalidValueError` for an unusable name and `ConflictError` when the account has as many passkeys as it can
+    have.
     """
-    check_password(session, user_id, password)
     _refuse_too_many(session, user_id)
     return _checked_name(name)
 
@@ -115,6 +114,7 @@ def ask_for_known(session: Session, user_id: int, site: PasskeySite, challenge: 
 def add_passkey(
     session: Session,
     user_id: int,
+    generation: int,
     request: PasskeyRequest,
     response: str,
     *,
@@ -125,10 +125,11 @@ def add_passkey(
     """Add a passkey that the browser has made, and return recovery codes if it is the first second factor.
 
     All other sessions of the account end: the returned person has a new generation. Raises `InvalidValueError` for a
-    response that is not right, and `ConflictError` for a passkey that is known and for one too many.
+    response that is not right, and `ConflictError` for a passkey that is known, for one too many, and when the session
+    of this generation has ended.
     """
     made = passkey_protocol.read_new(request.site, request.challenge, response)
-    user = lock_user(session, user_id)
+    user = lock_signed_in(session, user_id, generation)
     _refuse_too_many(session, user_id)
     if session.scalar(select(Passkey.id).where(Passkey.credential == made.credential)) is not None:
         raise ConflictError("This passkey was added already.")

@@ -15,7 +15,7 @@ from annotator.storage.people import second_factors
 from annotator.storage.people.accounts import Person, end_sessions, lock_user, locked_user, person_of
 from annotator.storage.people.second_factors import count_recovery_codes, delete_codes_without_factor, has_factor
 from annotator.workflows.people import passkeys
-from annotator.workflows.people.accounts import check_password
+from annotator.workflows.people.accounts import lock_signed_in
 from annotator.workflows.people.passkeys import PasskeyRequest, PasskeyRow
 from annotator.workflows.people.recovery_codes import new_codes, normalised, uses_code
 
@@ -70,14 +70,32 @@ def show_state(session: Session, user_id: int) -> SecondFactorState | None:
     return SecondFactorState(app.added_at if app else None, keys, count_recovery_codes(session, user_id))
 
 
-def begin(session: Session, user_id: int, password: str) -> str:
-    """A new secret for an account without app; nothing is stored.
+def begin(session: Session, user_id: int, generation: int, proof: Proof, *, at: datetime) -> str:
+    """A new secret for an account without app, which is not stored; passkeys that it has must be proven.
 
-    Raises `NotAllowedError` for a wrong password and `ConflictError` when the account has an app.
+    Raises `ConflictError` when the account has an app, and as `confirm`.
     """
-    check_password(session, user_id, password)
     _refuse_second(session, user_id)
+    confirm(session, user_id, generation, proof, at=at)
     return random_base32()
+
+
+def begin_passkey(session: Session, user_id: int, generation: int, proof: Proof, *, name: str, at: datetime) -> str:
+    """The name of a passkey that may be added; raises as `passkeys.check_adding` and `confirm`."""
+    checked = passkeys.check_adding(session, user_id, name)
+    confirm(session, user_id, generation, proof, at=at)
+    return checked
+
+
+def confirm(session: Session, user_id: int, generation: int, proof: Proof, *, at: datetime) -> None:
+    """Accept the second factor of an account that has one, in a session of this generation.
+
+    Raises `ConflictError` when the session has ended, `InvalidValueError` for a wrong or used code, and as
+    `passkeys.use_passkey`.
+    """
+    user = lock_signed_in(session, user_id, generation)
+    if is_on(session, user_id):
+        _expect(session, user, proof, at)
 
 
 def address_for_app(secret: str, name: str, site: str) -> str:
@@ -85,13 +103,16 @@ def address_for_app(secret: str, name: str, site: str) -> str:
     return TOTP(secret).provisioning_uri(name=f"{name}@{site}", issuer_name=ISSUER)
 
 
-def turn_on(session: Session, user_id: int, secret: str, code: str, *, at: datetime) -> tuple[Person, Sequence[str]]:
+def turn_on(
+    session: Session, user_id: int, generation: int, secret: str, code: str, *, at: datetime
+) -> tuple[Person, Sequence[str]]:
     """Turn on codes of an app with this secret, and return recovery codes if it is the first second factor.
 
     All other sessions of the account end: the returned person has a new generation. Raises `InvalidValueError` for a
-    code that is not of this secret and `ConflictError` when the account has an app.
+    code that is not of this secret and `ConflictError` when the account has an app, or the session of this generation
+    has ended.
     """
-    user = lock_user(session, user_id)
+    user = lock_signed_in(session, user_id, generation)
     _refuse_second(session, user_id)
     step = _step_of(secret, normalised(code), at)
     if step is None:
@@ -125,12 +146,15 @@ def renew_codes(session: Session, user_id: int, proof: Proof, *, at: datetime) -
     return new_codes(session, user_id)
 
 
-def remove_passkey(session: Session, user_id: int, number: int, proof: Proof, *, at: datetime) -> Person:
+def remove_passkey(
+    session: Session, user_id: int, generation: int, number: int, proof: Proof, *, at: datetime
+) -> Person:
     """Remove a passkey of one's own; the account's other sessions end: the returned person has a new generation.
 
-    Raises `NotFoundError` when the account has none such, and as `renew_codes`.
+    Raises `NotFoundError` when the account has none such, `ConflictError` when the session of this generation has
+    ended, and as `renew_codes`.
     """
-    _expect(session, lock_user(session, user_id), proof, at)
+    _expect(session, lock_signed_in(session, user_id, generation), proof, at)
     return passkeys.remove_passkey(session, user_id, number)
 
 

@@ -12,6 +12,7 @@ from annotator.storage import Database, Passkey
 from annotator.workflows.people import identities, second_factor
 from annotator.workflows.people.accounts import sign_in
 from annotator.workflows.people.identities import ProvenIdentity
+from annotator.workflows.people.second_factor import Proof
 
 PASSWORD = "correct horse"
 
@@ -111,8 +112,8 @@ def test_a_second_factor_is_reset(annotator: CommandLine, sqlite_database: Datab
     assert annotator.refused("users", "reset-second-factor", "gus") == ["There is no user “gus”."]
     at = datetime.now(UTC)
     with sqlite_database.transaction() as session:
-        secret = second_factor.begin(session, 1, PASSWORD)
-        second_factor.turn_on(session, 1, secret, TOTP(secret).at(at), at=at)
+        secret = second_factor.begin(session, 1, 0, Proof(), at=at)
+        second_factor.turn_on(session, 1, 0, secret, TOTP(secret).at(at), at=at)
     assert [row[3] for row in annotator.table("users", "list")] == ["yes"]
     done = annotator.talk("users", "reset-second-factor", "jo")
     assert done == "jo signs in without a second factor now.\n"

@@ -18,8 +18,9 @@ from visiting import Visit, Visitor, with_database, words
 from werkzeug.test import TestResponse
 
 from annotator.storage import AuditEvent, Database, Passkey
+from annotator.web.people.passkey_session import Asked, take_asked
 from annotator.web.site.context import SETTINGS
-from annotator.workflows.people import accounts
+from annotator.workflows.people import accounts, erasure
 from annotator.workflows.people.throttling import Limit
 
 pytestmark = pytest.mark.usefixtures("news")
@@ -57,8 +58,8 @@ def offered(page: TestResponse) -> dict[str, Any]:
     return options
 
 
-def add(visitor: Visitor, device: Device, name: str = "laptop") -> TestResponse:
-    page = visitor.post(f"{PAGE}/begin", name=name, password=PASSWORD)
+def add(visitor: Visitor, device: Device, name: str = "laptop", **factor: str) -> TestResponse:
+    page = visitor.post(f"{PAGE}/begin", name=name, password=PASSWORD, **factor)
     return visitor.post(PAGE, passkey=device.create(offered(page)))
 
 
@@ -91,7 +92,7 @@ def test_a_person_adds_renames_and_removes_passkeys(visit: Visit, device: Device
     assert done.headers["Cache-Control"] == "no-store"
     assert elsewhere.get("/collections").status_code == 303
     assert jo.get("/collections").status_code == 200
-    assert add(jo, local_device(), "phone").location == PAGE
+    assert add(jo, local_device(), "phone", passkey=device.get(ask(jo.client, "factor"))).location == PAGE
     page = jo.get(PAGE)
     assert "laptop" in words(page)
     assert "phone" in words(page)
@@ -117,6 +118,55 @@ def test_a_person_adds_renames_and_removes_passkeys(visit: Visit, device: Device
         ("users.passkey-remove", "jo"),
         ("users.passkey-remove", "jo"),
     ]
+
+
+def test_another_passkey_or_app_takes_the_present_factor(visit: Visit, device: Device) -> None:
+    jo = visit("jo")
+    assert 'id="add-code"' not in jo.get(PAGE).text
+    codes = re.findall(r"[a-z2-7]{4}(?:-[a-z2-7]{4}){5}", add(jo, device).text)
+    assert 'id="add-code"' in jo.get(PAGE).text
+    for page, name in ((PAGE, {"name": "thief"}), ("/account/second-factor", {})):
+        without = jo.post(f"{page}/begin", password=PASSWORD, **name)
+        wrong = jo.post(f"{page}/begin", password=PASSWORD, code="123456", **name)
+        assert (without.status_code, wrong.status_code) == (422, 422)
+        assert "This code is wrong" in words(wrong)
+        assert "data-options" not in without.text + wrong.text
+        assert "otpauth" not in without.text + wrong.text
+        right = jo.post(f"{page}/begin", password=PASSWORD, code=codes.pop(), **name)
+        assert right.status_code == 200
+
+
+def test_wrong_codes_for_another_factor_count_for_the_day(
+    visit: Visit, device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("annotator.web.people.throttle.OF_CODES", Limit(2, timedelta(days=1)))
+    jo = visit("jo")
+    add(jo, device)
+    tries = (f"{PAGE}/begin", "/account/second-factor/begin", f"{PAGE}/begin")
+    assert [jo.post(one, name="x", password=PASSWORD, code="1").status_code for one in tries] == [422, 422, 429]
+
+
+@pytest.mark.parametrize("what", ["signed out", "erased"])
+def test_a_session_that_ends_while_the_passkey_is_checked_stays_ended(
+    visit: Visit, device: Device, database: Database, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    jo = visit("jo")
+    options = offered(jo.post(f"{PAGE}/begin", name="laptop", password=PASSWORD))
+    taken = take_asked
+
+    def ends_meanwhile(purpose: str) -> Asked:
+        with database.transaction() as session:
+            if what == "erased":
+                erasure.forget_user(session, "jo")
+            else:
+                accounts.sign_out_everywhere(session, "jo", at=datetime.now(UTC))
+        return taken(purpose)
+
+    monkeypatch.setattr("annotator.web.people.passkeys.take_asked", ends_meanwhile)
+    assert jo.post(PAGE, passkey=device.create(options)).status_code == 409
+    assert jo.get("/collections").status_code == 303
+    with database.reading() as session:
+        assert session.scalars(select(Passkey)).all() == []
 
 
 def test_a_wrong_password_or_name_shows_no_button(visit: Visit) -> None:

@@ -143,7 +143,7 @@ def test_an_answer_keeps_the_session_of_another_account(
     if factors > 1:
         secret, at = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", datetime.now(UTC) - timedelta(hours=1)
         with database.transaction() as session:
-            second_factor.turn_on(session, linked, secret, TOTP(secret).at(at), at=at)
+            second_factor.turn_on(session, linked, 0, secret, TOTP(secret).at(at), at=at)
     client, page = come_back_signed_in(app, identity_server, "jo")
     assert page.status_code == 409
     assert "You are signed in as “jo” already, and still are." in words(page)
@@ -163,7 +163,7 @@ def test_a_second_factor_is_still_asked_for(
 ) -> None:
     secret, at = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", datetime.now(UTC) - timedelta(hours=1)
     with database.transaction() as session:
-        second_factor.turn_on(session, linked, secret, TOTP(secret).at(at), at=at)
+        second_factor.turn_on(session, linked, 0, secret, TOTP(secret).at(at), at=at)
     client = app.test_client()
     done = go(client, identity_server, next="/files")
     assert done.location == "/sign-in/code?next=/files"

@@ -47,7 +47,7 @@ def turned_on(database: Database, name: str) -> int:
     at = datetime.now(UTC) - timedelta(hours=1)
     with database.transaction() as session:
         id_ = find_user(session, name).id
-        second_factor.turn_on(session, id_, SECRET, TOTP(SECRET).at(at), at=at)
+        second_factor.turn_on(session, id_, 0, SECRET, TOTP(SECRET).at(at), at=at)
     return id_
 
 
@@ -285,7 +285,7 @@ def test_two_tabs_turn_on_one_second_factor(visit: Visit) -> None:
     late = jo.post(PAGE, offer=second, code=now_code(other))
     assert late.status_code == 422  # shown to the session of before
     assert "On since" in words(late)
-    assert jo.post(f"{PAGE}/begin", password=PASSWORD).status_code == 409
+    assert jo.post(f"{PAGE}/begin", password=PASSWORD, code="x").status_code == 409
 
 
 def test_nothing_is_turned_off_that_is_off(visit: Visit) -> None:

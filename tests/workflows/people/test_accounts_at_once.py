@@ -119,7 +119,7 @@ def test_a_code_that_is_sent_twice_at_once_signs_in_once(postgres_database: Data
     database, secret, later = postgres_database, random_base32(), NOW + timedelta(minutes=5)
     with database.transaction() as session:
         jo = user(session, "jo")
-        second_factor.turn_on(session, jo, secret, TOTP(secret).at(NOW), at=NOW)
+        second_factor.turn_on(session, jo, 0, secret, TOTP(secret).at(NOW), at=NOW)
     accepted: list[bool] = []
 
     def sign_in(session: Session) -> None:

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from build import NOW, PASSWORD, member, news, user
+from build import NOW, member, news, user
 from passkey_device import Device
 from pyotp import TOTP
 from sqlalchemy import select
@@ -37,7 +37,10 @@ def added(session: Session, user_id: int, device: Device, name: str = "laptop") 
     request = asked(PasskeySite(device.origin, device.host))
     options = passkeys.ask_for_new(session, user_id, request.site, request.challenge)
     response, handle = device.create(options), options["user"]["id"]
-    _, codes = passkeys.add_passkey(session, user_id, request, response, name=name, user_handle=handle, at=NOW)
+    generation = lock_user(session, user_id).sign_in_generation
+    _, codes = passkeys.add_passkey(
+        session, user_id, generation, request, response, name=name, user_handle=handle, at=NOW
+    )
     session.flush()
     return list(codes)
 
@@ -70,7 +73,7 @@ def test_the_first_passkey_turns_on_the_second_factor_and_ends_the_sessions(sess
 
 def test_an_app_beside_passkeys_keeps_the_recovery_codes(session: Session, jo: int) -> None:
     codes = added(session, jo, Device())
-    _, others = second_factor.turn_on(session, jo, SECRET, TOTP(SECRET).at(NOW), at=NOW)
+    _, others = second_factor.turn_on(session, jo, 1, SECRET, TOTP(SECRET).at(NOW), at=NOW)
     assert others == ()
     session.flush()
     second_factor.turn_off(session, jo, Proof(codes[0]), at=NOW)
@@ -79,19 +82,48 @@ def test_an_app_beside_passkeys_keeps_the_recovery_codes(session: Session, jo: i
     assert (state.app_since, state.codes_left) == (None, 9)
 
 
-def test_adding_begins_with_password_and_name(session: Session, jo: int) -> None:
-    assert passkeys.check_adding(session, jo, PASSWORD, "  my   laptop ") == "my laptop"
-    with pytest.raises(NotAllowedError, match="not your present password"):
-        passkeys.check_adding(session, jo, "wrong horse", "laptop")
+def test_adding_begins_with_a_name(session: Session, jo: int) -> None:
+    assert passkeys.check_adding(session, jo, "  my   laptop ") == "my laptop"
     for name in ("", " ", "x" * 65, "a\u202eb"):
         with pytest.raises(InvalidValueError, match="1 to 64 printable"):
-            passkeys.check_adding(session, jo, PASSWORD, name)
+            passkeys.check_adding(session, jo, name)
     for _ in range(passkeys.MOST_PASSKEYS):
         added(session, jo, Device())
     with pytest.raises(ConflictError, match="at most 20 passkeys"):
-        passkeys.check_adding(session, jo, PASSWORD, "laptop")
+        passkeys.check_adding(session, jo, "laptop")
     with pytest.raises(ConflictError, match="at most 20 passkeys"):
         added(session, jo, Device())
+
+
+def test_another_factor_is_added_only_with_the_present_one(session: Session, jo: int) -> None:
+    device = Device()
+    codes = added(session, jo, device)
+    wrong = Proof("123456")
+    with pytest.raises(InvalidValueError, match="code is wrong"):
+        second_factor.begin_passkey(session, jo, 1, wrong, name="phone", at=LATER)
+    with pytest.raises(InvalidValueError, match="code is wrong"):
+        second_factor.begin(session, jo, 1, wrong, at=LATER)
+    mine = proof(session, jo, device)
+    assert second_factor.begin_passkey(session, jo, 1, mine, name=" phone ", at=LATER) == "phone"
+    assert len(second_factor.begin(session, jo, 1, Proof(codes[0]), at=LATER)) == 32
+    with pytest.raises(InvalidValueError, match="used already"):
+        second_factor.begin(session, jo, 1, Proof(codes[0]), at=LATER)
+
+
+def test_a_session_that_has_ended_adds_and_removes_nothing(session: Session, jo: int) -> None:
+    device = Device()
+    added(session, jo, device)
+    [row] = passkeys.list_passkeys(session, jo)
+    request, handle = asked(), new_challenge()
+    options = passkeys.ask_for_new(session, jo, request.site, request.challenge)
+    accounts.set_password(session, "jo", "hash-of-the-administrator", at=NOW)
+    with pytest.raises(ConflictError, match="your session was ended meanwhile"):
+        second_factor.remove_passkey(session, jo, 1, row.number, proof(session, jo, device), at=LATER)
+    erasure.forget_user(session, "jo")
+    response = Device().create(options)
+    with pytest.raises(ConflictError, match="your session was ended meanwhile"):
+        passkeys.add_passkey(session, jo, 1, request, response, name="x", user_handle=handle, at=NOW)
+    assert session.scalars(select(Passkey)).all() == []
 
 
 def test_the_same_passkey_is_added_once(session: Session, jo: int) -> None:
@@ -241,17 +273,17 @@ def test_the_last_passkey_takes_the_recovery_codes_along(session: Session, jo: i
     added(session, jo, second, "phone")
     numbers = [row.number for row in passkeys.list_passkeys(session, jo)]
     with pytest.raises(InvalidValueError, match="code is wrong"):
-        second_factor.remove_passkey(session, jo, numbers[0], Proof("123456"), at=LATER)
-    person = second_factor.remove_passkey(session, jo, numbers[0], proof(session, jo, second), at=LATER)
+        second_factor.remove_passkey(session, jo, 2, numbers[0], Proof("123456"), at=LATER)
+    person = second_factor.remove_passkey(session, jo, 2, numbers[0], proof(session, jo, second), at=LATER)
     assert person.generation == 3
     assert len(session.scalars(select(RecoveryCode)).all()) == 10
     with pytest.raises(NotFoundError, match="no such passkey"):
-        second_factor.remove_passkey(session, jo, numbers[0], proof(session, jo, second), at=LATER)
-    second_factor.remove_passkey(session, jo, numbers[1], proof(session, jo, second), at=LATER)
+        second_factor.remove_passkey(session, jo, 3, numbers[0], proof(session, jo, second), at=LATER)
+    second_factor.remove_passkey(session, jo, 3, numbers[1], proof(session, jo, second), at=LATER)
     assert session.scalars(select(RecoveryCode)).all() == []
     assert not second_factor.is_on(session, jo)
     with pytest.raises(ConflictError, match="is off"):
-        second_factor.remove_passkey(session, jo, numbers[1], Proof("1"), at=LATER)
+        second_factor.remove_passkey(session, jo, 4, numbers[1], Proof("1"), at=LATER)
 
 
 def test_a_passkey_has_another_name(session: Session, jo: int) -> None:

@@ -3,12 +3,12 @@
 from datetime import datetime, timedelta
 
 import pytest
-from build import NOW, PASSWORD, member, news, user
+from build import NOW, member, news, user
 from pyotp import TOTP
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, NotFoundError
+from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.storage import RecoveryCode, Role
 from annotator.workflows.people import accounts, erasure, second_factor
 from annotator.workflows.people.second_factor import Proof
@@ -31,7 +31,7 @@ def jo(session: Session) -> int:
 @pytest.fixture
 def codes(session: Session, jo: int) -> list[str]:
     """The recovery codes of jo, whose second factor was turned on at `NOW`."""
-    _, made = second_factor.turn_on(session, jo, RFC_SECRET, code_at(NOW), at=NOW)
+    _, made = second_factor.turn_on(session, jo, 0, RFC_SECRET, code_at(NOW), at=NOW)
     session.flush()
     return list(made)
 
@@ -46,14 +46,12 @@ def signs_in(session: Session, jo: int, code: str, at: datetime) -> bool:
 )
 def test_the_codes_are_those_of_the_rfc(session: Session, jo: int, seconds: int, code: str) -> None:
     at = datetime.fromtimestamp(seconds, tz=NOW.tzinfo)
-    second_factor.turn_on(session, jo, RFC_SECRET, code, at=at)
+    second_factor.turn_on(session, jo, 0, RFC_SECRET, code, at=at)
     assert second_factor.is_on(session, jo)
 
 
-def test_it_begins_with_the_password_and_stores_nothing(session: Session, jo: int) -> None:
-    with pytest.raises(NotAllowedError, match="not your present password"):
-        second_factor.begin(session, jo, "wrong horse")
-    secrets = {second_factor.begin(session, jo, PASSWORD) for _ in range(3)}
+def test_it_begins_with_a_secret_and_stores_nothing(session: Session, jo: int) -> None:
+    secrets = {second_factor.begin(session, jo, 0, Proof(), at=NOW) for _ in range(3)}
     assert [len(secret) for secret in secrets] == [32] * 3
     assert not second_factor.is_on(session, jo)
 
@@ -66,17 +64,26 @@ def test_the_address_names_account_and_site() -> None:
 def test_a_wrong_first_code_turns_nothing_on(session: Session, jo: int) -> None:
     for code in ("", "000000", "287082x", code_at(NOW - 2 * STEP), code_at(NOW + 2 * STEP)):
         with pytest.raises(InvalidValueError, match="clock of the phone"):
-            second_factor.turn_on(session, jo, RFC_SECRET, code, at=NOW)
+            second_factor.turn_on(session, jo, 0, RFC_SECRET, code, at=NOW)
     assert second_factor.show_state(session, jo) is None
+
+
+def test_a_session_that_has_ended_turns_nothing_on(session: Session, jo: int) -> None:
+    accounts.sign_out_everywhere(session, "jo", at=NOW)
+    with pytest.raises(ConflictError, match="your session was ended meanwhile"):
+        second_factor.begin(session, jo, 0, Proof(), at=NOW)
+    with pytest.raises(ConflictError, match="your session was ended meanwhile"):
+        second_factor.turn_on(session, jo, 0, RFC_SECRET, code_at(NOW), at=NOW)
+    assert not second_factor.is_on(session, jo)
 
 
 @pytest.mark.usefixtures("codes")
 def test_turning_on_ends_the_sessions_and_cannot_be_done_twice(session: Session, jo: int) -> None:
     assert accounts.load_person(session, jo, 0) is None
     with pytest.raises(ConflictError, match="on already"):
-        second_factor.begin(session, jo, PASSWORD)
+        second_factor.begin(session, jo, 1, Proof(), at=NOW)
     with pytest.raises(ConflictError, match="on already"):
-        second_factor.turn_on(session, jo, RFC_SECRET, code_at(NOW + STEP), at=NOW + STEP)
+        second_factor.turn_on(session, jo, 1, RFC_SECRET, code_at(NOW + STEP), at=NOW + STEP)
 
 
 @pytest.mark.usefixtures("codes")
@@ -127,7 +134,7 @@ def test_each_recovery_code_signs_in_once(session: Session, jo: int, codes: list
 @pytest.mark.usefixtures("codes")
 def test_codes_of_another_person_do_not_help(session: Session, jo: int, codes: list[str]) -> None:
     kim = user(session, "kim")
-    second_factor.turn_on(session, kim, "A" * 32, code_at(NOW, "A" * 32), at=NOW)
+    second_factor.turn_on(session, kim, 0, "A" * 32, code_at(NOW, "A" * 32), at=NOW)
     assert second_factor.sign_in(session, kim, 1, Proof(codes[0]), at=NOW) is None
     assert signs_in(session, jo, codes[0], NOW)
 
@@ -173,7 +180,7 @@ def test_organisers_and_administrators_may_be_required_to_have_one(session: Sess
     ids["administrator"] = user(session, "admin", administrator=True)
     missing = {role for role, id_ in ids.items() if second_factor.is_missing(session, id_)}
     assert missing == {Role.ORGANISER, "administrator"}
-    second_factor.turn_on(session, ids[Role.ORGANISER], RFC_SECRET, code_at(NOW), at=NOW)
+    second_factor.turn_on(session, ids[Role.ORGANISER], 0, RFC_SECRET, code_at(NOW), at=NOW)
     assert not second_factor.is_missing(session, ids[Role.ORGANISER])
 
 
