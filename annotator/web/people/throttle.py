@@ -44,12 +44,15 @@ def against_guessing_codes(view: View) -> View:
     """Limit the attempts of a view that takes a code of an account: signed in, or with the password alone.
 
     Who tries here knows the password: without a limit a day, which all of these views share, six digits would be
-    guessed within months.
+    guessed within months. A passkey cannot be guessed, and must open the account when somebody has reached the limit:
+    after the password it counts for the address only, and elsewhere, beside the password, not for the day.
     """
 
     def limits() -> dict[str, Limit]:
         person, half = current_person(), half_signed_in()
         account = _hashed(str(person.id if person else half and half[0]))
+        if request.form.get("passkey"):
+            return _limits(account) if person else _limits_of_address()
         return _limits(account) | {f"code {account} day": OF_CODES}
 
     return _limited(view, limits)
@@ -57,22 +60,12 @@ def against_guessing_codes(view: View) -> View:
 
 def against_refusals(view: View) -> View:
     """Limit the refusals of a view, which takes no password, to an address: each may ask another server."""
-
-    def limits() -> dict[str, Limit]:
-        address = _address()
-        return {f"{request.endpoint} {address}": FROM_HERE} if address else {}
-
-    return _limited(view, limits, counted=OWN_REFUSALS, explain=_of_sign_ins)
+    return _limited(view, _limits_of_address, counted=OWN_REFUSALS, explain=_of_sign_ins)
 
 
 def against_refused_passkeys(view: View) -> View:
     """Limit the refusals of passkeys to an address: whose they were meant to be is not known."""
-
-    def limits() -> dict[str, Limit]:
-        address = _address()
-        return {f"{request.endpoint} {address}": FROM_HERE} if address else {}
-
-    return _limited(view, limits, counted=OWN_REFUSALS)
+    return _limited(view, _limits_of_address, counted=OWN_REFUSALS, explain=_of_passkeys)
 
 
 def against_floods(view: View) -> View:
@@ -119,11 +112,14 @@ def _limited(
 
 
 def _limits(account: str) -> dict[str, Limit]:
-    address, form = _address(), request.endpoint
-    limits = {f"{form} {account} {address}": OF_ACCOUNT_FROM_HERE}
-    if address:  # a Unix socket has none
-        limits[f"{form} {address}"] = FROM_HERE
-    return limits | {f"{form} {account}": OF_ACCOUNT}
+    form = request.endpoint
+    of_account = {f"{form} {account} {_address()}": OF_ACCOUNT_FROM_HERE, f"{form} {account}": OF_ACCOUNT}
+    return of_account | _limits_of_address()
+
+
+def _limits_of_address() -> dict[str, Limit]:
+    address = _address()  # a Unix socket has none
+    return {f"{request.endpoint} {address}": FROM_HERE} if address else {}
 
 
 def _account() -> str:
@@ -153,6 +149,14 @@ def _of_guesses(minutes: int) -> str:
     return gettext(
         "Too many attempts with a wrong name, password or code. Wait %(minutes)d minutes and try again. No "
         "password has changed, and existing sessions continue.",
+        minutes=minutes,
+    )
+
+
+def _of_passkeys(minutes: int) -> str:
+    return gettext(
+        "Too many passkeys were refused from your network. Wait %(minutes)d minutes and try again, or sign in with "
+        "name and password.",
         minutes=minutes,
     )
 

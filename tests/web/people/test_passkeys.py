@@ -286,16 +286,37 @@ def test_too_many_refused_passkeys_of_an_address_wait(
     client = app.test_client()
     statuses = [client.post("/sign-in/passkey", data={"passkey": "x"}).status_code for _ in range(3)]
     assert statuses == [422, 422, 429]
+    assert "Too many passkeys were refused from your network." in words(client.post("/sign-in/passkey"))
     signed = device.get(ask(client, "alone"))
     elsewhere = {"REMOTE_ADDR": "192.0.2.9"}
     assert client.post("/sign-in/passkey", data={"passkey": signed}, environ_base=elsewhere).status_code == 303
 
 
-def test_guessing_beside_passkeys_counts_as_guessing_codes(app: Flask, visit: Visit, device: Device) -> None:
-    add(visit("jo"), device)
+def test_who_guesses_codes_does_not_lock_the_passkey_of_the_owner(
+    app: Flask, visit: Visit, device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("annotator.web.people.throttle.OF_CODES", Limit(2, timedelta(days=1)))
+    jo = visit("jo")
+    add(jo, device)
+    thief = half(app)
+    statuses = [thief.post("/sign-in/code", data={"code": "x"}).status_code for _ in range(3)]
+    assert statuses == [422, 422, 429]
+    owner = half(app)
+    assert owner.post("/sign-in/code", data={"passkey": device.get(ask(owner, "factor"))}).status_code == 303
+    number = re.findall(r'name="number"[^>]*value="(\d+)"', owner.get(PAGE).text)[0]
+    signed = device.get(ask(owner, "factor"))
+    done = owner.post(f"{PAGE}/remove", data={"number": number, "password": PASSWORD, "passkey": signed})
+    assert done.status_code == 303
+
+
+def test_a_passkey_field_does_not_help_to_guess_codes_or_passwords(app: Flask, visit: Visit, device: Device) -> None:
+    jo = visit("jo")
+    codes = re.findall(r"[a-z2-7]{4}(?:-[a-z2-7]{4}){5}", add(jo, device).text)
     client = half(app)
-    statuses = [client.post("/sign-in/code", data={"passkey": "x"}).status_code for _ in range(11)]
-    assert statuses == [422] * 10 + [429]
+    assert client.post("/sign-in/code", data={"passkey": "x", "code": codes[0]}).status_code == 422
+    wrong = {"password": "wrong horse", "passkey": "x", "number": "1"}
+    statuses = [jo.post(f"{PAGE}/remove", **wrong).status_code for _ in range(11)]
+    assert statuses == [403] * 10 + [429]
 
 
 def test_an_account_that_is_erased_is_not_opened(app: Flask, visit: Visit, device: Device, database: Database) -> None:

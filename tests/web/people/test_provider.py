@@ -373,7 +373,7 @@ def test_failures_of_the_provider_and_answers_of_other_browsers_count_for_nothin
 def test_without_the_setting_there_is_no_such_page(app: Flask) -> None:
     app.extensions[SETTINGS] = replace(app.extensions[SETTINGS], oidc_issuer="")
     client = app.test_client()
-    assert "Sign in with" not in words(client.get("/sign-in"))
+    assert "/sign-in/provider" not in client.get("/sign-in").text
     for address in (START, RETURN):
         page = client.get(address)
         assert page.status_code == 404
