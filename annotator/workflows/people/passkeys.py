@@ -165,7 +165,7 @@ def sign_in(session: Session, request: PasskeyRequest, response: str, *, at: dat
         raise _unknown()
     user = lock_user(session, owner)
     if user.password_hash is None or user.being_imported:
-        raise NotAllowedError("The account “%(name)s” cannot sign in. Ask an administrator.", name=user.name)
+        raise _unknown()  # nothing is signed yet: whose passkey it is stays unsaid
     signed, passkey = _use(session, user, request, response, at)
     if not (signed.is_verified and passkey.verified) or signed.user_handle != passkey.user_handle:
         raise NotAllowedError(
@@ -186,6 +186,7 @@ def use_passkey(session: Session, user: User, request: PasskeyRequest, response:
 
 def rename_passkey(session: Session, user_id: int, number: int, name: str) -> None:
     """Give a passkey of an account another name; raises `NotFoundError` when the account has none such."""
+    lock_user(session, user_id)  # somebody may remove it at this moment
     _own(session, user_id, number).name = _checked_name(name)
 
 
@@ -251,7 +252,7 @@ def _rows(session: Session, condition: Any) -> list[PasskeyRow]:  # noqa: ANN401
 
 
 def _own(session: Session, user_id: int, number: int) -> Passkey:
-    found = session.get(Passkey, number)
+    found = session.get(Passkey, number, populate_existing=True)
     if found is None or found.user_id != user_id:
         raise NotFoundError("Your account has no such passkey any more.")
     return found

@@ -10,9 +10,9 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotAllowedError, NotFoundError
 from annotator.passwords import hash_password
-from annotator.storage import Database, User
+from annotator.storage import Database, Passkey, User
 from annotator.storage.tables.jobs import JobState
-from annotator.workflows.people import accounts, identities, invitations, second_factor, tokens
+from annotator.workflows.people import accounts, identities, invitations, passkeys, second_factor, tokens
 from annotator.workflows.people.identities import ProvenIdentity
 from annotator.workflows.people.second_factor import Proof
 from annotator.workflows.site import jobs
@@ -113,6 +113,22 @@ def test_a_job_that_is_stored_at_this_moment_is_not_called_off(postgres_database
         )
     with database.reading() as session:
         assert jobs.show_job(session, SLUG, job).state is JobState.DONE
+
+
+def test_a_passkey_that_is_renamed_while_it_is_removed_is_gone(postgres_database: Database) -> None:
+    database = postgres_database
+    with database.transaction() as session:
+        jo = user(session, "jo")
+        texts = dict.fromkeys(("credential", "public_key", "user_handle", "host", "name"), "x")
+        session.add(Passkey(user_id=jo, sign_count=0, verified=True, added_at=NOW, **texts))
+    with database.reading() as session:
+        [row] = passkeys.list_passkeys(session, jo)
+    with pytest.raises(NotFoundError, match="no such passkey"):
+        one_after_the_other(
+            database,
+            lambda session: passkeys.remove_passkeys(session, "jo"),
+            lambda session: passkeys.rename_passkey(session, jo, row.number, "desk"),
+        )
 
 
 def test_a_code_that_is_sent_twice_at_once_signs_in_once(postgres_database: Database) -> None:
