@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from flask import Flask, abort, current_app, redirect, request
 from flask.typing import ResponseReturnValue
-from werkzeug.exceptions import HTTPException, NotFound
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 from werkzeug.routing import IntegerConverter
 from werkzeug.sansio.utils import host_is_trusted
 
@@ -15,6 +15,10 @@ from annotator.web.site.context import settings
 WATCHED = {"health.alive", "health.ready"}
 API = "/api/"  # takes tokens in place of cookies, and files as bodies
 OF_A_COLLECTION = re.compile(r"(?P<collection>/collections/[^/]+/)(?P<page>.+)")
+# Forms that a sign-in returns to, when their session has ended, and the pages that have them.
+OF_A_FORM = re.compile(
+    r"(?P<page>/account/(?:passkeys|second-factor)|/sign-in)/(?:begin|codes|off|passkey|remove|rename)"
+)
 # Pages of a collection whose address has changed.
 MOVED = {"test-questions": "gold-questions"}
 
@@ -31,6 +35,7 @@ def install(app: Flask) -> None:
     app.before_request(refuse_other_sites)
     app.before_request(refuse_nul_characters)
     app.before_request(redirect_old_addresses)
+    app.before_request(redirect_to_the_form)
 
 
 def refuse_other_sites() -> ResponseReturnValue | None:
@@ -66,6 +71,15 @@ def redirect_old_addresses() -> ResponseReturnValue | None:
         return None
     query = request.query_string.decode()
     return redirect(f"{path}?{query}" if query else path, 308)
+
+
+def redirect_to_the_form() -> ResponseReturnValue | None:
+    """Redirect the address to which a form was sent to the page with the form, when it is opened as a page."""
+    found = OF_A_FORM.fullmatch(request.path)
+    if found is None or request.method != "GET" or not isinstance(request.routing_exception, MethodNotAllowed):
+        return None
+    query = request.query_string.decode(errors="replace")
+    return redirect(f"{found['page']}?{query}" if query else found["page"], 303)
 
 
 def _texts() -> Iterator[str]:
