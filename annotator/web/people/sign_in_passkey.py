@@ -2,6 +2,7 @@
 
 from flask import Blueprint, redirect, request, url_for
 from flask.typing import ResponseReturnValue
+from flask_wtf.csrf import CSRFError
 from wtforms import HiddenField
 
 from annotator.errors import AnnotatorError, InvalidValueError
@@ -19,9 +20,10 @@ from annotator.web.people.throttle import against_refused_passkeys
 from annotator.web.site.access import enter
 from annotator.web.site.addresses import local_path
 from annotator.web.site.context import current_person, database, now
-from annotator.web.site.error_pages import status_of
+from annotator.web.site.error_pages import show_stale_form, status_of
 from annotator.web.site.forms import Form
 from annotator.web.site.json_answers import refusal
+from annotator.web.site.language import gettext
 from annotator.web.site.sessions import ends_at, key
 from annotator.web.site.translate import say
 from annotator.workflows.people import accounts, passkeys
@@ -34,6 +36,14 @@ class PasskeyForm(Form):
     """What a passkey has signed."""
 
     passkey = HiddenField()
+
+
+@blueprint.errorhandler(CSRFError)
+def stale_form(error: CSRFError) -> ResponseReturnValue:
+    """The refusal of a page that was open for too long; as JSON for the script that asks for options."""
+    if request.endpoint == f"{blueprint.name}.ask":
+        return refusal(error.code or 400, gettext("The page was open for too long: reload it and try again."))
+    return show_stale_form(error)
 
 
 @blueprint.post("/sign-in/passkey/options")

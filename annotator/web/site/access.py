@@ -37,6 +37,8 @@ WITHOUT_SECOND_FACTOR = {
     "public_pages.show_board",
     "provider.begin",
     "provider.finish",
+    "sign_in_passkey.ask",
+    "sign_in_passkey.sign_in",
 }
 TURNING_ON = {"second_factor", "passkeys"}  # the blueprints
 

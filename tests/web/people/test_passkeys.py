@@ -419,3 +419,30 @@ def test_the_forms_need_their_token(app: Flask, database: Database, visit: Visit
     with_database(app, database, csrf=True)
     for address in ("/sign-in/passkey", "/sign-in/passkey/options", PAGE, f"{PAGE}/begin", f"{PAGE}/remove"):
         assert visit("jo").client.post(address, data={"passkey": "x"}).status_code == 400, address
+    asked = visit("jo").client.post("/sign-in/passkey/options", data={"purpose": "alone"})
+    assert asked.json is not None
+    assert "reload it and try again" in asked.json["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("address", "page"),
+    [
+        (f"{PAGE}/begin?next=/files", f"{PAGE}?next=/files"),
+        ("/account/second-factor/begin", "/account/second-factor"),
+        ("/sign-in/passkey?next=/files", "/sign-in?next=/files"),
+    ],
+)
+def test_an_address_of_a_form_leads_to_its_page(visit: Visit, address: str, page: str) -> None:
+    answer = visit("jo").get(address)
+    assert (answer.status_code, answer.location) == (303, page)
+
+
+def test_who_lacks_a_required_second_factor_can_sign_in_as_somebody_else_by_passkey(
+    visit: Visit, device: Device, site: Callable[..., None]
+) -> None:
+    add(visit("jo"), device)
+    site(require_second_factor=True)
+    ola = visit("ola")
+    done = ola.post("/sign-in/passkey", passkey=device.get(ask(ola.client, "alone")))
+    assert done.status_code == 303
+    assert "You are signed in as jo" in words(ola.get("/account"))
