@@ -16,7 +16,7 @@ from annotator.storage.agreement.machines import MachineFacts
 from annotator.storage.collections.audit import Transaction
 from annotator.storage.people.accounts import find_user
 from annotator.workflows.agreement import machine_judges
-from annotator.workflows.people import accounts, erasure, identities, invitations, second_factor, tokens
+from annotator.workflows.people import accounts, erasure, identities, invitations, passkeys, second_factor, tokens
 from annotator.workflows.people.tokens import MOST_DAYS as MOST_TOKEN_DAYS
 from annotator.workflows.people.tokens import TokenRequest, read_scopes
 
@@ -179,7 +179,13 @@ def _set_password(installation: Installation, name: str, password_file: str | No
     with installation.database.transaction() as session:
         accounts.set_password(session, name, password_hash, at=datetime.now(UTC))
         note(session, "users.password", subject=name)
+        count = passkeys.count_passkeys(session, name)
     click.echo(f"The user {name} has a new password.", err=True)
+    if count:
+        click.echo(
+            f"Passkeys that still open the account: {count}. To remove them: annotator users passkeys remove {name}",
+            err=True,
+        )
 
 
 def _unlink_identities(installation: Installation, name: str) -> None:

@@ -19,7 +19,7 @@ from annotator.web.site.context import current_person, database, now, settings, 
 from annotator.web.site.forms import Form, done
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.sessions import ends_at, key
-from annotator.workflows.people import accounts, email_addresses, identities, second_factor
+from annotator.workflows.people import accounts, email_addresses, identities, passkeys, second_factor
 
 blueprint = Blueprint("accounts", __name__)
 
@@ -128,6 +128,14 @@ def change_password() -> ResponseReturnValue:
     flash(gettext("Your password has changed. Other browsers are signed out."))
     if form.end_tokens.data:
         flash(gettext("Your tokens are revoked."))
+    if count := database().read(passkeys.count_passkeys, the_person().name):
+        flash(
+            gettext(
+                "Passkeys still open your account: %(count)d. Look at them under “Passkeys”, and remove those that are "
+                "not yours.",
+                count=count,
+            )
+        )
     return redirect(url_for(".show"), 303)
 
 

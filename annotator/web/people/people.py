@@ -134,6 +134,13 @@ def reset_password() -> ResponseReturnValue:
                 note(session, "users.password", subject=form.account.data)
     if form.refused:
         return _page(reset=form), form.status
+    if count := database().read(passkeys.count_passkeys, form.account.data):
+        flash(
+            gettext(
+                "Passkeys still open the account: %(count)d. After a stolen password, remove them on this page.",
+                count=count,
+            )
+        )
     return done(gettext("“%(name)s” has a new password.", name=form.account.data), ".show")
 
 

@@ -78,6 +78,11 @@ def list_all_passkeys(session: Session, name: str | None = None) -> list[Passkey
     return _rows(session, True if name is None else Passkey.user_id == find_user(session, name).id)
 
 
+def count_passkeys(session: Session, name: str) -> int:
+    """How many passkeys the account with this name has; raises `NotFoundError` for an unknown name."""
+    return len(list_all_passkeys(session, name))
+
+
 def check_adding(session: Session, user_id: int, name: str) -> str:
     """The name of a passkey that may be added.
 

@@ -144,6 +144,8 @@ def test_passkeys_are_listed_and_removed(annotator: CommandLine, sqlite_database
                 )
             )
     assert [row[3] for row in annotator.table("users", "list")] == ["yes"]
+    said = annotator.talk("users", "set", "jo", "--password", given=PASSWORD)
+    assert "Passkeys that still open the account: 3." in said
     rows = annotator.table("users", "passkeys", "list", "jo")
     assert [row[:5] for row in rows] == [
         ["1", "jo", "laptop", "localhost", "yes"],

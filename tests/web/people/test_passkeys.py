@@ -343,6 +343,18 @@ def test_an_administrator_removes_passkeys(app: Flask, visit: Visit, device: Dev
     assert actions(database)[-1] == ("users.passkey-remove", "jo")
 
 
+def test_new_passwords_say_that_passkeys_still_open_the_account(visit: Visit, device: Device) -> None:
+    jo, ada, new = visit("jo"), visit("ada"), "quaint teapots hum"
+    ada.post("/people/password", account="jo", new_password=PASSWORD)
+    assert "Passkeys still open" not in words(ada.get("/people"))
+    jo = visit("jo")
+    add(jo, device)
+    jo.post("/account", old_password=PASSWORD, new_password=new, again=new)
+    assert "Passkeys still open your account: 1." in words(jo.get("/account"))
+    ada.post("/people/password", account="jo", new_password=PASSWORD)
+    assert "Passkeys still open the account: 1." in words(ada.get("/people"))
+
+
 def test_new_recovery_codes_take_a_passkey(visit: Visit, device: Device) -> None:
     jo = visit("jo")
     add(jo, device)
