@@ -20,7 +20,6 @@ def upgrade() -> None:
         sa.Column("host", sa.String(), nullable=False),
         sa.Column("name", sa.String(), nullable=False),
         sa.Column("sign_count", sa.BigInteger(), nullable=False),
-        sa.Column("verified", sa.Boolean(), nullable=False),
         sa.Column("added_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("last_used_at", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(["user_id"], ["user.id"], name=op.f("fk_passkey_user_id_user")),
