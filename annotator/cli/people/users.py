@@ -179,9 +179,8 @@ def _set_password(installation: Installation, name: str, password_file: str | No
     with installation.database.transaction() as session:
         accounts.set_password(session, name, password_hash, at=datetime.now(UTC))
         note(session, "users.password", subject=name)
-        count = passkeys.count_passkeys(session, name)
     click.echo(f"The user {name} has a new password.", err=True)
-    if count:
+    if count := installation.database.read(passkeys.count_passkeys, name):
         click.echo(
             f"Passkeys that still open the account: {count}. To remove them: annotator users passkeys remove {name}",
             err=True,

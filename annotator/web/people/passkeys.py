@@ -93,7 +93,7 @@ def begin() -> ResponseReturnValue:
             site, challenge, me = the_site(), passkeys.new_challenge(), the_person()
             with confirmed(form) as (session, proof):
                 name = second_factor.begin_passkey(session, me.id, me.generation, proof, name=form.name.data, at=now())
-                options = passkeys.ask_for_new(session, me.id, site, challenge)
+            options = database().read(passkeys.ask_for_new, me.id, site, challenge)
             keep_asked(NEW, challenge, name=name, user_handle=options["user"]["id"])
             return _confirmation(name, options)
     return _page(add=form), form.status
