@@ -93,7 +93,7 @@ def test_runs_that_are_withdrawn_of_closed_rounds_or_of_others_do_not_count() ->
     tags = sort_tags(Sender("red", organises=False), holders, rules)
     assert tags.active == 1
     assert tags.refusal_of_new(1) is None
-    assert str(tags.refusal_of_new(2)).startswith("This would be active run 3 of your team, which")
+    assert str(tags.refusal_of_new(2)).startswith("This would be active run 3 of your team in this round, and it")
     assert tags.refusal_of_restored() is None
     # What is there is not bound by the rule for tags; a tag that is another team's is refused by the rule first.
     assert "taken" not in str(tags.refusal("d"))
