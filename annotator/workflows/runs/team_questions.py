@@ -113,8 +113,19 @@ def team_questions(session: Session, slug: str, user_id: int) -> list[TeamQuesti
 
 
 def count_new_answers(session: Session, slug: str, user_id: int) -> int:
-    """The number of answers to a participant's own questions that they have not been shown."""
-    return sum(one.is_new for one in team_questions(session, slug, user_id))
+    """The number of answers to a participant's own questions that they have not been shown; 0 without a team."""
+    collection_id = find_collection(session, slug).id
+    membership = find_membership(session, collection_id, user_id, Role.PARTICIPANT)
+    if membership is None:
+        return 0
+    statement = select(func.count()).where(
+        Question.collection_id == collection_id,
+        Question.asked_by_id == user_id,
+        Question.team_id == membership.team_id,
+        Question.answered_at.is_not(None),
+        Question.read_at.is_(None),
+    )
+    return session.scalar(statement) or 0
 
 
 def read_answers(session: Session, slug: str, user_id: int, *, read_at: datetime) -> None:
