@@ -268,6 +268,9 @@ PARAMETERS: Mapping[str, str] = {
 }
 
 OF_OPERATIONS: Mapping[str, Mapping[str, str]] = {
+    "show_announcement": {"number": "The number of the announcement."},
+    "change_announcement": {"number": "The number of the announcement."},
+    "withdraw_announcement": {"number": "The number of the announcement."},
     "show_topic": {"number": "The number of the topic."},
     "edit_topic": {"number": "The number of the topic."},
     "show_measure": {"name": "The name of the measure, with or without a cutoff, or one of trec_eval's."},
