@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, BinaryIO
 
 from sqlalchemy import Table, select
@@ -20,7 +21,17 @@ from annotator.evaluation.formats.pseudonyms import (
 )
 from annotator.evaluation.runs.questionnaires import AnswerKind
 from annotator.files import GZIP_MAGIC
-from annotator.storage import AuditEvent, Collection, QuestionnaireVersion, Run, RunAnswer, RunFile, UserKind
+from annotator.storage import (
+    Announcement,
+    AuditEvent,
+    Collection,
+    Question,
+    QuestionnaireVersion,
+    Run,
+    RunAnswer,
+    RunFile,
+    UserKind,
+)
 from annotator.storage.collections.bundles import (
     COLLECTION,
     KEPT_SECRET,
@@ -90,9 +101,10 @@ assignments.jsonl   who was given what; judgements.jsonl what they said, with ev
 machine_labels.jsonl  the labels of machines, also of documents outside the pool, a line for each import and topic:
                     ids of documents, grades (16-bit integers), confidences and probabilities (32-bit floating-point
                     numbers) as base64, little-endian; outside has the labels that are no grades, by position
-questions.jsonl     what judges and participants asked, and the answers; clarifications.jsonl the clarifications of
-                    topics, each a text or a question with a public answer; clarifications_seen.jsonl who has seen
-                    which; announcements.jsonl what the organisers announced, and public answers to participants
+questions.jsonl     what judges and participants asked, and the answers (of those of participants only what is public,
+                    where people have pseudonyms); clarifications.jsonl the clarifications of topics, each a text or a
+                    question with a public answer; clarifications_seen.jsonl who has seen which; announcements.jsonl
+                    what the organisers announced, and public answers to participants
 qrels_versions.jsonl, qrels_grades.jsonl  the qrels that were kept, with their manifests; qrels.txt those of the day of
                     the archive, as trec_eval reads them
 click_logs.jsonl    what was found in the click logs, never the logs; click_variants.jsonl which runs their variants
@@ -121,6 +133,7 @@ def write_archive(
     people = people_in(session, collection.id)
     accounts = [row["name"] for row in people if row["kind"] == UserKind.PERSON]
     names = {} if archiving.secret is None else pseudonyms_of(accounts, archiving.secret)
+    is_private = partial(_is_private, public=_public_questions(session, collection.id))
     counts: dict[str, int] = {}
     with BundleWriter(stream) as writer:
         writer.add("README.txt", iter([ABOUT.encode()]))
@@ -129,7 +142,7 @@ def write_archive(
         for table in (COLLECTION, *TABLES):
             if table.name != RUN_FILES:
                 stored = rows_of(session, table, collection.id)
-                rows = (_renamed(table, row, names) for row in stored if not names or not _is_address(table, row))
+                rows = (_renamed(table, row, names) for row in stored if not names or not is_private(table, row))
                 writer.add(part_of(table), _lines(counts, table, rows))
         _add_run_files(session, collection.id, writer)
         if not names:
@@ -192,8 +205,20 @@ def _audit_entries(session: Session, collection_id: int) -> Iterator[bytes]:
         yield _line({**written, "subject": entry.subject, "details": entry.details})
 
 
-def _is_address(table: Table, row: Row) -> bool:
-    """Whether it is the e-mail address that somebody gave about a run, which no archive with pseudonyms has."""
+def _public_questions(session: Session, collection_id: int) -> frozenset[int | None]:
+    """The questions of participants whose answers all participants see."""
+    return frozenset(
+        session.scalars(select(Announcement.question_id).where(Announcement.collection_id == collection_id))
+    )
+
+
+def _is_private(table: Table, row: Row, *, public: frozenset[int | None]) -> bool:
+    """Whether no archive with pseudonyms has the row.
+
+    These are e-mail addresses that were given about a run, and what a team asked the organisers alone.
+    """
+    if table is Question.__table__:
+        return row["team_id"] is not None and row["id"] not in public
     return table is RunAnswer.__table__ and row["kind"] == AnswerKind.EMAIL
 
 

@@ -64,7 +64,7 @@ from annotator.workflows.judging import questions
 from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.qrels import qrels, qrels_versions
 from annotator.workflows.qrels.stopping_decisions import decide_topic
-from annotator.workflows.runs import questionnaires, submissions
+from annotator.workflows.runs import questionnaires, submissions, team_questions
 from annotator.workflows.runs.submissions import SubmissionChange, change_submissions
 
 ARCHIVING = Archiving(NOW, "0.1.0")
@@ -265,6 +265,25 @@ def test_pseudonyms_tell_nobodys_name_and_give_the_same_results(filled: Database
     assert results(filled, "nameless")[:2] == results(filled, SLUG)[:2]
     # They are nobody here, also when the same archive comes again.
     assert len(stored(filled, content, "twice").made) == 4
+
+
+def test_what_a_team_asked_the_organisers_alone_is_in_no_archive_with_pseudonyms(filled: Database) -> None:
+    with filled.transaction() as session:
+        pat = session.scalars(select(User.id).where(User.name == "pat")).one()
+        for number, text in enumerate(("Our secret trick?", "Do ties count?")):
+            team_questions.ask(session, SLUG, pat, text, client_id=f"t{number}", asked_at=NOW)
+            session.flush()
+            asked = session.scalars(select(func.max(Question.id))).one()
+            questions.answer(session, SLUG, asked, "No.", answered_by_id=None, answered_at=NOW, public=number == 1)
+    named, nameless = (archive(filled, archiving=Archiving(NOW, "0.1.0", secret)) for secret in (None, "abc123"))
+    assert texts_of_questions(named)[-2:] == ["Our secret trick?", "Do ties count?"]
+    assert texts_of_questions(nameless) == [*texts_of_questions(named)[:-2], "Do ties count?"]
+    assert stored(filled, nameless, "nameless").slug == "nameless"
+    assert examine(filled).wrong == []
+
+
+def texts_of_questions(content: bytes) -> list[str]:
+    return [json.loads(line)["text"] for line in parts(content)["questions.jsonl"].splitlines()]
 
 
 def test_pseudonyms_leave_the_words_of_the_format_of_questions(filled: Database) -> None:
