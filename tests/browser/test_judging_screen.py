@@ -274,7 +274,7 @@ def test_notes_and_questions_stay_with_the_topic(page: Page, server: str, served
     press(page, "Escape")
     with served.transaction() as session:
         assert session.scalars(select(TopicNote.text)).all() == ["Cats in pictures count."]
-        question = session.scalars(select(Question)).one()
+        question = session.scalars(select(Question).where(Question.text == "Do lions count?")).one()
         questions.answer(session, SLUG, question.id, "They do.", answered_by_id=None, answered_at=NOW)
     press(page, "1")
     expect(page.locator("#answers")).to_have_text("1 new answer")
