@@ -176,7 +176,7 @@ def test_a_question_goes_from_the_screen_to_the_organiser_and_the_answer_back(vi
     assert (question["id"], question["topic"], question["answer"], question["new"]) == ("q1", "1", "They do.", True)
     assert send(jo, f"{news}/judge/questions/read", {}).json == {"saved": True}
     assert questions_of(jo, news)[0]["new"] is False
-    assert "seen by the judge" in words(ola.get(f"{news}/questions"))
+    assert "seen by jo" in words(ola.get(f"{news}/questions"))
 
 
 def test_without_script_a_judge_asks_by_form_and_reads_the_answer_on_a_page(visit: Visit, news: str) -> None:
