@@ -103,8 +103,8 @@ SUBMISSION_OPTIONS = (
         "--tag-start",
         metavar="TEXT",
         help=(
-            "How tags of participants' runs begin; {team} is the team's name, its blanks as underscores: '{team}-'. "
-            "Empty: with anything."
+            "How tags of participants' runs begin; {team} is the team's name, with underscores for blanks: '{team}-'. "
+            "Empty: any beginning."
         ),
     ),
     click.option(

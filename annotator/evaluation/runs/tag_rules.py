@@ -10,7 +10,7 @@ from annotator.errors import InvalidValueError, Sentence
 GREATEST_TAG_LENGTH = 128
 GREATEST_MOST_RUNS = 1_000
 TEAM = "{team}"
-# The team may always choose so many characters, so that its runs have different tags however long its name is.
+# The characters that are left to the team, however long its name is, so that its runs have different tags.
 CHOSEN_LENGTH = 4
 EXAMPLE_END = "run"
 MOST_SHOWN = 40
@@ -43,7 +43,7 @@ class TagRule:
         return replace(self, start=start.replace(TEAM, name[:room]))
 
     def example(self, taken: Container[str] = ()) -> str:
-        """A tag that follows the rule of a team and is not one of these, of which there may be many."""
+        """A tag that follows the rule of a team and is not taken."""
         numbers = map(str, range(1, 10**CHOSEN_LENGTH))
         tags = (self.start + EXAMPLE_END[: CHOSEN_LENGTH - len(number)] + number for number in numbers)
         return next((tag for tag in tags if tag not in taken), self.start + EXAMPLE_END + "1")

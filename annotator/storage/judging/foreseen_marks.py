@@ -44,14 +44,14 @@ ItemsByMarks = Mapping[MarksOfItem, Sequence[int]]  # ids of items that have oth
 
 
 class OtherTaken(NamedTuple):
-    """Items of which so many more judgements will be taken."""
+    """Items whose number of taken judgements will rise by `more`, or fall if it is negative."""
 
     items: Sequence[int]
     more: int
 
 
 class MarksThen(NamedTuple):
-    """The items of topics whose marks are others under these settings, once so many of their judgements are taken."""
+    """The items whose marks change under these settings, with the numbers of taken judgements as they will be."""
 
     settings: tuple[int, int, int]
     items: ItemsByMarks

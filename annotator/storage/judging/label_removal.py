@@ -98,7 +98,7 @@ class LabelRelease:
     heirs: Mapping[int, int]
     current: frozenset[int]
     kept: Mapping[Table, KeptRows]
-    places: tuple[int, ...]  # the items of which one judgement less is taken then
+    places: tuple[int, ...]  # items that have one taken judgement less afterwards
     marks: MarksThen
 
     def holds(self, session: Session) -> bool:
@@ -155,7 +155,7 @@ class LabelReturn:
     state: PoolState
     persons: frozenset[int]  # of the judges of the assignments
     judges: frozenset[int]
-    places: tuple[int, ...]  # the items of which one judgement more is taken then
+    places: tuple[int, ...]  # items that have one taken judgement more afterwards
     marks: MarksThen
 
     def holds(self, session: Session, collection_id: int) -> bool:

@@ -40,6 +40,7 @@ class AnswerForm(Form):
     question = IntegerField(validators=[InputRequired(), NumberRange(0, MOST_ROWS)])
     public = BooleanField(lazy_gettext("Show question and answer to all judges of the topic"))
     answer = TextAreaField(lazy_gettext("Answer"), [InputRequired()], filters=[unix_lines], render_kw={"rows": 3})
+    seen = StringField()
 
 
 class ClarificationForm(Form):
@@ -127,6 +128,7 @@ def answer(slug: str) -> ResponseReturnValue:
                 answered_by_id=the_person().id,
                 answered_at=now(),
                 public=form.public.data,
+                seen=form.seen.data or None,
             )
             details = {"public": form.public.data}
             note(session, "questions.answer", slug, subject=form.question.data, details=details)

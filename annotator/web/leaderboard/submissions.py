@@ -61,22 +61,22 @@ class RulesForm(Form):
     tag_start = StringField(
         lazy_gettext("Tags begin with"),
         description=lazy_gettext(
-            "Such as “{team}-”, where {team} is the team's name, its blanks as underscores. Empty: with anything. "
+            "Such as “{team}-”, where {team} is the team's name, with underscores for blanks. Empty: any beginning. "
             "Applies to new runs of participants."
         ),
         render_kw={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"},
     )
     most_tag_characters = IntegerField(
-        lazy_gettext("Longest tag in characters"),
+        lazy_gettext("Maximum length of a tag"),
         [Optional()],
-        description=lazy_gettext("Empty: as many as any tag can have, 128."),
+        description=lazy_gettext("In characters. Empty: 128, the most for any tag."),
     )
     plain_tags = BooleanField(
         lazy_gettext("Plain tags"),
         description=lazy_gettext("Tags have only letters from A to Z, a to z, digits, “.”, “_” and “-”."),
     )
     most_runs = IntegerField(
-        lazy_gettext("Most runs of a team"),
+        lazy_gettext("Maximum runs per team"),
         [Optional()],
         description=lazy_gettext(
             "Withdrawn and replaced runs do not count, nor do those of closed rounds. Empty: no limit."

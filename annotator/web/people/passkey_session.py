@@ -95,7 +95,7 @@ def account_in_question() -> int | None:
 
 @contextmanager
 def noting_copies() -> Iterator[None]:
-    """Add an audit entry when a passkey was refused of which there may be a copy; its own transaction has ended."""
+    """Add an audit entry when a passkey is refused because it may have been copied, in a transaction of its own."""
     try:
         yield
     except ClonedPasskeyError as refusal:

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, func, select, update
 from sqlalchemy.orm import Session, aliased
 
-from annotator.errors import InvalidValueError, NotFoundError
+from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.evaluation.formats.identifiers import check_free_text
 from annotator.storage import (
     Announcement,
@@ -72,6 +72,11 @@ class QuestionRow:
     def is_open(self) -> bool:
         """Whether it has no answer yet."""
         return self.answered_at is None
+
+    @property
+    def version(self) -> str:
+        """Differs once somebody has changed the answer, or who sees it."""
+        return _version(self.answered_at, is_public=self.is_public)
 
     @property
     def is_new(self) -> bool:
@@ -168,13 +173,15 @@ def answer(
     answered_by_id: int | None,
     answered_at: datetime,
     public: bool | None = None,
+    seen: str | None = None,
 ) -> None:
     """Answer a question, or change its answer, which is then unread again; an unchanged text is ignored.
 
-    `public`: whether all judges of the topic, or all participants, see question and answer; None for no change. Allowed
-    after judging has ended, too. E-mail to the author is queued, unless an earlier answer has not been read. Raises
-    `NotFoundError` and, for a text that is empty or too long and for a public answer to a judge about no topic,
-    `InvalidValueError`.
+    `public`: whether all judges of the topic, or all participants, see question and answer; None for no change. `seen`:
+    the `version` of the answer that the organiser saw, None where it is not compared. Allowed after judging has ended,
+    too. E-mail to the author is queued, unless an earlier answer has not been read. Raises `NotFoundError`,
+    `ConflictError` if the answer has another version by now, and, for a text that is empty or too long and for a public
+    answer to a judge about no topic, `InvalidValueError`.
     """
     if not text.strip():
         raise InvalidValueError("An answer cannot be empty.")
@@ -188,6 +195,10 @@ def answer(
     shown = clarifications if question.team_id is None else announcements
     was_public = shown.is_public(session, question)
     is_changed = question.answer != text.strip()
+    if seen not in {None, _version(question.answered_at, is_public=was_public)} and (
+        is_changed or public != was_public
+    ):
+        raise ConflictError("The answer has changed since you opened the page. Look at it before you save yours.")
     if is_changed:
         if question.answered_at is None or question.read_at is not None:
             mail_answer(session, collection, question, at=answered_at)
@@ -197,6 +208,11 @@ def answer(
         shown.withdraw_answer(session, question)
     elif (was_public and is_changed) or (public and not was_public):
         shown.publish_answer(session, question, published_by_id=answered_by_id, published_at=answered_at)
+
+
+def _version(answered_at: datetime | None, *, is_public: bool) -> str:
+    moment = "" if answered_at is None else answered_at.isoformat()
+    return f"{moment} {'public' if is_public else 'private'}"
 
 
 def read_answers(

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from annotator.errors import AnnotatorError, InvalidValueError, NotAllowedError
 
 SITE_NAME = "annotator"
-# Of signatures, by their numbers at IANA: ES256, EdDSA and RS256, of which every device can make one.
+# Signature algorithms by their COSE numbers: ES256, EdDSA and RS256. Every device supports one of them.
 ALGORITHMS = (-7, -8, -257)
 MOST_CHARACTERS = 64 << 10  # of a response
 MOST_ID_BYTES = 1023  # WebAuthn, section 5.1

@@ -160,7 +160,7 @@ def add_passkey(
 def sign_in(session: Session, request: PasskeyRequest, response: str, *, at: datetime) -> Person:
     """The person whose passkey has signed, without password, as its device has checked who uses it.
 
-    It must have checked that when the passkey was made, too: whoever has a security key without PIN can set one.
+    It must have checked that when the passkey was made, too: a thief can set the PIN of a security key without one.
     Raises `NotAllowedError` for an unknown passkey, for one whose device checked nobody, and for an account that
     cannot sign in, and as `use_passkey`.
     """

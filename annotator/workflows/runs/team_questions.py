@@ -13,7 +13,7 @@ from annotator.storage.people.accounts import find_membership
 from annotator.storage.runs.sent_runs import find_sent_run
 from annotator.workflows.collections.asked_questions import check_question, is_stored
 
-# Who registers alone is nobody's acquaintance: more than this would bury the questions of others.
+# Anybody may have registered: more questions than this from one person would bury those of others.
 MOST_QUESTIONS = 20
 WINDOW = timedelta(hours=1)
 

@@ -172,6 +172,11 @@ def test_a_question_goes_from_the_screen_to_the_organiser_and_the_answer_back(vi
     answered = ola.post(f"{news}/questions", question=hidden(page, "question"), answer="They do.")
     assert answered.status_code == 303
     assert "Answer of ola" in words(ola.get(f"{news}/questions"))
+    late = ola.post(
+        f"{news}/questions", question=hidden(page, "question"), seen=hidden(page, "seen"), answer="They do not."
+    )
+    assert late.status_code == 409
+    assert "The answer has changed since you opened the page." in words(late)
     [question] = questions_of(jo, news)
     assert (question["id"], question["topic"], question["answer"], question["new"]) == ("q1", "1", "They do.", True)
     assert send(jo, f"{news}/judge/questions/read", {}).json == {"saved": True}

@@ -171,7 +171,7 @@ def test_a_passkey_that_was_made_without_check_stays_a_second_factor_when_a_pin_
 ) -> None:
     device = Device(verifies=False)
     added(session, jo, device)
-    device.verifies = True  # whoever holds a security key without PIN can set one
+    device.verifies = True  # a thief can set the PIN of a security key without one
     with pytest.raises(NotAllowedError, match="or asked for none when it was added"):
         alone(session, device)
     assert second_factor.sign_in(session, jo, 1, proof(session, jo, device), at=LATER) is not None

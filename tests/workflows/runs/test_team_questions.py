@@ -56,8 +56,10 @@ def ask(session: Session, user_id: int, text: str = "Do ties count?", *, run_: s
     return session.scalars(select(func.max(Question.id))).one()
 
 
-def answer(session: Session, number: int, text: str = "They do.", *, public: bool | None = None) -> None:
-    questions.answer(session, SLUG, number, text, answered_by_id=None, answered_at=LATER, public=public)
+def answer(
+    session: Session, number: int, text: str = "They do.", *, public: bool | None = None, seen: str | None = None
+) -> None:
+    questions.answer(session, SLUG, number, text, answered_by_id=None, answered_at=LATER, public=public, seen=seen)
 
 
 def seen_by(session: Session, name: str) -> list[tuple[str | None, str, str]]:
@@ -246,6 +248,21 @@ def test_a_person_who_judges_and_takes_part_keeps_both_kinds_of_questions_apart(
     judge = find_judge(session, SLUG, pat, 0, "", Role.JUDGE)
     assert judge is not None
     assert judge.answers == 0
+
+
+def test_a_page_opened_before_changes_no_answer_of_another_organiser(session: Session, pat: int) -> None:
+    number = ask(session, pat)
+    [opened] = questions.list_questions(session, SLUG)
+    answer(session, number, public=True)
+    for text, public in (("No.", True), ("They do.", False)):
+        with pytest.raises(ConflictError, match="has changed since you opened the page"):
+            answer(session, number, text, public=public, seen=opened.version)
+    # The same once more, as by a double click, changes nothing.
+    answer(session, number, public=True, seen=opened.version)
+    [shown] = questions.list_questions(session, SLUG)
+    assert (shown.answer, shown.is_public) == ("They do.", True)
+    answer(session, number, "No.", public=True, seen=shown.version)
+    assert questions.list_questions(session, SLUG)[0].answer == "No."
 
 
 def test_an_id_of_a_question_for_a_team_is_of_no_other_question(session: Session, pat: int) -> None:
