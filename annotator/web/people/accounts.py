@@ -13,7 +13,7 @@ from annotator.web.people.provider_session import provider_name
 from annotator.web.people.sign_in_code import enter_or_ask
 from annotator.web.people.throttle import against_guessing
 from annotator.web.site.access import enter, leave, signed_in_page
-from annotator.web.site.addresses import local_path
+from annotator.web.site.addresses import local_path, wanted_page
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import current_person, database, now, settings, the_person
 from annotator.web.site.forms import Form, done
@@ -64,7 +64,7 @@ class PasswordForm(Form):
 def sign_in() -> ResponseReturnValue:
     """The sign-in page; a person who is signed in is redirected."""
     if current_person() is not None:
-        return redirect(_next(), 303)
+        return redirect(wanted_page() or url_for("collection.home"), 303)
     return sign_in_page(SignInForm(), request.args.get("next"))
 
 
@@ -83,7 +83,7 @@ def try_to_sign_in() -> ResponseReturnValue:
             if current_person() is not None:
                 with database().transaction() as session:
                     accounts.sign_in_again(session, key(), until=ends_at(), at=now())
-            return enter_or_ask(person, _next())
+            return enter_or_ask(person, wanted_page() or url_for("collection.home"))
         else:
             form.refusal = InvalidValueError("Wrong name or password.")
     return sign_in_page(form, request.args.get("next")), form.status
@@ -160,10 +160,6 @@ def sign_in_page(form: SignInForm, to: str | None) -> str:
         takes_passkeys=refusal_here() is None,
         sends_links=settings().sends(MailKind.PASSWORD),
     )
-
-
-def _next() -> str:
-    return local_path(request.args.get("next")) or url_for("collection.home")
 
 
 def _account(form: PasswordForm) -> str:

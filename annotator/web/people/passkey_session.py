@@ -7,10 +7,12 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from flask import request, session
+from wtforms import HiddenField
 
 from annotator.errors import AnnotatorError, InvalidValueError, NotAllowedError
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import current_person, database, now, settings
+from annotator.web.site.forms import Form
 from annotator.web.site.sessions import half_signed_in
 from annotator.workflows.people import passkeys
 from annotator.workflows.people.passkey_protocol import PasskeySite, site_at
@@ -20,6 +22,12 @@ ASKED = "passkey"  # key of the session
 LONGEST = timedelta(minutes=5)
 # What a passkey is asked for: to be made, to be the second factor of an account, or to sign in alone.
 NEW, FACTOR, ALONE = "new", "factor", "alone"
+
+
+class PasskeyForm(Form):
+    """What a passkey has signed, or the browser has made, as JSON."""
+
+    passkey = HiddenField()
 
 
 class Asked(NamedTuple):

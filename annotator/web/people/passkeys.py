@@ -4,9 +4,9 @@ import json
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import HiddenField, RadioField, StringField
+from wtforms import RadioField, StringField
 from wtforms.validators import InputRequired
 
 from annotator.errors import AnnotatorError
@@ -19,6 +19,7 @@ from annotator.web.people.confirmation import (
 )
 from annotator.web.people.passkey_session import (
     NEW,
+    PasskeyForm,
     has_passkey_here,
     keep_asked,
     refusal_here,
@@ -27,7 +28,7 @@ from annotator.web.people.passkey_session import (
 )
 from annotator.web.people.throttle import against_guessing, against_guessing_codes
 from annotator.web.site.access import signed_in_page
-from annotator.web.site.addresses import local_path
+from annotator.web.site.addresses import wanted_page
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person
 from annotator.web.site.forms import Form, done
@@ -54,12 +55,6 @@ class AddForm(ConfirmedForm):
     )
     password = password_field("add-password")
     code = code_field("add-code")
-
-
-class CreatedForm(Form):
-    """What the browser has made."""
-
-    passkey = HiddenField()
 
 
 class RenameForm(Form):
@@ -104,7 +99,7 @@ def begin() -> ResponseReturnValue:
 @against_guessing
 def add() -> ResponseReturnValue:
     """Add the passkey that the browser has made; with the first one, show the recovery codes, only once."""
-    form = CreatedForm()
+    form = PasskeyForm()
     codes: Sequence[str] = ()
     if form.validate():
         with form.guard():
@@ -125,7 +120,7 @@ def add() -> ResponseReturnValue:
     if form.refused:
         return _page(refusal=form.refusal), form.status
     flash(gettext("The passkey was added. Your other browsers are signed out."))
-    return _page(codes=codes) if codes else redirect(url_for(".show", next=_next()), 303)
+    return _page(codes=codes) if codes else redirect(url_for(".show", next=wanted_page()), 303)
 
 
 @blueprint.post("/account/passkeys/rename")
@@ -172,10 +167,10 @@ def _choosing(form: ChoiceForm, rows: Sequence[PasskeyRow]) -> ChoiceForm:
 def _confirmation(name: str, options: dict[str, Any]) -> str:
     return render_template(
         "people/accounts/confirm_passkey.html",
-        form=CreatedForm(formdata=None),
+        form=PasskeyForm(formdata=None),
         name=name,
         options=json.dumps(options),
-        next=_next(),
+        next=wanted_page(),
     )
 
 
@@ -199,10 +194,5 @@ def _page(
         refusal_here=refusal_here(),
         has_passkey_here=has_passkey_here(the_person().id),
         codes=codes,
-        next=_next(),
+        next=wanted_page(),
     )
-
-
-def _next() -> str | None:
-    """The page that a person wanted who was led here because the site requires a second factor."""
-    return local_path(request.args.get("next"))

@@ -27,7 +27,7 @@ from annotator.web.people.provider_session import (
 from annotator.web.people.sign_in_code import enter_or_ask
 from annotator.web.people.throttle import against_refusals
 from annotator.web.site.access import INVITED
-from annotator.web.site.addresses import local_path
+from annotator.web.site.addresses import wanted_page
 from annotator.web.site.context import current_person, database, now
 from annotator.workflows.people import identities, invitations
 
@@ -43,7 +43,7 @@ def begin() -> ResponseReturnValue:
 
     A person who is signed in is redirected: otherwise a link on another site could sign them in as somebody else.
     """
-    provider, to = the_provider(), _next()
+    provider, to = the_provider(), wanted_page() or url_for("collection.home")
     if current_person() is not None:
         return redirect(to, 303)
     prompt = "login" if "again" in request.args else None
@@ -74,7 +74,7 @@ def finish() -> ResponseReturnValue:
 @blueprint.get("/sign-in/provider/unknown")
 def unknown() -> ResponseReturnValue:
     """What a person can do whose identity opens no account; at an address that may be loaded again."""
-    provider, identity, to = the_provider(), proven(), _next()
+    provider, identity, to = the_provider(), proven(), wanted_page() or url_for("collection.home")
     if identity is None or current_person() is not None:
         return redirect(url_for("accounts.sign_in", next=to), 303)
     page = render_template(
@@ -129,10 +129,6 @@ def _is_invited() -> bool:
         session.pop(INVITED)
         return False
     return True
-
-
-def _next() -> str:
-    return local_path(request.args.get("next")) or url_for("collection.home")
 
 
 def _refused(refusal: AnnotatorError, to: str) -> ResponseReturnValue:

@@ -22,7 +22,7 @@ from annotator.web.people.confirmation import (
 from annotator.web.people.passkey_session import has_passkey_here
 from annotator.web.people.throttle import against_guessing, against_guessing_codes
 from annotator.web.site.access import signed_in_page
-from annotator.web.site.addresses import local_path
+from annotator.web.site.addresses import wanted_page
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person
 from annotator.web.site.forms import Form, done
@@ -159,7 +159,7 @@ def _confirmation(form: ConfirmForm, secret: str) -> str:
     address = second_factor.address_for_app(secret, the_person().name, request.host)
     groups = " ".join(secret[at : at + GROUP] for at in range(0, len(secret), GROUP))
     return render_template(
-        "people/accounts/confirm_factor.html", form=form, picture=_qr_code(address), secret=groups, next=_next()
+        "people/accounts/confirm_factor.html", form=form, picture=_qr_code(address), secret=groups, next=wanted_page()
     )
 
 
@@ -180,10 +180,5 @@ def _page(
         change=change or ConfirmedForm(formdata=None),
         has_passkey_here=has_passkey_here(the_person().id),
         codes=codes,
-        next=_next(),
+        next=wanted_page(),
     )
-
-
-def _next() -> str | None:
-    """The page that a person wanted who was led here because the site requires a second factor."""
-    return local_path(request.args.get("next"))

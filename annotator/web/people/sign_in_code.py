@@ -9,7 +9,7 @@ from annotator.web.people.confirmation import ONE_TIME, ProofForm
 from annotator.web.people.passkey_session import account_in_question, has_passkey_here, noting_copies
 from annotator.web.people.throttle import against_guessing_codes
 from annotator.web.site.access import enter, enter_half
-from annotator.web.site.addresses import local_path
+from annotator.web.site.addresses import wanted_page
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import current_person, database, now
 from annotator.web.site.language import gettext
@@ -34,7 +34,7 @@ def enter_or_ask(person: Person, to: str) -> ResponseReturnValue:
 def ask() -> ResponseReturnValue:
     """The page for the code; without a password in the last five minutes it redirects to the sign-in page."""
     if current_person() is not None:
-        return redirect(_next(), 303)
+        return redirect(wanted_page() or url_for("collection.home"), 303)
     if half_signed_in() is None:
         return _begin_again()
     return _page(ProofForm(formdata=None))
@@ -58,7 +58,7 @@ def check() -> ResponseReturnValue:
             if accepted is not None:
                 enter(accepted.person)
                 _warn(accepted.codes_left)
-                return redirect(_next(), 303)
+                return redirect(wanted_page() or url_for("collection.home"), 303)
             form.refusal = InvalidValueError("This code is wrong, or it was used already: then wait for the next one.")
     return _page(form), form.status
 
@@ -94,7 +94,3 @@ def _warn(codes_left: int | None) -> None:
 def _begin_again(reason: str | None = None) -> ResponseReturnValue:
     flash(reason or gettext("Sign in with name and password first; the code is asked for within five minutes."))
     return redirect(url_for("accounts.sign_in", next=request.args.get("next")), 303)
-
-
-def _next() -> str:
-    return local_path(request.args.get("next")) or url_for("collection.home")

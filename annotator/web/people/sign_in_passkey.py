@@ -3,13 +3,13 @@
 from flask import Blueprint, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
-from wtforms import HiddenField
 
 from annotator.errors import AnnotatorError, InvalidValueError
 from annotator.web.people.accounts import SignInForm, sign_in_page
 from annotator.web.people.passkey_session import (
     ALONE,
     FACTOR,
+    PasskeyForm,
     account_in_question,
     keep_asked,
     noting_copies,
@@ -21,7 +21,6 @@ from annotator.web.site.access import enter
 from annotator.web.site.addresses import local_path
 from annotator.web.site.context import current_person, database, now
 from annotator.web.site.error_pages import show_stale_form, status_of
-from annotator.web.site.forms import Form
 from annotator.web.site.json_answers import refusal
 from annotator.web.site.language import gettext
 from annotator.web.site.sessions import ends_at, key
@@ -30,12 +29,6 @@ from annotator.workflows.people import accounts, passkeys
 from annotator.workflows.people.passkey_protocol import request_options
 
 blueprint = Blueprint("sign_in_passkey", __name__)
-
-
-class PasskeyForm(Form):
-    """What a passkey has signed."""
-
-    passkey = HiddenField()
 
 
 @blueprint.errorhandler(CSRFError)

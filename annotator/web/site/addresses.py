@@ -102,6 +102,11 @@ def local_path(address: str | None) -> str | None:
     return None if address.startswith("//") or urlsplit(address).netloc else address
 
 
+def wanted_page() -> str | None:
+    """The page of this site, in `?next=`, that somebody wanted who was led elsewhere first."""
+    return local_path(request.args.get("next"))
+
+
 def came_from() -> str | None:
     """The path of the referring page of this site, if the browser sends it."""
     return local_path((request.referrer or "").removeprefix(request.host_url.rstrip("/")))
