@@ -102,6 +102,7 @@ from annotator.storage.tables.runs import (
     RunSource,
     RunType,
 )
+from annotator.storage.tables.tasks import Task, TaskTopic
 from annotator.storage.tables.topics import ACCEPTED, DROPPED, Topic, TopicRevision, TopicState
 from annotator.storage.tables.webhooks import Event, FinishedTopic, Webhook, WebhookDelivery
 
@@ -197,6 +198,8 @@ __all__ = [
     "SourceKind",
     "StoppingDecision",
     "Stratum",
+    "Task",
+    "TaskTopic",
     "Team",
     "Topic",
     "TopicCounts",

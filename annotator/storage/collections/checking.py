@@ -136,6 +136,14 @@ CHECKS = {
         JOIN questionnaire_version ON questionnaire_version.id = run_answer.questionnaire_version_id
         WHERE run.collection_id <> questionnaire_version.collection_id
     """,
+    "Runs, topics or questionnaires of a task of another collection": """
+        SELECT count(*) FROM (
+            SELECT task_id, collection_id FROM run UNION ALL
+            SELECT task_id, collection_id FROM questionnaire_version UNION ALL
+            SELECT task_topic.task_id, topic.collection_id FROM task_topic JOIN topic ON topic.id = task_topic.topic_id
+        ) AS of_task JOIN task ON task.id = of_task.task_id
+        WHERE task.collection_id <> of_task.collection_id
+    """,
     "Runs that came from a source of another collection": """
         SELECT count(*) FROM fetched_run JOIN run ON run.id = fetched_run.run_id
         JOIN run_source ON run_source.id = fetched_run.source_id

@@ -59,6 +59,8 @@ class Run(Base):
     replaced_at: Mapped[datetime | None]
     # None in a collection without rounds.
     round_id: Mapped[int | None] = mapped_column(ForeignKey("round.id"))
+    # None in a collection without tasks, and for a run from before they were set.
+    task_id: Mapped[int | None] = mapped_column(ForeignKey("task.id"), index=True)
 
     @property
     def state(self) -> RunState:
@@ -144,7 +146,9 @@ class QuestionnaireVersion(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"))
-    # Numbered from 1 in each collection.
+    # The task whose runs are asked; None: those of every task without a questionnaire of its own.
+    task_id: Mapped[int | None] = mapped_column(ForeignKey("task.id"), index=True)
+    # Numbered from 1 in each collection, whatever the task.
     number: Mapped[int]
     # Key, text, kind, whether required, and choices of each question.
     questions: Mapped[list[dict[str, Any]]] = mapped_column(JSON)

@@ -67,6 +67,7 @@ WRITTEN_BY_PEOPLE: Mapping[str, tuple[str, ...]] = {
     "run": ("description", "file_name", "warnings"),
     "run_answer": ("answer",),
     "run_fact": ("words",),
+    "task": ("title", "description"),
     "topic": ("reason",),
     "topic_mark": ("words",),
     "topic_note": ("text",),
@@ -84,6 +85,8 @@ collections.jsonl   the collection itself, with all its settings; grades.jsonl i
 people.jsonl        who had to do with it; memberships.jsonl says as what, teams.jsonl for whom. No passwords.
 guideline_versions.jsonl  every version of the guidelines, in Markdown
 topics.jsonl, documents.jsonl
+tasks.jsonl         the tasks of the collection, if it has several; task_topics.jsonl the topics of each task that does
+                    not have every topic
 docno_lists.jsonl   the list of valid docnos, if there is one; docno_list_parts.jsonl has it, as base64 of lines of
                     docnos that are compressed by zlib
 runs.jsonl          what is known of each run; runs/ID.run has its file as it was sent (.gz if it was gzipped)

@@ -38,11 +38,14 @@ from annotator.storage import (
     QualifyingAnswer,
     QualifyingItem,
     Question,
+    QuestionnaireVersion,
     QuickLook,
     Role,
     Run,
     RunFact,
     SelectionEvent,
+    Task,
+    TaskTopic,
     Topic,
     TopicMark,
     TopicNote,
@@ -158,6 +161,10 @@ def fill(session: Session) -> None:
             ),
             RunFact(run_id=one(session, Run.id), fact="price", detail="", number=12.5, words="", stated_at=NOW),
             RunFact(run_id=one(session, Run.id), fact="hardware", detail="", words="8 cores", stated_at=NOW),
+            Task(
+                collection_id=qualifying.collection_id, key="passages", title="Passages, asks kim", every_topic=False,
+                run_formats=["trec"], most_runs=3, added_at=NOW,
+            ),
             QuickLook(topic_id=topic, document_id=document, looks_relevant=True, looked_by_id=ola, looked_at=NOW),
             Question(
                 collection_id=qualifying.collection_id, topic_id=topic, asked_by_id=jo, client_id="q1", text="?",
@@ -170,6 +177,9 @@ def fill(session: Session) -> None:
         ]
     )  # fmt: skip
     session.flush()
+    session.add(TaskTopic(task_id=one(session, Task.id), topic_id=topic))
+    session.execute(update(Run).where(Run.tag == "alpha").values(task_id=one(session, Task.id)))
+    session.execute(update(QuestionnaireVersion).values(task_id=one(session, Task.id)))
     questions.answer(session, SLUG, one(session, Question.id), "!", answered_by_id=ola, answered_at=NOW, public=True)
     new = NewAnnouncement("Topics", "They are final, says kim.")
     announcements.announce(session, SLUG, new, published_by_id=ola, published_at=NOW)
