@@ -6,16 +6,18 @@ hand, as for the pages.
 
 import csv
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
-from build import SLUG, labels, member
+from build import NOW, SLUG, labels, member, run
 from calling import NEWS, Caller, Program
 from flask import Flask
 from visiting import Visitor
 
 from annotator.storage import Database, Role
 from annotator.workflows.leaderboard.inspected_tables import PAIR_TABLES, RUN_TABLES, TOPIC_TABLES
+from annotator.workflows.runs import submissions
 
 RUN, TOPICS, TOPIC = f"{NEWS}/leaderboard/runs/alpha", f"{NEWS}/leaderboard/topics", f"{NEWS}/leaderboard/topics/1"
 PAIR = f"{NEWS}/leaderboard/comparison?first=alpha&second=beta"
@@ -137,3 +139,24 @@ def test_what_is_not_there_is_named(program: Caller) -> None:
     assert ola.get(RUN, m="nonsense").status_code == 422
     assert ola.get(RUN, by="nothing").status_code == 422
     assert ola.get(RUN, round=7).status_code == 404
+
+
+def test_a_team_compares_its_runs_as_organisers_do_and_no_other(program: Caller, database: Database) -> None:
+    with database.transaction() as session:
+        run(session, "ours", {"1": ["a", "b"], "2": ["e"]}, team="red")
+        run(session, "more", {"1": ["b", "d"]}, team="red")
+    own = f"{NEWS}/scores/comparison"
+    pat, ours = program("pat"), {"first": "ours", "second": "more"}
+    assert pat.get(own, **ours).status_code == 403
+    with database.transaction() as session:
+        submissions.release_scores(session, SLUG, at=NOW + timedelta(days=1), early=True)
+    for table in ("tests", "topics"):
+        asked = {**ours, "by": table, "m": "AP", "seed": 5}
+        assert found(pat, own, **asked) == found(program("ola"), f"{NEWS}/leaderboard/comparison", **asked) | {
+            "about": found(pat, own, **asked)["about"]
+        }
+    assert found(pat, own, **ours)["about"]["qrels"]["name"] == "live"
+    assert pat.get(own, first="ours", second="alpha").status_code == 404
+    assert pat.get(own, **ours, by="documents").status_code == 422
+    assert pat.get(own, **ours, m="none").status_code == 422
+    assert program("ola").get(own, **ours).status_code == 403

@@ -191,6 +191,7 @@ PARTICIPANTS_PAGES = (
     "/announcements",
     "/team/questions",
     "/scores?m=AP",
+    "/scores/pair",
     "/leaderboard?m=AP&letters=y",
     "/costs",
     "/runs/costs?tag=alpha",

@@ -294,6 +294,8 @@ MATRIX = {
     "submissions.scores": Row("GET", f"{N}/scores", PARTICIPANTS),
     # The scores are not released.
     "submissions.scores_csv": Row("GET", f"{N}/scores.csv", (303, 404, 403, 403, 403, 403)),
+    "own_pair.show": Row("GET", f"{N}/scores/pair", (303, 404, 403, 403, 403, 403)),
+    "own_pair.as_csv": Row("GET", f"{N}/scores/pair.csv?first=alpha&second=beta", (303, 404, 403, 403, 403, 403)),
     "pools.show": Row("GET", f"{N}/pool", ORGANISERS),
     "pools.build": Row("POST", f"{N}/pool", ORGANISERS_FORM),
     "pools.export": Row("GET", f"{N}/pool.txt", ORGANISERS),

@@ -255,6 +255,9 @@ MATRIX = {
     ),
     # The scores are not released.
     "Scores.show_own_scores": Row("GET", f"{NEWS}/scores", {"participant": 403}, READ_OR_RUNS),
+    "Scores.compare_own_runs": Row(
+        "GET", f"{NEWS}/scores/comparison?first=alpha&second=beta", {"participant": 403}, READ_OR_RUNS
+    ),
     "Clicks.list_click_logs": Row("GET", f"{NEWS}/click-logs", ORGANISERS, READ),
     "Clicks.add_click_log": Row("POST", f"{NEWS}/click-logs", ORGANISERS_FORM, ORGANISE),
     # There is no click log.

@@ -425,7 +425,8 @@ WAYS = {
         "leaderboard show, site leaderboard show",
         "Scores.show_leaderboard Scores.show_estimates Scores.show_own_scores",
     ),
-    "compare two runs": Ways("inspecting.pair", "runs compare, gate", "Scores.compare_runs"),
+    "compare two runs": Ways("inspecting.pair", "runs compare, site runs compare, gate", "Scores.compare_runs"),
+    "compare two runs of one's team": Ways("own_pair.show", "site runs compare", "Scores.compare_own_runs"),
     "one run, one topic": Ways(
         "inspecting.run inspecting.topic inspecting.topics inspecting.matrix",
         "leaderboard run show, leaderboard topic show, leaderboard topics list",

@@ -6,19 +6,23 @@ from typing import Any
 
 from annotator.api.leaderboard.reports import GRADES, MEASURE, SEED
 from annotator.api.leaderboard.scores import RoundQuery, resource
-from annotator.api.site.access import OBSERVE
+from annotator.api.site.access import OBSERVE, gate_of
 from annotator.api.site.door import Call, Gives, Takes, operation
 from annotator.api.site.report_tables import ReportTable, report_table
 from annotator.api.site.values import Text, counted, one_of
 from annotator.errors import NotAllowedError
 from annotator.evaluation.metrics.names import USUAL_MEASURE
+from annotator.storage import Role
 from annotator.storage.qrels.qrels_versions import LIVE
-from annotator.web.collections.observer_policy import policy_shown
+from annotator.web.collections.observer_policy import policy_shown, released_grades
+from annotator.web.leaderboard import own_scores
 from annotator.web.site.context import database, the_place
 from annotator.workflows.leaderboard import compared_runs, inspecting
+from annotator.workflows.leaderboard.compared_runs import ComparedRuns, ComparedScores
 from annotator.workflows.leaderboard.inspected_tables import (
     PAIR_TABLES,
     RUN_TABLES,
+    SCORE_PAIR_TABLES,
     TOPIC_TABLES,
     TOPICS_TABLES,
     table_of,
@@ -30,6 +34,7 @@ from annotator.workflows.leaderboard.inspecting import (
     Choices,
     GradesChosen,
 )
+from annotator.workflows.people.tokens import Scope
 
 ORGANISERS_ALONE = ("policy", "judge")
 
@@ -120,6 +125,20 @@ class ComparisonQuery(InspectionQuery):
     )
     top = counted(
         1, MOST_TOP, load_default=USUAL_TOP, metadata={"description": "List documents down to this rank in either run."}
+    )
+    seed = counted(0, load_default=USUAL_SEED, metadata=SEED)
+
+
+class OwnComparisonQuery(RoundQuery):
+    """Two runs of the caller's team, and which table of their comparison."""
+
+    first = Text(required=True, metadata={"description": "The tag of the first run."})
+    second = Text(required=True, metadata={"description": "The tag of the second run."})
+    m = Text(load_default=USUAL_MEASURE, metadata=MEASURE)
+    by = one_of(
+        SCORE_PAIR_TABLES,
+        load_default="tests",
+        metadata={"description": "Which table: means and tests, or the scores of each topic."},
     )
     seed = counted(0, load_default=USUAL_SEED, metadata=SEED)
 
@@ -222,9 +241,45 @@ def compare_runs(call: Call) -> object:
         grades=_grades(asked),
         with_texts=False,
     )
-    conclusion = {**asdict(found.conclusion), "is_significant": found.conclusion.is_significant}
-    about = {**_about(found.choices), "conclusion": conclusion, "topic": found.lists.topic}
+    about = {**_about(found.choices), **_conclusion(found), "topic": found.lists.topic}
     return _answer(asked, table_of(PAIR_TABLES, asked["by"], found), about, found.choices)
+
+
+@operation(
+    resource,
+    "GET",
+    "/collections/<slug>/scores/comparison",
+    gate_of([Scope.READ, Scope.RUNS], [Role.PARTICIPANT]),
+    Gives(ReportTable),
+    Takes(query=OwnComparisonQuery),
+)
+def compare_own_runs(call: Call) -> object:
+    """Compare two runs of the caller's team by released scores; differences are the second run minus the first.
+
+    `about` has the conclusion, as in the comparison of any two runs. No document is named.
+    """
+    asked = call.query
+    found = own_scores.compare_own_runs(
+        call.slug,
+        asked["first"],
+        asked["second"],
+        measure=asked["m"],
+        seed=asked["seed"],
+        grades=released_grades(asked["round"], residual=asked["residual"]),
+    )
+    about = {**_about(found.choices), **_conclusion(found)}
+    return _answer(asked, table_of(SCORE_PAIR_TABLES, asked["by"], found), about, found.choices)
+
+
+def _conclusion(found: ComparedRuns | ComparedScores) -> dict[str, object]:
+    """The conclusion, how the randomisation test was made, and why there is no test, if there is none."""
+    tests = found.look.by_measure[0].tests
+    reason = tests.t.p.reason
+    return {
+        "conclusion": {**asdict(found.conclusion), "is_significant": found.conclusion.is_significant},
+        "randomisation": {"flips": tests.randomisation.flips, "is_exact": tests.randomisation.is_exact},
+        "not_defined": None if reason is None else str(reason.sentence),
+    }
 
 
 def _grades(asked: Mapping[str, Any]) -> GradesChosen:

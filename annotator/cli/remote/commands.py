@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from annotator.cli.leaderboard.score_formats import score_format_option
+from annotator.cli.remote.comparison import compare
 from annotator.cli.remote.docnos import ids_group
 from annotator.cli.remote.site import on_site
 from annotator.cli.runs.check_options import docnos_option, files_after_slug, files_of_check, rules_option
@@ -18,8 +19,8 @@ from annotator.cli.site.options import (
     confirm,
     dry_run_option,
     is_asked,
-    is_residual,
     measures_option,
+    query_of_round,
     read_assignments,
     residual_option,
     round_option,
@@ -61,7 +62,10 @@ replace_option = click.option("--replace", is_flag=True, help="Replace runs with
 
 @click.group
 def runs() -> None:
-    """Runs on a site: check, import, list, export, withdraw."""
+    """Runs on a site: check, import, list, export, compare, withdraw."""
+
+
+runs.add_command(compare)
 
 
 @runs.command("check")
@@ -300,7 +304,7 @@ def leaderboard() -> None:
 @click.argument("slug")
 @measures_option
 @sort_option
-@click.option("--own", is_flag=True, help="Only your team's runs, by the default measures.")
+@click.option("--own", is_flag=True, help="Only your team's runs.")
 @click.option(
     "--beside",
     is_flag=True,
@@ -323,18 +327,16 @@ def show_leaderboard(
     beside: bool,
 ) -> None:
     """Show the scores of all runs, best first; to participants once they are released."""
-    if own and (measures or sort):
-        raise click.UsageError("--own goes without --measure and --sort.")
+    if own and sort:
+        raise click.UsageError("--own goes without --sort.")
     if beside and not own:
         raise click.UsageError("--beside goes with --own.")
     path = "scores" if own else "leaderboard"
-    of_round: dict[str, object] = {}
-    if is_residual(round_number, residual=residual) or round_number is not None:
-        of_round = {"round": round_number, "residual": residual is not False}
+    asked = {"m": list(measures), **query_of_round(round_number, residual=residual)}
     if beside:
-        write_or_print(None, site.content(f"/collections/{slug}/scores", format="beside-csv", **of_round))
+        write_or_print(None, site.content(f"/collections/{slug}/scores", format="beside-csv", **asked))
         return
-    _show_answer(site, f"/collections/{slug}/{path}", format_, m=list(measures), sort=sort, **of_round)
+    _show_answer(site, f"/collections/{slug}/{path}", format_, sort=sort, **asked)
 
 
 @click.group

@@ -12,7 +12,7 @@ NOUNS: Mapping[str, tuple[str, str, str]] = {
     "collections": ("annotator.cli.remote.commands", "collections", "Your collections, with your roles."),
     "guidelines": ("annotator.cli.remote.judge", "guidelines", "Guidelines for judges: show them, accept them."),
     "documents": ("annotator.cli.remote.commands", "documents", "Documents: import texts; the list of valid docnos."),
-    "runs": ("annotator.cli.remote.commands", "runs", "Runs: check, import, list, export, withdraw."),
+    "runs": ("annotator.cli.remote.commands", "runs", "Runs: check, import, list, export, compare, withdraw."),
     "questionnaire": (
         "annotator.cli.runs.questionnaire",
         "command",

@@ -88,6 +88,12 @@ def is_residual(round_number: int | None, *, residual: bool | None) -> bool:
     return round_number is not None and residual is not False
 
 
+def query_of_round(round_number: int | None, *, residual: bool | None) -> dict[str, object]:
+    """The round as arguments of the API, none without one; `UsageError` as `is_residual`."""
+    is_wanted = is_residual(round_number, residual=residual)
+    return {} if round_number is None else {"round": round_number, "residual": is_wanted}
+
+
 def show_outcome(counts: str, *, dry_run: bool) -> None:
     """Print the outcome of an import, or of its dry run, on standard error."""
     click.echo(f"Nothing was stored. The import would give: {counts}" if dry_run else counts, err=True)

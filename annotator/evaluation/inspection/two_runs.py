@@ -12,7 +12,7 @@ from annotator.evaluation.metrics.measures import Better
 from annotator.evaluation.metrics.scoring import Number, Scores
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.qrels.qrels_table import QrelsTable
-from annotator.evaluation.significance.two_runs import FLIPS, TwoRuns, compare_two_runs
+from annotator.evaluation.significance.two_runs import TwoRuns, compare_two_runs
 
 
 @dataclass(frozen=True)
@@ -142,20 +142,35 @@ class PairLook:
     moved: tuple[MovedInTopic, ...]
 
 
-def pair_by_measure(
-    scores: Scores, first: int, second: int, measure: int, *, seed: int, flips: int = FLIPS
+@dataclass(frozen=True, eq=False)
+class RunValues:
+    """A run's value over all topics by one measure, and those on each topic."""
+
+    over_topics: Number
+    by_topic: Values
+
+
+def compare_values(
+    measure: str, better: Better, topics: Sequence[str], first: RunValues, second: RunValues, *, seed: int
 ) -> PairByMeasure:
+    """Compare two runs by their values of one measure on these topics."""
+    return PairByMeasure(
+        measure=measure,
+        better=better,
+        first=first.over_topics,
+        second=second.over_topics,
+        tests=compare_two_runs(first.by_topic, second.by_topic, seed=seed),
+        differences=topic_differences(topics, first.by_topic, second.by_topic),
+    )
+
+
+def pair_by_measure(scores: Scores, first: int, second: int, measure: int, *, seed: int) -> PairByMeasure:
     """Compare two runs, given by index, by the measure with the index `measure`."""
     asked = scores.measures[measure]
-    one, other = scores.values[first, :, measure], scores.values[second, :, measure]
-    return PairByMeasure(
-        measure=str(asked),
-        better=asked.definition.better,
-        first=scores.over_topics(first)[measure],
-        second=scores.over_topics(second)[measure],
-        tests=compare_two_runs(one, other, seed=seed, flips=flips),
-        differences=topic_differences(scores.topics, one, other),
+    one, other = (
+        RunValues(scores.over_topics(run)[measure], scores.values[run, :, measure]) for run in (first, second)
     )
+    return compare_values(str(asked), asked.definition.better, scores.topics, one, other, seed=seed)
 
 
 def look_at_pair(

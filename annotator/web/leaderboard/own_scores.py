@@ -14,6 +14,7 @@ from annotator.web.site.context import database, the_place
 from annotator.web.site.memories import score_cache
 from annotator.workflows.collections import rounds
 from annotator.workflows.leaderboard import costs, leaderboard
+from annotator.workflows.leaderboard.compared_runs import JUDGED_BESIDE, ComparedScores, compare_on_board
 from annotator.workflows.leaderboard.grade_sources import LIVE, GradesFrom
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard
 from annotator.workflows.leaderboard.leaderboard_standing import Standing, standing
@@ -67,7 +68,8 @@ def own_scores(
         )
     # The other notices are about other teams' runs and the judges.
     notices = (*board.of_rounds, *board.of_sample)
-    own = replace(board, rows=tuple(_own(row) for row in board.rows if row.team == team), notices=notices)
+    rows = tuple(_own(row) for row in board.rows if row.team == team)
+    own = replace(board, rows=rows, notices=notices, policy=board.policy and policy_shown(board.policy))
     found = None
     if own.rows:
         tag = run or own.rows[0].tag
@@ -77,6 +79,18 @@ def own_scores(
     every = [(row.tag, one) for row in own.rows for one in own.measures] if with_all else []
     standings = tuple(standing(board, tag, one) for tag, one in every)
     return OwnScores(own, len(sent) - len(in_time), found, of_team, standings)
+
+
+def compare_own_runs(
+    slug: str, first: str, second: str, *, measure: str, seed: int, grades: GradesFrom = LIVE
+) -> ComparedScores:
+    """Compare two runs of the team by their released scores.
+
+    Raises as `own_scores`, so that a run of another team is not told from an unknown one, and `InvalidValueError` for a
+    run with itself and for a seed below 0.
+    """
+    found = own_scores(slug, [measure, JUDGED_BESIDE], grades=grades)
+    return compare_on_board(found.board, first, second, seed=seed)
 
 
 def rounds_of_reader(slug: str) -> tuple[int, ...]:

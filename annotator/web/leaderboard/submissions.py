@@ -11,17 +11,20 @@ from wtforms import (
 )
 from wtforms.validators import InputRequired, Optional
 
-from annotator.errors import ConflictError, NotFoundError
+from annotator.errors import ConflictError, InvalidValueError, NotFoundError
+from annotator.evaluation.metrics.names import DEFAULT_MEASURES, OFFERED_MEASURES
 from annotator.evaluation.runs.tag_rules import GREATEST_TAG_LENGTH
 from annotator.storage import Role, ScoresShown
 from annotator.web.collections.observer_policy import released_grades
 from annotator.web.collections.round_wanted import RoundWanted
 from annotator.web.leaderboard.board_cells import board_for_template
+from annotator.web.leaderboard.measures_wanted import measures_wanted
 from annotator.web.leaderboard.own_scores import OwnScores, own_scores
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person, the_place
 from annotator.web.site.downloads import CSV, download
+from annotator.web.site.error_pages import page_or_refusal
 from annotator.web.site.forms import Form, done, unix_lines
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.leaderboard import leaderboard, leaderboard_standing
@@ -144,33 +147,36 @@ def accept(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/scores")
 @collection_page(Role.PARTICIPANT)
 def scores(slug: str) -> ResponseReturnValue:
-    """The released scores of the participant's runs; one run by topic: `?run=TAG&m=AP`.
+    """The released scores of the participant's runs by `?m=AP&other=P@7`; one run by topic: `?run=TAG&by=AP`.
 
     For one round only: `?round=2&residual=n`.
     """
-    found, nothing_yet, of_round = None, None, RoundWanted.of_request()
+    found, refused, of_round, measures = None, None, RoundWanted.of_request(), measures_wanted()
     if the_place().sees is not ScoresShown.NOTHING:
         try:
             found = _own_scores(slug, of_round)
-        except ConflictError as refusal:
-            nothing_yet = refusal.sentence
-    helps = leaderboard.measure_help(found.board.measures) if found else {}
-    return render_template(
+        except (ConflictError, InvalidValueError) as refusal:
+            refused = refusal
+    page = render_template(
         "runs/submissions/scores.html",
         found=found,
         **board_for_template(found.board if found else None),
-        nothing_yet=nothing_yet,
-        helps=helps,
+        refused=refused,
+        helps=leaderboard.measure_help(found.board.measures) if found else {},
         csv=SCORES_CSV,
         all_csv=ALL_CSV,
         of_round=of_round,
+        measures=measures,
+        offered=OFFERED_MEASURES,
+        query={**({} if measures == DEFAULT_MEASURES else {"m": measures}), **of_round.query},
     )
+    return page_or_refusal(page, refused)
 
 
 @blueprint.get("/collections/<slug>/scores.csv")
 @collection_page(Role.PARTICIPANT)
 def scores_csv(slug: str) -> ResponseReturnValue:
-    """The scores as CSV in full precision; one run by topic with `?table=topics&run=TAG&m=AP`, or `table=all`."""
+    """The scores as CSV in full precision; one run by topic with `?table=topics&run=TAG&by=AP`, or `table=all`."""
     table = request.args.get("table")
     found = _own_scores(slug, RoundWanted.of_request(), with_all=table == ALL_CSV)
     if table not in {SCORES_CSV, ALL_CSV}:
@@ -184,10 +190,10 @@ def scores_csv(slug: str) -> ResponseReturnValue:
 
 
 def _own_scores(slug: str, of_round: RoundWanted, *, with_all: bool = False) -> OwnScores:
-    """The team's scores, with the run and the measure of the query string by topic."""
+    """The team's scores by the measures of the query string, with its run by topic by one of them."""
     grades = released_grades(of_round.number, residual=of_round.residual)
-    run, measure = request.args.get("run"), request.args.get("m")
-    return own_scores(slug, run=run, measure=measure, grades=grades, with_all=with_all)
+    run, measure = request.args.get("run"), request.args.get("by")
+    return own_scores(slug, measures_wanted(), run=run, measure=measure, grades=grades, with_all=with_all)
 
 
 def _present_rules() -> RulesForm:

@@ -97,6 +97,11 @@ def _teams(place: Place) -> bool:
     return place.participates and not place.organises
 
 
+def _scored_teams(place: Place) -> bool:
+    """Participants who see scores."""
+    return _teams(place) and place.sees != "nothing"
+
+
 def _everyone(_place: Place) -> bool:
     return True
 
@@ -307,6 +312,7 @@ ENTRIES: tuple[Entry, ...] = (
             _tab("leaderboard.show", lazy_gettext("Leaderboard"), _board_readers, ("inspecting.run",)),
             _tab("estimates.show", lazy_gettext("Estimates"), _readers),
             _tab("inspecting.pair", lazy_gettext("Compare two"), _readers),
+            _tab("own_pair.show", lazy_gettext("Compare two"), _scored_teams),
             _tab("inspecting.matrix", lazy_gettext("Topics x runs"), _readers),
             Tab(
                 lazy_gettext("Significance"),

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from annotator.evaluation.formats.identifiers import natural_order
+from annotator.evaluation.inspection.board_pair import pair_on_board
+from annotator.evaluation.inspection.scored_runs import JUDGED, GradesState
 from annotator.evaluation.inspection.side_by_side import (
     Conclusion,
     TwoCurves,
@@ -15,7 +17,8 @@ from annotator.evaluation.inspection.side_by_side import (
     two_curves,
     two_lists,
 )
-from annotator.evaluation.inspection.two_runs import look_at_pair
+from annotator.evaluation.inspection.two_runs import PairLook, look_at_pair
+from annotator.evaluation.leaderboard.leaderboard import Leaderboard
 from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.storage.collections.collection import find_collection, find_topic
 from annotator.storage.documents.documents import Excerpt, docnos_of, excerpts_of
@@ -24,12 +27,15 @@ from annotator.workflows.leaderboard.inspecting import (
     OWN_GRADES,
     USUAL_SEED,
     USUAL_TOP,
+    Choices,
     GradesChosen,
     InspectedPair,
+    check_pair,
     choices_of,
     score_pair,
 )
 
+JUDGED_BESIDE = str(JUDGED)  # the share of judged documents that a comparison states beside any measure
 MOST_LISTED = 100  # documents shown of each list, whatever the rank to which documents are compared
 
 
@@ -78,6 +84,45 @@ def compare_runs(
         topic_title=title,
         excerpts=excerpts_of(session, listed) if with_texts else {},
     )
+
+
+@dataclass(frozen=True)
+class ComparedScores:
+    """Comparison of two runs by the scores of a leaderboard, which names no document."""
+
+    choices: Choices
+    look: PairLook
+    conclusion: Conclusion
+
+
+def compare_on_board(board: Leaderboard, first: str, second: str, *, seed: int = USUAL_SEED) -> ComparedScores:
+    """Compare two runs of a leaderboard by its first measure; it is one with `JUDGED_BESIDE`, too.
+
+    Raises `NotFoundError` for a run that is not on it, and `InvalidValueError` for a run with itself and for a seed
+    below 0.
+    """
+    check_pair(first, second, seed)
+    look = pair_on_board(board, first, second, seed=seed)
+    source, _, of_round = board.source.partition(", ")
+    state = GradesState(
+        source=source,
+        policy=board.policy,
+        relevant_from=board.relevant_from,
+        grades=board.grades,
+        topics=len(board.topics),
+        topics_left_out=board.topics_left_out,
+        fingerprint=board.fingerprint,
+        round=of_round or None,
+    )
+    choices = Choices(
+        state,
+        board.measures[0],
+        board.directions[0],
+        tuple(sorted((row.tag for row in board.rows), key=natural_order)),
+        tuple(sorted(board.topics, key=natural_order)),
+        board.notices,
+    )
+    return ComparedScores(choices, look, conclude(first, second, look.by_measure[0]))
 
 
 def comparable_runs(session: Session, slug: str) -> tuple[str, ...]:

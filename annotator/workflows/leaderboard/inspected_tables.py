@@ -7,7 +7,7 @@ from annotator.errors import NotFoundError
 from annotator.evaluation.inspection.one_topic import FoundDocuments
 from annotator.evaluation.metrics.figures import SECOND_MINUS_FIRST
 from annotator.spreadsheets import csv_text
-from annotator.workflows.leaderboard.compared_runs import ComparedRuns
+from annotator.workflows.leaderboard.compared_runs import ComparedRuns, ComparedScores
 from annotator.workflows.leaderboard.inspecting import (
     Choices,
     InspectedRun,
@@ -153,7 +153,7 @@ TOPIC_TABLES: Mapping[str, Table[InspectedTopic]] = {
 }
 
 
-def _tests(found: ComparedRuns) -> Iterator[Row]:
+def _tests(found: ComparedRuns | ComparedScores) -> Iterator[Row]:
     one = found.look.by_measure[0]
     tests = one.tests
     low, high = tests.t.interval.bounds or (None, None)
@@ -164,7 +164,7 @@ def _tests(found: ComparedRuns) -> Iterator[Row]:
     yield *runs, *judged, tests.topics, *values, low, high
 
 
-def _differences(found: ComparedRuns) -> Iterator[Row]:
+def _differences(found: ComparedRuns | ComparedScores) -> Iterator[Row]:
     for one in found.look.by_measure[0].differences.topics:
         yield one.topic, one.first, one.second, one.difference
 
@@ -185,15 +185,19 @@ def _curves(found: ComparedRuns) -> Iterator[Row]:
     yield from zip(found.curves.levels, found.curves.first, found.curves.second, strict=True)
 
 
+TESTS = (
+    *("first", "second", "first_mean", "second_mean", "first_judged", "second_judged", "topics"),
+    *(SECOND_MINUS_FIRST, "effect_size", "t", "p_t", "p_randomisation", "p_wilcoxon", "p_signs", "low", "high"),
+)
+DIFFERENCES = ("topic", "first", "second", SECOND_MINUS_FIRST)
+# What the scores alone say of two runs.
+SCORE_PAIR_TABLES: Mapping[str, Table[ComparedScores]] = {
+    "tests": (TESTS, _tests),
+    "topics": (DIFFERENCES, _differences),
+}
 PAIR_TABLES: Mapping[str, Table[ComparedRuns]] = {
-    "tests": (
-        (
-            *("first", "second", "first_mean", "second_mean", "first_judged", "second_judged", "topics"),
-            *(SECOND_MINUS_FIRST, "effect_size", "t", "p_t", "p_randomisation", "p_wilcoxon", "p_signs", "low", "high"),
-        ),
-        _tests,
-    ),
-    "topics": (("topic", "first", "second", SECOND_MINUS_FIRST), _differences),
+    "tests": (TESTS, _tests),
+    "topics": (DIFFERENCES, _differences),
     "documents": (("topic", "docno", "grade", "first_rank", "second_rank", SECOND_MINUS_FIRST), _moved),
     "lists": (("topic", "run", "rank", "docno", "grade", "rank_in_other"), _lists),
     "curves": (("recall", "first", "second"), _curves),

@@ -245,11 +245,16 @@ def score_pair(
 ) -> ScoredRuns:
     """Score the runs for a comparison of two of them; raises as `inspect_pair`."""
     _check_top(top)
+    check_pair(first, second, seed)
+    return _score(session, slug, grades, measures, [first, second]).scored
+
+
+def check_pair(first: str, second: str, seed: int) -> None:
+    """Raise `InvalidValueError` for the comparison of a run with itself and for a seed below 0."""
     if seed < 0:
         raise InvalidValueError("A seed is a whole number from 0, not %(given)d.", given=seed)
     if first == second:
         raise InvalidValueError("The run %(tag)s cannot be compared with itself: choose two different runs.", tag=first)
-    return _score(session, slug, grades, measures, [first, second]).scored
 
 
 @dataclass(frozen=True, eq=False)

@@ -283,7 +283,7 @@ def test_the_topics_of_another_teams_run_are_not_shown(visit: Visit, scored: str
         answer = visit("pat").get(f"{scored}/scores?run={tag}")
         assert answer.status_code == 404
         assert "There is no run" in words(answer)
-    assert visit("pat").get(f"{scored}/scores?m=P@7").status_code == 404
+    assert visit("pat").get(f"{scored}/scores?by=P@7").status_code == 404
 
 
 def test_scores_are_released_while_runs_are_taken_only_when_ticked(

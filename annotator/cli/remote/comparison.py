@@ -1,0 +1,132 @@
+"""`annotator --site URL runs compare`: compare two runs of a collection on a site."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import click
+
+from annotator.cli.remote.site import on_site
+from annotator.cli.site.options import measures_option, query_of_round, residual_option, round_option
+from annotator.cli.site.tables import Row, format_option, show_csv, show_json, show_table
+from annotator.client import Site
+from annotator.client.site import in_path
+
+MEASURE, DIFFERENCE = "measure", "second_minus_first"
+FIGURES = (DIFFERENCE, "low", "high", "effect_size", "t", "p_t", "p_randomisation", "p_wilcoxon", "p_signs")
+# The columns of each table after the measure, as `annotator compare` names them, with their names in the API.
+COLUMNS: Mapping[str, Mapping[str, str]] = {
+    "test": {
+        "topics": "topics",
+        "first": "first_mean",
+        "second": "second_mean",
+        **dict(zip(FIGURES, FIGURES, strict=True)),
+    },
+    "topic": {name: name for name in ("topic", "first", "second", DIFFERENCE)},
+}
+
+
+@click.command("compare")
+@click.argument("slug")
+@click.argument("first", metavar="TAG")
+@click.argument("second", metavar="TAG")
+@click.option("--own", is_flag=True, help="Two runs of your team, by their released scores: for participants.")
+@measures_option
+@click.option("--by", type=click.Choice(list(COLUMNS)), help="One table: significance tests, or differences by topic.")
+@click.option(
+    "--seed",
+    default=1,
+    show_default=True,
+    type=click.IntRange(0),
+    metavar="N",
+    help="The seed of the randomisation test.",
+)
+@round_option
+@residual_option
+@format_option()
+@on_site
+def compare(
+    site: Site,
+    slug: str,
+    first: str,
+    second: str,
+    measures: Sequence[str],
+    by: str | None,
+    seed: int,
+    round_number: int | None,
+    format_: str,
+    *,
+    residual: bool | None,
+    own: bool,
+) -> None:
+    """Compare two runs of a collection on a site; participants compare two of their team, with --own.
+
+    Differences are the second run minus the first; the tests are those of `annotator compare`, which compares files.
+    Without --by a table shows tests and topics, csv the tests; json has both.
+    """
+    path = f"/collections/{in_path(slug)}/{'scores' if own else 'leaderboard'}/comparison"
+    asked = {"first": first, "second": second, "seed": seed, **query_of_round(round_number, residual=residual)}
+    found = {
+        name: [site.get(path, by=f"{name}s", m=measure, **asked) for measure in measures or (None,)] for name in COLUMNS
+    }
+    tables = {name: ([MEASURE, *COLUMNS[name]], list(_rows(name, answers))) for name, answers in found.items()}
+    notes = list(_grades(found["test"][0]))
+    match format_:
+        case "json":
+            named = {f"{name}s": _objects(*table) for name, table in tables.items()}
+            runs = {"first": first, "second": second, **_judged(found["test"])}
+            show_json({**runs, **named, "not_defined": _not_defined(found["test"]), "notes": notes})
+        case "csv":
+            show_csv(*tables[by or "test"])
+        case _:
+            for place, name in enumerate([by] if by else COLUMNS):
+                if place:
+                    click.echo()
+                headings, rows = tables[name]
+                show_table([heading.upper() for heading in headings], rows)
+    click.echo(f"Every difference is {second} less {first}.", err=True)
+    for note in [*notes, *_tests(first, second, seed, found["test"])]:
+        click.echo(note, err=True)
+
+
+def _rows(name: str, answers: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
+    for answer in answers:
+        for row in answer["rows"]:
+            yield [answer["about"][MEASURE], *(row[column] for column in COLUMNS[name].values())]
+
+
+def _objects(headings: Sequence[str], rows: Sequence[Row]) -> list[dict[str, object]]:
+    return [dict(zip(headings, row, strict=True)) for row in rows]
+
+
+def _judged(answers: Sequence[Mapping[str, Any]]) -> dict[str, object]:
+    row = answers[0]["rows"][0]
+    return {name: row[name] for name in ("first_judged", "second_judged")}
+
+
+def _not_defined(answers: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Why there is no test, by measure."""
+    about = [answer["about"] for answer in answers]
+    return {one[MEASURE]: one["not_defined"] for one in about if one["not_defined"]}
+
+
+def _grades(answer: Mapping[str, Any]) -> Iterator[str]:
+    state = answer["about"]["qrels"]
+    named = state["name"] if state["round"] is None else f"{state['name']}, {state['round']}"
+    yield (
+        f"Qrels: {named} settled by {state['policy']}, {state['grades']} grades, fingerprint {state['fingerprint']}; "
+        f"relevant from {state['relevant_from']}. Topics: {state['topics']} scored, {state['topics_left_out']} without "
+        "a grade left out."
+    )
+    yield from answer["notices"]
+
+
+def _tests(first: str, second: str, seed: int, answers: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    judged = _judged(answers)
+    yield f"Judged@10: {first} {judged['first_judged']:.4f}, {second} {judged['second_judged']:.4f}."
+    for answer in answers:
+        about, test = answer["about"], answer["about"]["randomisation"]
+        drawn = "all there are" if test["is_exact"] else f"drawn with seed {seed}"
+        if answer["rows"][0]["p_randomisation"] is not None:
+            yield f"{about[MEASURE]}, randomisation: {test['flips']} flips of signs, {drawn}."
+        if about["not_defined"]:
+            yield f"{about[MEASURE]}: {about['not_defined']}"

@@ -1,0 +1,95 @@
+"""Two runs of the participant's own team, compared by released scores: means, topics and tests, no documents."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flask import Blueprint, render_template, request
+from flask.typing import ResponseReturnValue
+
+from annotator.errors import AnnotatorError, InvalidValueError, NotAllowedError
+from annotator.evaluation.metrics.names import USUAL_MEASURE
+from annotator.storage import Role
+from annotator.web.collections.observer_policy import released_grades
+from annotator.web.collections.round_wanted import RoundWanted
+from annotator.web.leaderboard.own_scores import compare_own_runs, own_scores
+from annotator.web.site.access import collection_page
+from annotator.web.site.downloads import CSV, download
+from annotator.web.site.error_pages import page_or_refusal
+from annotator.workflows.leaderboard.compared_runs import ComparedScores
+from annotator.workflows.leaderboard.inspected_tables import SCORE_PAIR_TABLES, table_csv
+from annotator.workflows.leaderboard.inspecting import USUAL_SEED
+
+blueprint = Blueprint("own_pair", __name__)
+
+
+@dataclass(frozen=True)
+class PairWanted:
+    """The runs and the options of the query string, as they were written."""
+
+    first: str
+    second: str
+    measure: str
+    seed: str
+
+    @classmethod
+    def of_request(cls) -> "PairWanted":
+        """Read `?first=TAG&second=TAG&m=AP&seed=1`."""
+        first, second, measure, seed = (request.args.get(name, "").strip() for name in ("first", "second", "m", "seed"))
+        return cls(first, second, measure or USUAL_MEASURE, seed)
+
+    @property
+    def query(self) -> dict[str, object]:
+        """The choice as query string arguments, with that of the round."""
+        given = {"first": self.first, "second": self.second, "m": self.measure, "seed": self.seed}
+        return {**{name: value for name, value in given.items() if value}, **RoundWanted.of_form().query}
+
+    def compare(self, slug: str) -> ComparedScores:
+        """Compare the runs; `InvalidValueError` for a seed that is no number, else as `compare_own_runs`."""
+        of_round = RoundWanted.of_request()
+        grades = released_grades(of_round.number, residual=of_round.residual)
+        return compare_own_runs(slug, self.first, self.second, measure=self.measure, seed=self._seed(), grades=grades)
+
+    def _seed(self) -> int:
+        try:
+            return int(self.seed) if self.seed else USUAL_SEED
+        except ValueError:
+            raise InvalidValueError("“%(written)s” is not a whole number.", written=self.seed) from None
+
+
+@blueprint.get("/collections/<slug>/scores/pair")
+@collection_page(Role.PARTICIPANT)
+def show(slug: str) -> ResponseReturnValue:
+    """Two runs of the team (`?first=&second=`) by a measure (`&m=`); without runs, the choice."""
+    wanted, of_round = PairWanted.of_request(), RoundWanted.of_form()
+    found, refused = None, None
+    tags: Sequence[str] = ()
+    rounds: Sequence[int] = ()
+    try:
+        grades = released_grades(of_round.number, residual=of_round.residual)
+        own = own_scores(slug, [USUAL_MEASURE], grades=grades)
+        tags, rounds = [row.tag for row in own.board.rows], own.rounds
+        found = wanted.compare(slug) if wanted.first and wanted.second else None
+    except NotAllowedError:
+        raise
+    except AnnotatorError as refusal:
+        refused = refusal
+    page = render_template(
+        "runs/submissions/pair.html",
+        found=found,
+        refused=refused,
+        tags=tags,
+        rounds=rounds,
+        wanted=wanted,
+        of_round=of_round,
+        usual_seed=USUAL_SEED,
+    )
+    return page_or_refusal(page, refused)
+
+
+@blueprint.get("/collections/<slug>/scores/pair.csv")
+@collection_page(Role.PARTICIPANT)
+def as_csv(slug: str) -> ResponseReturnValue:
+    """One table (`?table=`) of the comparison as CSV."""
+    table = request.args.get("table", "").strip()
+    text = table_csv(SCORE_PAIR_TABLES, table, PairWanted.of_request().compare(slug))
+    return download(text, f"{slug}-pair-{table}.csv", CSV)

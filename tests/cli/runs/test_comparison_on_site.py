@@ -1,0 +1,60 @@
+"""`annotator runs compare` on a site: any two runs for organisers, two of the team for participants."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from build import NOW, SLUG, labels, run
+from cli.remote_site import Remote
+from kept import Kept
+
+from annotator.storage import Database, ScoresShown
+from annotator.workflows.runs import submissions
+
+
+@pytest.fixture
+def judged(site: Remote, kept: Kept) -> Remote:
+    """Pat's team has two runs beside alpha and beta; P@1 of ours is 1 on both topics, of more on one."""
+    kept.fill(site.database, add_grades)
+    return site
+
+
+def add_grades(database: Database) -> None:
+    with database.transaction() as session:
+        run(session, "ours", {"1": ["a"], "2": ["a"]}, team="red")
+        run(session, "more", {"1": ["a"], "2": ["d"]}, team="red")
+        labels(session, "nist", "1 0 a 2\n1 0 d 0\n2 0 a 1\n")
+
+
+def release(database: Database) -> None:
+    with database.transaction() as session:
+        submissions.release_scores(session, SLUG, at=NOW + timedelta(days=1), shown=ScoresShown.OWN, early=True)
+
+
+@pytest.mark.parametrize("words", [[], ["--format", "csv"], ["--format", "json"], ["--by", "topic", "--seed", "3"]])
+def test_the_site_answers_organisers_as_its_database(judged: Remote, words: list[str]) -> None:
+    given = ("runs", "compare", SLUG, "alpha", "beta", "-m", "P@1", "-m", "AP", *words)
+    assert judged.alike("ola", *given)
+
+
+def test_a_participant_compares_two_runs_of_the_team(judged: Remote) -> None:
+    compare = ("runs", "compare", SLUG, "ours", "more", "--own", "-m", "P@1", "--format", "json")
+    assert judged.refused("pat", *compare)
+    release(judged.database)
+    found = json.loads(judged.done("pat", *compare))
+    [test] = found["tests"]
+    assert (test["measure"], test["topics"], test["first"], test["second"]) == ("P@1", 2, 1.0, 0.5)
+    assert [(one["topic"], one["second_minus_first"]) for one in found["topics"]] == [("1", 0.0), ("2", -1.0)]
+    assert judged.refused("pat", "runs", "compare", SLUG, "ours", "alpha", "--own") == [
+        "There is no run “alpha” in this collection."
+    ]
+    # Not as an organiser compares: this shows any two runs.
+    assert judged.refused("pat", "runs", "compare", SLUG, "ours", "more")
+
+
+def test_own_scores_are_by_the_measures_that_are_named(judged: Remote) -> None:
+    release(judged.database)
+    shown = judged.done("pat", "leaderboard", "show", SLUG, "--own", "-m", "P@1", "--format", "csv")
+    assert shown.startswith('"run","team","P@1",')
+    beside = judged.done("pat", "leaderboard", "show", SLUG, "--own", "--beside", "-m", "P@1")
+    assert {line.split(",")[1] for line in beside.splitlines()[1:]} == {'"P@1"'}
