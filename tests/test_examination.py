@@ -5,10 +5,10 @@ from collections.abc import Callable
 from contextlib import closing
 
 import pytest
-from build import labels, pooled_news
-from sqlalchemy import text
+from build import NOW, labels, member, news, pooled_news
+from sqlalchemy import func, select, text
 
-from annotator.storage import Database
+from annotator.storage import Collection, Database, Question, QuestionnaireVersion, Run, Task, TaskTopic, Topic
 from annotator.storage.collections.checking import Examination, examine, examine_copy, missing_judgements
 
 FAULTS = {
@@ -71,6 +71,29 @@ def test_what_is_wrong_is_found(database: Database, statement: str) -> None:
     with database.transaction() as session:
         session.execute(text(statement))
     assert FAULTS[statement] in [(one.what, one.count) for one in examine(database).wrong]
+
+
+def test_what_refers_to_another_collection_is_found(database: Database) -> None:
+    filled(database)
+    with database.transaction() as session:
+        news(session, "other")
+        own, other = session.scalars(select(Collection.id).order_by(Collection.id)).all()
+        task = Task(collection_id=other, key="passages", title="Passages", added_at=NOW)
+        run = session.scalars(select(Run).where(Run.collection_id == own)).all()[0]
+        jo = member(session, "jo")
+        asked = QuestionnaireVersion(collection_id=own, number=1, questions=[], made_at=NOW)
+        session.add_all([task, asked])
+        session.flush()
+        run.task_id = asked.task_id = task.id
+        session.add(TaskTopic(task_id=task.id, topic_id=session.scalars(select(func.min(Topic.id))).one()))
+        session.add(
+            Question(collection_id=other, run_id=run.id, asked_by_id=jo, client_id="q1", text="?", asked_at=NOW)
+        )
+    found = {one.what: one.count for one in examine(database).wrong}
+    assert found == {
+        "Runs, topics or questionnaires of a task of another collection": 3,
+        "Questions of another collection than their team, their run or their announcement": 1,
+    }
 
 
 def test_rows_without_the_rows_they_refer_to_are_found(database: Database) -> None:

@@ -100,6 +100,18 @@ def natural_order(text: str) -> list[tuple[int, int, str]]:
     return [(0, int(part), part) if part.isdecimal() and part.isascii() else (1, 0, part) for part in parts]
 
 
+# Shown as nothing though they count as printable (Unicode's Default_Ignorable_Code_Point), and the blank of Braille.
+INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"
+)
+
+
+def is_blank(text: str) -> bool:
+    """Whether nothing would be seen of a text."""
+    return not INVISIBLE.sub("", text).strip()
+
+
 # PostgreSQL stores no NUL, and a lone surrogate is invalid in UTF-8.
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 

@@ -144,6 +144,14 @@ CHECKS = {
         ) AS of_task JOIN task ON task.id = of_task.task_id
         WHERE task.collection_id <> of_task.collection_id
     """,
+    "Questions of another collection than their team, their run or their announcement": """
+        SELECT count(*) FROM question
+        LEFT JOIN team ON team.id = question.team_id LEFT JOIN run ON run.id = question.run_id
+        LEFT JOIN announcement ON announcement.question_id = question.id
+        WHERE question.collection_id <> coalesce(team.collection_id, question.collection_id)
+            OR question.collection_id <> coalesce(run.collection_id, question.collection_id)
+            OR question.collection_id <> coalesce(announcement.collection_id, question.collection_id)
+    """,
     "Runs that came from a source of another collection": """
         SELECT count(*) FROM fetched_run JOIN run ON run.id = fetched_run.run_id
         JOIN run_source ON run_source.id = fetched_run.source_id

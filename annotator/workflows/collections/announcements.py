@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
-from annotator.evaluation.formats.identifiers import check_free_text
+from annotator.evaluation.formats.identifiers import check_free_text, is_blank
 from annotator.storage import Announcement, Collection, Question, User
 from annotator.storage.collections.collection import find_collection
 from annotator.workflows.collections.answer_mail import mail_announcement
@@ -141,7 +141,7 @@ def withdraw_answer(session: Session, question: Question) -> None:
 
 def _check(new: NewAnnouncement) -> None:
     title = new.title.strip()
-    if not title or not new.text.strip():
+    if is_blank(title) or is_blank(new.text):
         raise InvalidValueError("An announcement has a title and a text.")
     check_free_text(title, LONGEST_TITLE)
     if len(title.splitlines()) > 1:

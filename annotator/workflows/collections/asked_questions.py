@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError
-from annotator.evaluation.formats.identifiers import check_free_text
+from annotator.evaluation.formats.identifiers import check_free_text, is_blank
 from annotator.storage import Question, User
 
 LONGEST_TEXT = 10_000
@@ -15,7 +15,7 @@ CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 def check_question(text: str) -> None:
     """Raise `InvalidValueError` for a question that is empty or too long."""
-    if not text.strip():
+    if is_blank(text):
         raise InvalidValueError("A question cannot be empty.")
     check_free_text(text, LONGEST_TEXT)
 

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Row, func, select, update
 from sqlalchemy.orm import Session, aliased
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
-from annotator.evaluation.formats.identifiers import check_free_text
+from annotator.evaluation.formats.identifiers import check_free_text, is_blank
 from annotator.storage import (
     Announcement,
     Assignment,
@@ -183,7 +183,7 @@ def answer(
     `ConflictError` if the answer has another version by now, and, for a text that is empty or too long and for a public
     answer to a judge about no topic, `InvalidValueError`.
     """
-    if not text.strip():
+    if is_blank(text):
         raise InvalidValueError("An answer cannot be empty.")
     check_free_text(text, LONGEST_TEXT)
     collection = find_collection(session, slug)

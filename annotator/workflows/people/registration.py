@@ -1,6 +1,5 @@
 """Registration of teams: while organisers keep it open, anybody may join a shared task for a new team."""
 
-import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
+from annotator.evaluation.formats.identifiers import INVISIBLE
 from annotator.moments import write_moment
 from annotator.storage import Collection, CollectionState, Invitation, Membership, Role, Run, Team
 from annotator.storage.collections.collection import find_collection, lock_collection, lock_open_collection
@@ -23,8 +23,6 @@ from annotator.workflows.people.invitations import (
 )
 
 GREATEST_MOST_TEAMS = 10_000
-# Characters that are shown as nothing though they count as printable (Unicode's Default_Ignorable_Code_Point).
-INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 
 
 @dataclass(frozen=True)

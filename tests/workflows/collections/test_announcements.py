@@ -116,6 +116,7 @@ def test_a_closed_collection_still_announces(session: Session) -> None:
     [
         (" ", "text", "a title and a text"),
         ("title", "\n", "a title and a text"),
+        ("\u2060\u2800", "text", "a title and a text"),
         ("a" * 201, "text", "too long"),
         ("two\nlines", "text", "one line"),
         ("two\x85lines", "text", "one line"),

@@ -142,6 +142,6 @@ def test_a_question_is_answered_in_its_own_collection_with_words(session: Sessio
     ask(session, member(session, "jo"), "How?", "q1")
     number = numbers(session)["q1"]
     with pytest.raises(InvalidValueError, match="An answer cannot be empty"):
-        answer(session, " ", number)
+        answer(session, " \u200b\u3164", number)
     with pytest.raises(NotFoundError, match=f"no question {number} in"):
         questions.answer(session, "other", number, "So.", answered_by_id=None, answered_at=LATER)
