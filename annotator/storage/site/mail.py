@@ -86,6 +86,12 @@ def wants_mail(session: Session, user_id: int | None, kind: MailKind) -> bool:
     return unwanted is None or kind not in unwanted.split()
 
 
+def recipient_now(session: Session, user_id: int | None) -> Recipient | None:
+    """The account with its confirmed address and its language; None without one."""
+    found = session.get(EmailAddress, user_id) if user_id is not None else None
+    return None if found is None or found.address is None else Recipient(found.address, found.language, found.user_id)
+
+
 def queue_mail(session: Session, to: Recipient, letter: Letter, *, at: datetime) -> None:
     """Queue an e-mail, in the transaction of what it is about, so that neither is there without the other."""
     _queue(session, [to], letter, at)
@@ -93,9 +99,9 @@ def queue_mail(session: Session, to: Recipient, letter: Letter, *, at: datetime)
 
 def queue_for_account(session: Session, user_id: int | None, letter: Letter, *, at: datetime) -> None:
     """Queue an e-mail to an account, if it has a confirmed address and wants e-mail of this kind."""
-    found = session.get(EmailAddress, user_id) if user_id is not None else None
-    if found is not None and found.address is not None and letter.kind not in found.unwanted.split():
-        queue_mail(session, Recipient(found.address, found.language, found.user_id), letter, at=at)
+    recipient = recipient_now(session, user_id)
+    if recipient is not None and wants_mail(session, user_id, letter.kind):
+        queue_mail(session, recipient, letter, at=at)
 
 
 def queue_for_accounts(session: Session, users: Select[int], letter: Letter, *, at: datetime) -> None:

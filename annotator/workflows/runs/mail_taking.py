@@ -8,12 +8,14 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from annotator.storage import MailKind
-from annotator.storage.site.mail import DueMail, record_stale, take_mail, wants_mail
+from annotator.storage.site.mail import DueMail, recipient_now, record_stale, take_mail, wants_mail
 from annotator.workflows.collections.answer_mail import answer_mail_now
 from annotator.workflows.runs.reminders import is_reminder_needed
 from annotator.workflows.site.jobs import can_open_result
 
 MOST_STALE = 50  # given up in one transaction
+# These go to the account, wherever its e-mail goes by now; others to the address for which they were written.
+TO_ACCOUNTS = (MailKind.RECEIPT, MailKind.REMINDER, MailKind.JOB, MailKind.ANSWER)
 
 
 def take_true_mail(session: Session, *, now: datetime, kinds: Collection[str], per_hour: int) -> DueMail | None:
@@ -25,11 +27,19 @@ def take_true_mail(session: Session, *, now: datetime, kinds: Collection[str], p
         due = take_mail(session, now=now, kinds=kinds, per_hour=per_hour)
         if due is None:
             return None
-        content = _content_now(session, due, now) if wants_mail(session, due.user_id, due.kind) else None
-        if content is not None:
-            return replace(due, content=content)
+        true = _as_it_is_now(session, due, now) if wants_mail(session, due.user_id, due.kind) else None
+        if true is not None:
+            return true
         record_stale(session, due)
     return None
+
+
+def _as_it_is_now(session: Session, due: DueMail, now: datetime) -> DueMail | None:
+    content = _content_now(session, due, now)
+    if content is None or due.user_id is None or due.kind not in TO_ACCOUNTS:
+        return None if content is None else replace(due, content=content)
+    to = recipient_now(session, due.user_id)
+    return None if to is None else replace(due, content=content, address=to.address, language=to.language)
 
 
 def _content_now(session: Session, due: DueMail, now: datetime) -> Mapping[str, Any] | None:

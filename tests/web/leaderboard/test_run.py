@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 from build import NOW, SLUG, labels, member, pool, run, run_text
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 from visiting import Visit, Visitor, file, hidden, words
 from werkzeug.test import TestResponse
 
-from annotator.storage import Database, Role, Topic, TopicState
+from annotator.storage import Collection, Database, Role, Round, Run, Topic, TopicState
 from annotator.web.leaderboard import run as run_page
 from annotator.web.people import senders
 from annotator.web.site import background as later
@@ -308,6 +308,25 @@ def test_a_run_is_withdrawn_and_restored(visit: Visit, news: str, database: Data
     assert "neither pooled nor scored" in words(pat.get(answer.location))
     assert "gamma" not in words(pat.get(f"{news}/runs"))
     assert "gamma withdrawn on" in words(pat.get(f"{news}/runs?show=all"))
+
+
+def test_a_team_hears_before_it_withdraws_a_run_of_a_closed_round_that_it_cannot_restore_it(
+    visit: Visit, news: str, database: Database
+) -> None:
+    pat = visit("pat")
+    send(pat, news)
+    with database.transaction() as session:
+        collection_id = session.scalars(select(Collection.id).where(Collection.slug == SLUG)).one()
+        session.add(Round(collection_id=collection_id, number=1, name="", opened_at=NOW, closed_at=NOW))
+        session.flush()
+        session.execute(update(Run).values(round_id=session.scalars(select(Round.id)).one()))
+    asked = words(pat.post(f"{news}/runs/withdraw?tag=gamma"))
+    assert "Its round is closed: only the organisers can restore it." in asked
+    assert "until the submission deadline" not in asked
+    answer = pat.post(f"{news}/runs/withdraw?tag=gamma", confirmed="y")
+    page = words(pat.get(answer.location))
+    assert "Run gamma withdrawn." in page
+    assert "It can be restored" not in page
 
 
 def test_participants_send_and_change_until_the_deadline_and_organisers_after_it(

@@ -23,7 +23,9 @@ from annotator.storage import (
     User,
 )
 from annotator.storage.runs.runs import RunDetails
+from annotator.storage.site.mail import STALE, DueMail
 from annotator.workflows.runs import run_upload
+from annotator.workflows.runs.mail_taking import take_true_mail
 from annotator.workflows.runs.reminders import BEFORE, due_reminders, is_reminder_needed, queue_reminders
 from annotator.workflows.site import jobs
 from annotator.workflows.site.jobs import LONG_WAIT, Outcome
@@ -66,6 +68,30 @@ def test_the_sender_of_a_run_gets_a_receipt(session: Session, pat: int) -> None:
     assert (receipt.user_id, receipt.content["slug"]) == (pat, SLUG)
     (listed,) = receipt.content["runs"]
     assert (listed["tag"], listed["version"], len(listed["sha256"])) == ("alpha", 1, 64)
+
+
+def taken(session: Session) -> DueMail | None:
+    session.flush()
+    return take_true_mail(session, now=NOW, kinds=[MailKind.RECEIPT], per_hour=10)
+
+
+def test_what_waits_goes_where_the_account_has_its_e_mail_by_now(session: Session, pat: int) -> None:
+    checked = checked_run(session, "alpha", LISTS, team="red")
+    run_upload.store_runs(session, SLUG, checked, details=RunDetails("red"), uploaded_by_id=pat, uploaded_at=NOW)
+    session.execute(update(EmailAddress).values(address="pat@new.example.org", language="ko"))
+    due = taken(session)
+    assert due is not None
+    assert (due.kind, due.address, due.language) == (MailKind.RECEIPT, "pat@new.example.org", "ko")
+
+
+def test_what_waits_for_an_address_that_is_not_confirmed_any_more_is_given_up(session: Session, pat: int) -> None:
+    checked = checked_run(session, "alpha", LISTS, team="red")
+    run_upload.store_runs(session, SLUG, checked, details=RunDetails("red"), uploaded_by_id=pat, uploaded_at=NOW)
+    session.execute(update(EmailAddress).values(address=None))
+    assert taken(session) is None
+    (receipt,) = mails(session, MailKind.RECEIPT)
+    session.refresh(receipt)
+    assert (receipt.next_at, receipt.problem) == (None, STALE)
 
 
 def test_members_of_teams_without_a_run_are_reminded_once_of_each_deadline(session: Session, pat: int) -> None:
