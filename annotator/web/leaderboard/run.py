@@ -70,17 +70,14 @@ def withdraw(slug: str) -> ResponseReturnValue:
     """Withdraw a run (`?tag=`) from pools and scores after confirmation; its file and pooled documents remain."""
     at, confirmed = now(), is_confirmed()
     with database().transaction(keep=confirmed) as session:
-        runs.withdraw_run(session, slug, _tag(), at=at, by_id=the_person().id, team=own_team())
+        may_restore = runs.withdraw_run(session, slug, _tag(), at=at, by_id=the_person().id, team=own_team())
         note(session, "runs.withdraw", slug, subject=_tag())
-        stays = own_team() is not None and runs.show_run(session, slug, _tag()).row.in_closed_round
     if not confirmed:
-        return _withdrawal_page(slug, stays=stays)
-    said = (
-        gettext("Run %(tag)s withdrawn.", tag=_tag())
-        if stays
-        else gettext("Run %(tag)s withdrawn. It can be restored.", tag=_tag())
-    )
-    return done(said, ".show", slug=slug, tag=_tag())
+        return _withdrawal_page(slug, may_restore=may_restore)
+    message = gettext("Run %(tag)s withdrawn.", tag=_tag())
+    if may_restore:
+        message = gettext("Run %(tag)s withdrawn. It can be restored.", tag=_tag())
+    return done(message, ".show", slug=slug, tag=_tag())
 
 
 @blueprint.post("/collections/<slug>/runs/restore")
@@ -112,7 +109,7 @@ def original(slug: str) -> ResponseReturnValue:
     return download(file.content, file.name, BYTES)
 
 
-def _withdrawal_page(slug: str, *, stays: bool) -> str:
+def _withdrawal_page(slug: str, *, may_restore: bool) -> str:
     figures, notes = {}, [gettext("It is neither pooled nor scored any more; its file is kept.")]
     if the_place().organises:
         with database().reading() as session:
@@ -124,7 +121,7 @@ def _withdrawal_page(slug: str, *, stays: bool) -> str:
             gettext("Contributed by it alone"): format_number(given.only if given else 0),
         }
         notes.append(gettext("These documents stay in the pool with their judgements. The run can be restored."))
-    elif stays:
+    elif not may_restore:
         notes.append(gettext("Its round is closed: only the organisers can restore it."))
     else:
         notes.append(gettext("You can restore it until the submission deadline."))

@@ -110,14 +110,18 @@ def refuse_to_restore(session: Session, run: Run, team: str) -> None:
     Raises `NotAllowedError` for a run of a closed round, whose runs a team cannot correct either, and `ConflictError`
     when the team has as many active runs as it may have.
     """
-    its_round = None if run.round_id is None else session.get_one(Round, run.round_id)
-    if its_round is not None and its_round.closed_at is not None:
+    if is_of_closed_round(session, run):
         raise NotAllowedError(
             "The run “%(tag)s” is of a round that is closed. Only the organisers can restore it.", tag=run.tag
         )
     refusal = sorted_tags(session, run.collection_id, Sender(team, organises=False)).refusal_of_restored()
     if refusal is not None:
         raise ConflictError(refusal.template, **refusal.values)
+
+
+def is_of_closed_round(session: Session, run: Run) -> bool:
+    """Whether the round of a run is closed."""
+    return run.round_id is not None and session.get_one(Round, run.round_id).closed_at is not None
 
 
 def team_rules(collection: Collection, sender: Sender) -> TeamRules:

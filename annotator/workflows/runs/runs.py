@@ -22,7 +22,7 @@ from annotator.storage.collections.collection import (
 from annotator.storage.runs.runs import RunDetails, apply_details, find_run
 from annotator.storage.runs.sent_runs import Receipt, SentRun, find_sent_run, same_rankings, sent_runs, size_as_sent
 from annotator.storage.tables.runs import RunState
-from annotator.workflows.runs.run_rules import refuse_to_restore
+from annotator.workflows.runs.run_rules import is_of_closed_round, refuse_to_restore
 from annotator.workflows.runs.submissions import check_may_change, check_may_send
 
 LONGEST_DESCRIPTION = 1_000
@@ -44,16 +44,18 @@ def list_runs(session: Session, slug: str, *, team: str | None = None, every: bo
 
 def withdraw_run(
     session: Session, slug: str, tag: str, *, at: datetime, by_id: int | None = None, team: str | None = None
-) -> None:
+) -> bool:
     """Exclude a run from pooling and scoring; its contributions to a pool remain.
 
-    With `team`, a participant of it withdraws one of its runs; otherwise an organiser does. Raises `ConflictError` when
-    it is withdrawn already, and as `check_may_change`.
+    With `team`, a participant of it withdraws one of its runs; otherwise an organiser does. Returns whether they can
+    restore it: of a closed round only organisers can. Raises `ConflictError` when it is withdrawn already, and as
+    `check_may_change`.
     """
     run = find_run(session, check_may_change(session, slug, by_id, team=team, at=at).id, tag, team=team)
     if run.state == RunState.WITHDRAWN:
         raise ConflictError("The run “%(tag)s” is withdrawn already.", tag=tag)
     run.withdrawn_at, run.withdrawn_by_id, run.withdrawn_by_team = at, by_id, team is not None
+    return team is None or not is_of_closed_round(session, run)
 
 
 def restore_run(
