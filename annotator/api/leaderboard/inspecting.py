@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from annotator.api.leaderboard.reports import GRADES, MEASURE, SEED
-from annotator.api.leaderboard.scores import RoundQuery, resource
+from annotator.api.leaderboard.scores import ScopeQuery, resource
 from annotator.api.site.access import OBSERVE, gate_of
 from annotator.api.site.door import Call, Gives, Takes, operation
 from annotator.api.site.report_tables import ReportTable, report_table
@@ -39,7 +39,7 @@ from annotator.workflows.people.tokens import Scope
 ORGANISERS_ALONE = ("policy", "judge")
 
 
-class InspectionQuery(RoundQuery):
+class InspectionQuery(ScopeQuery):
     """The measure and the grades."""
 
     m = Text(load_default=USUAL_MEASURE, metadata=MEASURE)
@@ -129,7 +129,7 @@ class ComparisonQuery(InspectionQuery):
     seed = counted(0, load_default=USUAL_SEED, metadata=SEED)
 
 
-class OwnComparisonQuery(RoundQuery):
+class OwnComparisonQuery(ScopeQuery):
     """Two runs of the caller's team, and which table of their comparison."""
 
     first = Text(required=True, metadata={"description": "The tag of the first run."})
@@ -265,7 +265,7 @@ def compare_own_runs(call: Call) -> object:
         asked["second"],
         measure=asked["m"],
         seed=asked["seed"],
-        grades=released_grades(asked["round"], residual=asked["residual"]),
+        grades=released_grades(asked["round"], residual=asked["residual"], task=asked["task"]),
     )
     about = {**_about(found.choices), **_conclusion(found)}
     return _answer(asked, table_of(SCORE_PAIR_TABLES, asked["by"], found), about, found.choices)
@@ -287,9 +287,8 @@ def _grades(asked: Mapping[str, Any]) -> GradesChosen:
     if not the_place().organises and any(asked[name] is not None for name in ORGANISERS_ALONE):
         raise NotAllowedError("Only organisers choose how the grades are settled.")
     number = asked["round"]
-    return GradesChosen(
-        asked["qrels"], asked["judge"], asked["policy"], number, number is not None and asked["residual"]
-    )
+    scope = (number, number is not None and asked["residual"], asked["task"])
+    return GradesChosen(asked["qrels"], asked["judge"], asked["policy"], *scope)
 
 
 def _about(choices: Choices) -> dict[str, object]:

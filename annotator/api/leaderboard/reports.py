@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from marshmallow import Schema, fields
 
-from annotator.api.leaderboard.scores import RoundQuery, resource
+from annotator.api.leaderboard.scores import ScopeQuery, resource
 from annotator.api.site.access import OBSERVE, READ
 from annotator.api.site.door import Call, Gives, Takes, operation
 from annotator.api.site.jobs_asked import long_read
@@ -41,7 +41,7 @@ SEED = {"description": "The seed of the random samples."}
 CHANGES, TOPICS, RUNS = "changes", "topics", "runs"
 
 
-class SignificanceQuery(RoundQuery):
+class SignificanceQuery(ScopeQuery):
     """What is tested."""
 
     m = Text(load_default=USUAL_MEASURE, metadata=MEASURE)
@@ -78,7 +78,7 @@ class CorrelationQuery(Schema):
     qrels2 = Text(load_default=LIVE, metadata={"description": "The qrels of the second ranking."})
 
 
-class QualityQuery(RoundQuery):
+class QualityQuery(ScopeQuery):
     """Which part of the quality report."""
 
     m = Text(load_default=USUAL_MEASURE, metadata=MEASURE)
@@ -132,6 +132,7 @@ def show_significance(call: Call) -> object:
         seed=asked["seed"],
         round=asked["round"],
         residual=asked["round"] is not None and asked["residual"],
+        task=asked["task"],
     )
     found = database().read(significance_report, call.slug, wanted)
     part = SignificancePart(asked["by"])
@@ -207,8 +208,8 @@ def show_quality(call: Call) -> object:
         return left
     asked = call.query
     part = ReusabilityPart(asked["by"])
-    is_residual = asked["round"] is not None and asked["residual"]
-    wanted = QualityRequest(asked["m"], asked["seed"], part is ReusabilityPart.FEWER, asked["round"], is_residual)
+    scope = (asked["round"], asked["round"] is not None and asked["residual"], asked["task"])
+    wanted = QualityRequest(asked["m"], asked["seed"], part is ReusabilityPart.FEWER, *scope)
     found = database().read(quality_report, call.slug, wanted, to_come=choices_to_come(call.slug))
     about = {"measure": found.measure, "qrels": state_shown(found.state), "runs": found.runs}
     return report_table(part, found.table(part), about=about, notices=found.notices)

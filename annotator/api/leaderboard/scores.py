@@ -38,8 +38,8 @@ BESIDE_CSV = "beside-csv"
 ORGANISERS_ALONE = ("baseline", "qrels", "policy", "judge")
 
 
-class RoundQuery(Schema):
-    """Whether only the runs of one round are scored, and how."""
+class ScopeQuery(Schema):
+    """Whether only the runs of one round, and those of one task, are scored, and how."""
 
     round = counted(
         load_default=None,
@@ -49,9 +49,13 @@ class RoundQuery(Schema):
         load_default=True,
         metadata={"description": "With a round: on the residual collection, without documents judged before it."},
     )
+    task = Text(
+        load_default=None,
+        metadata={"description": "Only the runs of this task, by its key, on the topics of the task."},
+    )
 
 
-class BoardQuery(RoundQuery):
+class BoardQuery(ScopeQuery):
     """The measures, the grades and the output format of a leaderboard."""
 
     m = fields.List(Text, load_default=list, metadata={"description": "A measure, such as nDCG@10; repeatable."})
@@ -74,10 +78,17 @@ class BoardQuery(RoundQuery):
     format = one_of(list(FORMATS), load_default=JSON_NAME, metadata={"description": FORMATS_DESCRIBED})
 
 
-class OwnQuery(RoundQuery):
+class OwnQuery(ScopeQuery):
     """The measures, the run and the format; the first measure is also shown topic by topic."""
 
     run = Text(load_default=None, metadata={"description": "Only this run of the team."})
+    task = Text(
+        load_default=None,
+        metadata={
+            "description": "The runs of this task, by its key, on its topics; by default those of the first task in "
+            "which the team has a run, where there are tasks."
+        },
+    )
     m = fields.List(Text, load_default=list, metadata={"description": "A measure, such as nDCG@10; repeatable."})
     per_topic = fields.Boolean(load_default=False)
     format = one_of(
@@ -102,7 +113,9 @@ class Board(Schema):
     topics = fields.List(fields.String, required=True)
     source = fields.String(
         required=True,
-        metadata={"description": "The number of the kept version of the qrels, or live; then the round, if any."},
+        metadata={
+            "description": "The number of the kept version of the qrels, or live; then the task and the round, if any."
+        },
     )
     policy = fields.String(required=True, allow_none=True)
     grades = fields.Integer(required=True)
@@ -153,7 +166,7 @@ def show_own_scores(call: Call) -> Response:
     """
     run, as_csv = call.query["run"], call.query["format"] == BESIDE_CSV
     measures = call.query["m"] or leaderboard.default_measures(JSON_NAME if as_csv else call.query["format"])
-    grades = released_grades(call.query["round"], residual=call.query["residual"])
+    grades = released_grades(call.query["round"], residual=call.query["residual"], task=call.query["task"])
     found = own_scores(call.slug, measures, run=run, grades=grades, with_all=as_csv)
     board = found.board
     if run is not None:
@@ -182,7 +195,8 @@ def _grades(asked: Mapping[str, Any]) -> GradesFrom:
     """The grades to score by: for organisers the requested ones (default: live), for others those of the release."""
     number = asked["round"]
     if not the_place().organises:
-        return replace(released_grades(number, residual=asked["residual"]), compat=asked["compat"])
+        released = released_grades(number, residual=asked["residual"], task=asked["task"])
+        return replace(released, compat=asked["compat"])
     return GradesFrom(
         policy=asked["policy"],
         judge=asked["judge"],
@@ -190,6 +204,7 @@ def _grades(asked: Mapping[str, Any]) -> GradesFrom:
         compat=asked["compat"],
         round=number,
         residual=number is not None and asked["residual"],
+        task=asked["task"],
     )
 
 

@@ -6,12 +6,10 @@ from dataclasses import asdict
 import click
 
 from annotator.cli.site.installation import Installation, on_installation
-from annotator.cli.site.options import is_residual, residual_option, round_option
+from annotator.cli.site.options import is_residual, residual_option, round_option, task_option
 from annotator.cli.site.progress import watch
 from annotator.cli.site.tables import by_measures, format_option, say_by_measure, show_by_measure, show_table
-from annotator.evaluation.leaderboard.leaderboard_notices import EVERY_ROUND
 from annotator.evaluation.metrics.names import USUAL_MEASURE
-from annotator.workflows.collections.rounds import round_numbers
 from annotator.workflows.leaderboard.reusability_report import (
     USUAL_SEED,
     QualityReport,
@@ -34,6 +32,7 @@ def quality() -> None:
 @click.option("--by", type=click.Choice([part.value for part in ReusabilityPart]), help="One table of the report.")
 @round_option
 @residual_option
+@task_option
 @format_option()
 @on_installation
 def show_quality(
@@ -43,6 +42,7 @@ def show_quality(
     seed: int,
     by: str | None,
     round_number: int | None,
+    task: str | None,
     format_: str,
     *,
     residual: bool | None,
@@ -56,28 +56,25 @@ def show_quality(
     part = ReusabilityPart(by) if by else None
     ablates = format_ == "json" or part is ReusabilityPart.FEWER or (part is None and format_ == "table")
     is_left = is_residual(round_number, residual=residual)
-    requests = [QualityRequest(measure, seed, ablates, round_number, is_left) for measure in measures]
+    requests = [QualityRequest(measure, seed, ablates, round_number, is_left, task) for measure in measures]
     with installation.database.reading() as session:
         to_come = choices_left(session, slug, memory=Memory())
         found = [
             quality_report(session, slug, request, to_come=to_come, watch=watch("Scoring")) for request in requests
         ]
-        of_rounds = [str(EVERY_ROUND)] if round_number is None and round_numbers(session, slug) else []
     reports = {report.measure: report for report in found}
     show_by_measure(
         format_,
         reports,
-        as_json=lambda report: _as_json(report, of_rounds),
+        as_json=_as_json,
         as_csv=lambda report: report.file(part or ReusabilityPart.TOPICS),
         tables=lambda report: _show_tables(report, part),
     )
-    say_by_measure(
-        {measure: [*of_rounds, *map(str, report.notices), *_notes(report)] for measure, report in reports.items()}
-    )
+    say_by_measure({measure: [*map(str, report.notices), *_notes(report)] for measure, report in reports.items()})
 
 
-def _as_json(report: QualityReport, of_rounds: list[str]) -> dict[str, object]:
-    notices = [*of_rounds, *map(str, report.notices)]
+def _as_json(report: QualityReport) -> dict[str, object]:
+    notices = list(map(str, report.notices))
     about = {"measure": report.measure, "qrels": asdict(report.state), "notices": notices}
     return {**about, **{part.value: _as_dicts(report, part) for part in ReusabilityPart}}
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from annotator.cli.site.installation import Installation, on_installation
-from annotator.cli.site.options import is_residual, qrels_option, residual_option, round_option
+from annotator.cli.site.options import is_residual, qrels_option, residual_option, round_option, task_option
 from annotator.cli.site.tables import Row, by_measures, format_option, say_by_measure, show_by_measure, show_table
 from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.workflows.leaderboard.inspected_tables import (
@@ -35,6 +35,7 @@ OPTIONS = (
     click.option("--judge", metavar="NAME", help="Score by the grades of this judge."),
     round_option,
     residual_option,
+    task_option,
     format_option(),
 )
 
@@ -50,12 +51,13 @@ def _chooses_grades(command: Callable[..., None]) -> Callable[..., None]:
         judge: str | None,
         round_number: int | None,
         residual: bool | None,
+        task: str | None,
         **options: Any,  # noqa: ANN401 - passed on unchanged
     ) -> None:
         if policy is not None and judge is not None:
             raise click.UsageError("Give --policy or --judge, not both.")
-        of_round = (round_number, is_residual(round_number, residual=residual))
-        command(*args, grades=GradesChosen(qrels, judge, policy, *of_round), **options)
+        scope = (round_number, is_residual(round_number, residual=residual), task)
+        command(*args, grades=GradesChosen(qrels, judge, policy, *scope), **options)
 
     described: Callable[..., None] = with_grades
     for option in reversed(OPTIONS):

@@ -19,6 +19,7 @@ from annotator.cli.site.options import (
     residual_option,
     round_option,
     sort_option,
+    task_option,
 )
 from annotator.cli.site.tables import show_json, show_table
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard, View
@@ -70,6 +71,7 @@ for each in (run, topic, topics_group, source_group):
 @click.option("--judge", metavar="NAME", help="Score by the grades of this judge.")
 @round_option
 @residual_option
+@task_option
 @on_installation
 @or_estimates
 def show(
@@ -85,6 +87,7 @@ def show(
     policy: str | None,
     judge: str | None,
     round_number: int | None,
+    task: str | None,
     *,
     residual: bool | None,
     letters: bool,
@@ -111,6 +114,7 @@ def show(
         compat=compat,
         round=round_number,
         residual=is_residual(round_number, residual=residual),
+        task=task,
     )
     view = View(IntervalMethod(interval), baseline, letters, sort)
     asked = measures or default_measures(format_)

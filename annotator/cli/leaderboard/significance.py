@@ -6,7 +6,7 @@ from dataclasses import asdict
 import click
 
 from annotator.cli.site.installation import Installation, on_installation
-from annotator.cli.site.options import is_residual, qrels_option, residual_option, round_option
+from annotator.cli.site.options import is_residual, qrels_option, residual_option, round_option, task_option
 from annotator.cli.site.progress import watch
 from annotator.cli.site.tables import (
     Row,
@@ -17,10 +17,8 @@ from annotator.cli.site.tables import (
     show_json,
     show_table,
 )
-from annotator.evaluation.leaderboard.leaderboard_notices import EVERY_ROUND
 from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.evaluation.significance.tukey import PERMUTATIONS
-from annotator.workflows.collections.rounds import round_numbers
 from annotator.workflows.leaderboard.measure_correlation import (
     HEADINGS,
     USUAL_MEASURES,
@@ -58,6 +56,7 @@ def command() -> None:
 @click.option("--by", type=click.Choice([part.value for part in SignificancePart]), help="One table of the report.")
 @round_option
 @residual_option
+@task_option
 @format_option()
 @on_installation
 def show(
@@ -70,6 +69,7 @@ def show(
     seed: int,
     by: str | None,
     round_number: int | None,
+    task: str | None,
     format_: str,
     *,
     residual: bool | None,
@@ -83,26 +83,24 @@ def show(
     """
     is_left = is_residual(round_number, residual=residual)
     requests = [
-        SignificanceRequest(measure, qrels, baseline, permutations, seed, round_number, is_left) for measure in measures
+        SignificanceRequest(measure, qrels, baseline, permutations, seed, round_number, is_left, task)
+        for measure in measures
     ]
     with installation.database.reading() as session:
         found = [significance_report(session, slug, request, watch=watch("Permuting")) for request in requests]
-        of_rounds = [str(EVERY_ROUND)] if round_number is None and round_numbers(session, slug) else []
     reports = {report.measure: report for report in found}
     show_by_measure(
         format_,
         reports,
-        as_json=lambda report: _as_json(report, of_rounds),
+        as_json=_as_json,
         as_csv=lambda report: report.file(SignificancePart(by or SignificancePart.PAIRS)),
         tables=lambda report: _show_tables(report, SignificancePart(by) if by else None),
     )
-    say_by_measure(
-        {measure: [*of_rounds, *map(str, report.notices), *_notes(report)] for measure, report in reports.items()}
-    )
+    say_by_measure({measure: [*map(str, report.notices), *_notes(report)] for measure, report in reports.items()})
 
 
-def _as_json(report: SignificanceReport, of_rounds: list[str]) -> dict[str, object]:
-    notices = [*of_rounds, *map(str, report.notices)]
+def _as_json(report: SignificanceReport) -> dict[str, object]:
+    notices = list(map(str, report.notices))
     about = {"measure": report.measure, "qrels": asdict(report.state), "notices": notices}
     return {**about, **{part.value: _as_dicts(report, part) for part in SignificancePart}}
 

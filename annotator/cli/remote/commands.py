@@ -20,12 +20,13 @@ from annotator.cli.site.options import (
     dry_run_option,
     is_asked,
     measures_option,
-    query_of_round,
+    query_of_scope,
     read_assignments,
     residual_option,
     round_option,
     show_outcome,
     sort_option,
+    task_option,
     unjudged_option,
     yes_at_terminal,
 )
@@ -312,6 +313,7 @@ def leaderboard() -> None:
 )
 @round_option
 @residual_option
+@task_option
 @score_format_option
 @on_site
 def show_leaderboard(
@@ -320,6 +322,7 @@ def show_leaderboard(
     measures: Sequence[str],
     sort: str | None,
     round_number: int | None,
+    task: str | None,
     format_: str,
     *,
     residual: bool | None,
@@ -332,7 +335,7 @@ def show_leaderboard(
     if beside and not own:
         raise click.UsageError("--beside goes with --own.")
     path = "scores" if own else "leaderboard"
-    asked = {"m": list(measures), **query_of_round(round_number, residual=residual)}
+    asked = {"m": list(measures), **query_of_scope(round_number, task, residual=residual)}
     if beside:
         write_or_print(None, site.content(f"/collections/{slug}/scores", format="beside-csv", **asked))
         return

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from annotator.cli.remote.site import on_site
-from annotator.cli.site.options import measures_option, query_of_round, residual_option, round_option
+from annotator.cli.site.options import measures_option, query_of_scope, residual_option, round_option, task_option
 from annotator.cli.site.tables import Row, format_option, show_csv, show_json, show_table
 from annotator.client import Site
 from annotator.client.site import in_path
@@ -42,6 +42,7 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
 )
 @round_option
 @residual_option
+@task_option
 @format_option()
 @on_site
 def compare(
@@ -53,6 +54,7 @@ def compare(
     by: str | None,
     seed: int,
     round_number: int | None,
+    task: str | None,
     format_: str,
     *,
     residual: bool | None,
@@ -64,7 +66,8 @@ def compare(
     Without --by a table shows tests and topics, csv the tests; json has both.
     """
     path = f"/collections/{in_path(slug)}/{'scores' if own else 'leaderboard'}/comparison"
-    asked = {"first": first, "second": second, "seed": seed, **query_of_round(round_number, residual=residual)}
+    scope = query_of_scope(round_number, task, residual=residual)
+    asked = {"first": first, "second": second, "seed": seed, **scope}
     found = {
         name: [site.get(path, by=f"{name}s", m=measure, **asked) for measure in measures or (None,)] for name in COLUMNS
     }

@@ -17,6 +17,7 @@ from annotator.cli.site.options import (
     qrels_option,
     residual_option,
     round_option,
+    task_option,
 )
 from annotator.cli.site.tables import Row, format_option, show_csv, show_json, show_table
 from annotator.evaluation.formats.input_formats import Holds
@@ -165,6 +166,7 @@ def command(
 @qrels_option
 @round_option
 @residual_option
+@task_option
 @on_installation
 def compare(
     installation: Installation,
@@ -173,6 +175,7 @@ def compare(
     second: str,
     qrels: str,
     round_number: int | None,
+    task: str | None,
     *,
     residual: bool | None,
     look: Look,
@@ -188,7 +191,9 @@ def compare(
             topics=None if look.topics is None else list(look.topics),
             top=look.top,
             seed=look.seed,
-            grades=GradesChosen(qrels, round=round_number, residual=is_residual(round_number, residual=residual)),
+            grades=GradesChosen(
+                qrels, round=round_number, residual=is_residual(round_number, residual=residual), task=task
+            ),
         )
     state = found.choices.state
     source = (

@@ -58,6 +58,9 @@ compat_option = click.option(
     help="The version of trec_eval to follow where they differ.",
 )
 round_option = click.option("--round", "round_number", type=int, metavar="N", help="Score only the runs of this round.")
+task_option = click.option(
+    "--task", metavar="KEY", help="Score only the runs of this task, on its topics, in a collection with tasks."
+)
 residual_option = click.option(
     "--residual/--whole",
     "residual",
@@ -88,10 +91,11 @@ def is_residual(round_number: int | None, *, residual: bool | None) -> bool:
     return round_number is not None and residual is not False
 
 
-def query_of_round(round_number: int | None, *, residual: bool | None) -> dict[str, object]:
-    """The round as arguments of the API, none without one; `UsageError` as `is_residual`."""
+def query_of_scope(round_number: int | None, task: str | None, *, residual: bool | None) -> dict[str, object]:
+    """The round and the task as arguments of the API, none without them; `UsageError` as `is_residual`."""
     is_wanted = is_residual(round_number, residual=residual)
-    return {} if round_number is None else {"round": round_number, "residual": is_wanted}
+    of_task: dict[str, object] = {} if task is None else {"task": task}
+    return of_task if round_number is None else {**of_task, "round": round_number, "residual": is_wanted}
 
 
 def show_outcome(counts: str, *, dry_run: bool) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.errors import NotFoundError, Sentence
-from annotator.evaluation.leaderboard.round_scope import RoundScope
+from annotator.evaluation.leaderboard.scoring_scope import ScoringScope, named_within, topics_within
 from annotator.evaluation.metrics.measures import Better, Measure
 from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.metrics.scoring import NOTHING_RETRIEVED, Number, Scores, score_runs
@@ -62,12 +62,13 @@ class GradesState:
     topics: int
     topics_left_out: int  # accepted topics without a grade
     fingerprint: str  # the first digits of the SHA-256 of the grades as a qrels file
-    round: str | None = None  # as `RoundScope.name`, when runs of one round are scored
+    round: str | None = None  # as `ScoringScope.round_name`, when runs of one round are scored
+    task: str | None = None  # the key, when runs of one task are scored
 
     @property
     def named(self) -> str:
         """The name of the grades in tables and files."""
-        return self.source if self.round is None else f"{self.source}, {self.round}"
+        return named_within(self.source, self.task, self.round)
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,11 +165,11 @@ def state_of(
     relevant_from: int,
     *,
     fingerprint: str | None = None,
-    scope: RoundScope | None = None,
+    scope: ScoringScope | None = None,
 ) -> GradesState:
     """Describe grades, with the given fingerprint, of the file they were stored as, or their own.
 
-    Grades restricted to a round have their own fingerprint.
+    Grades restricted to a round or a task have their own fingerprint.
     """
     lines = [
         (names.topics[topic], names.docnos[document], grade)
@@ -178,9 +179,9 @@ def state_of(
     if scope is not None and scope.changes_grades:
         fingerprint = None
     digits = (fingerprint or hashlib.sha256(format_qrels(lines)).hexdigest())[:FINGERPRINT_DIGITS]
-    left_out = len(names.topics) - len(qrels)
-    of_round = None if scope is None else scope.name
-    return GradesState(source, policy, relevant_from, len(lines), len(qrels), left_out, digits, of_round)
+    left_out = len(topics_within(scope, names.topics)) - len(qrels)
+    of_round, task = (None, None) if scope is None else (scope.round_name, scope.task)
+    return GradesState(source, policy, relevant_from, len(lines), len(qrels), left_out, digits, of_round, task)
 
 
 def score_inspected(

@@ -18,6 +18,7 @@ from annotator.evaluation.leaderboard.rescoring import (
     pairs_of_samples,
 )
 from annotator.evaluation.leaderboard.rescoring import Pair as Pair
+from annotator.evaluation.leaderboard.scoring_scope import ScoringScope, named_within
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.qrels.graded_topic import GradedTopic, topic_lines
@@ -50,12 +51,13 @@ class QrelsState:
     policy: str
     grades: int
     topics: int
-    round: str | None = None  # as `RoundScope.name`, when runs of one round are scored
+    round: str | None = None  # as `ScoringScope.round_name`, when runs of one round are scored
+    task: str | None = None  # the key, when runs of one task are scored
 
     @property
     def source(self) -> str:
         """The name of the state in tables and files."""
-        return self.name if self.round is None else f"{self.name}, {self.round}"
+        return named_within(self.name, self.task, self.round)
 
     def beside(
         self, headings: Sequence[str], rows: Iterable[Sequence[Cell]], measure: str | None = None
@@ -119,9 +121,10 @@ def settled_pairs(said: Sequence[PairGrade], rules: Rules) -> dict[Pair, int]:
     return {pairs[item]: grade for item, grade in settle_items(said, rules).grades.items()}
 
 
-def state_of(name: str, policy: str, grades: Mapping[Pair, int], *, of_round: str | None = None) -> QrelsState:
-    """Count the grades of a state of the qrels, or of what remains of it for a round."""
-    return QrelsState(name, policy, len(grades), len({topic for topic, _ in grades}), of_round)
+def state_of(name: str, policy: str, grades: Mapping[Pair, int], *, scope: ScoringScope | None = None) -> QrelsState:
+    """Count the grades of a state of the qrels, or of what remains of it for a round or a task."""
+    of_round, task = (None, None) if scope is None else (scope.round_name, scope.task)
+    return QrelsState(name, policy, len(grades), len({topic for topic, _ in grades}), of_round, task)
 
 
 def documents_by_topic(pairs: Collection[Pair], topics: Collection[int]) -> dict[int, NDArray[np.int32]]:

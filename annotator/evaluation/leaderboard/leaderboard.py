@@ -163,7 +163,7 @@ class Leaderboard:
     letters_reason: Undefined | None
     notices: tuple[Sentence, ...]
     of_sample: tuple[Sentence, ...] = ()  # the notices about the sample, if the pool is one
-    of_rounds: tuple[Sentence, ...] = ()  # the notices about rounds
+    of_scope: tuple[Sentence, ...] = ()  # the notices about rounds and tasks
     directions: tuple[Better, ...] = ()  # which values of each measure are better
 
     def require_sort(self) -> None:

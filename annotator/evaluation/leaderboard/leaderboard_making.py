@@ -17,7 +17,7 @@ from annotator.evaluation.leaderboard.leaderboard import (
     make_rows,
     needed,
 )
-from annotator.evaluation.leaderboard.leaderboard_notices import EVERY_ROUND, notices, unjudged_notices
+from annotator.evaluation.leaderboard.leaderboard_notices import EVERY_ROUND, EVERY_TASK, notices, unjudged_notices
 from annotator.evaluation.leaderboard.topic_scores import Grading, TopicScores
 from annotator.evaluation.metrics.measures import Better, Measure
 from annotator.evaluation.metrics.setting import Values
@@ -92,10 +92,19 @@ def make_leaderboard(request: BoardRequest, graded: Mapping[int, GradedTopic], v
     )
 
 
-def of_every_round(board: Leaderboard) -> Leaderboard:
-    """Add to the leaderboard of a collection with rounds the notice that it has the runs of all rounds."""
-    source = f"{board.source}, every round, whole"
-    return replace(board, source=source, notices=(EVERY_ROUND, *board.notices), of_rounds=(EVERY_ROUND,))
+def of_every_run(board: Leaderboard, *, rounds: bool, tasks: bool) -> Leaderboard:
+    """Add the notices that a leaderboard has the runs of every round of several, and those of every task."""
+    of_tasks = ((EVERY_TASK, "every task"),) if tasks else ()
+    found = (*of_tasks, (EVERY_ROUND, "every round, whole")) if rounds else of_tasks
+    if not found:
+        return board
+    sentences = tuple(sentence for sentence, _ in found)
+    return replace(
+        board,
+        source=", ".join([board.source, *(name for _, name in found)]),
+        notices=(*sentences, *board.notices),
+        of_scope=(*sentences, *board.of_scope),
+    )
 
 
 def board_values(

@@ -17,6 +17,11 @@ EVERY_ROUND = Sentence(
     "This collection has rounds. The runs of every round are scored here, whole: nothing that was judged before a "
     "round is taken out."
 )
+# A mean over the topics of all tasks compares nothing: a run has no results for topics of other tasks.
+EVERY_TASK = Sentence(
+    "This collection has tasks. The runs of every task are scored here, on the topics of all: a run has no results for "
+    "topics of other tasks, and scores 0 on them. Choose a task to compare its runs."
+)
 
 
 def notices(

@@ -118,7 +118,7 @@ def public_board(board: Leaderboard, veil: Veil, *, relative: bool) -> PublicBoa
         relative,
         len(board.topics),
         tuple(sorted(runs, key=lambda run: natural_order(run.name))),
-        (*board.of_rounds, *board.of_sample),
+        (*board.of_scope, *board.of_sample),
     )
 
 

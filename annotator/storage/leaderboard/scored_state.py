@@ -17,13 +17,14 @@ from annotator.storage.qrels.qrels_versions import kept_version
 from annotator.storage.runs.runs import find_run
 from annotator.storage.site.bulk_insert import chunks, fetch_rows
 from annotator.storage.site.database import has_one_writer
-from annotator.storage.tables.collections import Collection, Deletion, Grade
+from annotator.storage.tables.collections import Collection, Deletion, Grade, Round
 from annotator.storage.tables.documents import Document
 from annotator.storage.tables.judging import Judgement
 from annotator.storage.tables.people import MACHINES, Team, User
 from annotator.storage.tables.pools import Contribution, Pool, PoolItem, PoolRun, SelectionEvent, StoppingDecision
 from annotator.storage.tables.qrels import KEPT, QrelsVersion
 from annotator.storage.tables.runs import IN_FORCE, RankedList, Run, RunFact
+from annotator.storage.tables.tasks import Task, TaskTopic
 from annotator.storage.tables.topics import ACCEPTED, Topic, TopicRevision
 from annotator.storage.topics.revisions import Revision, revisions
 
@@ -145,10 +146,17 @@ class ScoredState:
     best_grade: int
     machines: tuple[int, ...]  # machine accounts; their grades may count, but are never disputed
     sample: DrawnSample | None  # of the pool, if it was sampled
+    has_every_topic: bool = True  # or those of a task alone
 
     def in_time(self, before: datetime | None) -> "ScoredState":
         """The state without runs uploaded at `before` or later; unchanged for None."""
         return replace(self, runs=tuple(one for one in self.runs if before is None or one.uploaded_at < before))
+
+    def within(self, runs: SizedIterable[int], topics: SizedIterable[int] | None) -> "ScoredState":
+        """The state with only these runs, and with only these topics unless they are None; all by id."""
+        left = self.topics if topics is None else {id_: one for id_, one in self.topics.items() if id_ in topics}
+        of_runs = tuple(run for run in self.runs if run.id in runs)
+        return replace(self, runs=of_runs, topics=left, has_every_topic=self.has_every_topic and topics is None)
 
     def continued(self, earlier: Mapping[int, object]) -> dict[int, int]:
         """Topic id → last judgement of the earlier state, for topics in which only judgements were added since."""
@@ -328,6 +336,7 @@ def _statements(collection_id: int) -> Iterator[Select[*tuple[Any, ...]]]:
         .order_by(TopicRevision.topic_id)
     )
     yield from _runs_declared(collection_id)
+    yield from _scopes(collection_id)
     own_pools = Pool.collection_id == collection_id
     yield (
         select(Pool.id, Pool.version, Pool.built_at, func.count(SelectionEvent.step))
@@ -353,10 +362,23 @@ def _statements(collection_id: int) -> Iterator[Select[*tuple[Any, ...]]]:
     yield select(*facts).where(User.id.in_(MACHINES)).order_by(User.id)
 
 
+def _scopes(collection_id: int) -> Iterator[Select[*tuple[Any, ...]]]:
+    """Queries of the rounds and of the tasks with their topics."""
+    yield select(Round.id).where(Round.collection_id == collection_id).order_by(Round.id)
+    yield select(Task.id, Task.key, Task.every_topic).where(Task.collection_id == collection_id).order_by(Task.id)
+    yield (
+        select(TaskTopic.task_id, TaskTopic.topic_id)
+        .join(Task, Task.id == TaskTopic.task_id)
+        .where(Task.collection_id == collection_id)
+        .order_by(TaskTopic.task_id, TaskTopic.topic_id)
+    )
+
+
 def _runs_declared(collection_id: int) -> Iterator[Select[*tuple[Any, ...]]]:
     """Queries of the runs, and of what was declared with them in words."""
     yield (
-        select(Run.id, Run.tag, Run.description, Team.name, Run.round_id, Run.withdrawn_at, Run.replaced_at)
+        select(Run.id, Run.tag, Run.description, Team.name, Run.round_id, Run.task_id, Run.withdrawn_at)
+        .add_columns(Run.replaced_at)
         .outerjoin(Team, Team.id == Run.team_id)
         .where(Run.collection_id == collection_id)
         .order_by(Run.id)

@@ -27,14 +27,14 @@ def policy_shown(policy: str) -> str:
     return A_JUDGE if judge_of(policy) and not the_place().organises else policy
 
 
-def released_grades(round_number: int | None = None, *, residual: bool = False) -> GradesFrom:
+def released_grades(round_number: int | None = None, *, residual: bool = False, task: str | None = None) -> GradesFrom:
     """The grades for released scores: those of the release's qrels version, on its own scale, or live grades.
 
-    With a round, only its runs are scored, on the residual collection if `residual`.
+    With a round, only its runs are scored, on the residual collection if `residual`; with a task, its runs.
     """
     version = the_place().scored_by
     by = LIVE if version is None else GradesFrom(version=version.number, as_kept=True)
-    return replace(by, round=round_number, residual=round_number is not None and residual)
+    return replace(by, round=round_number, residual=round_number is not None and residual, task=task)
 
 
 def rule_choices() -> list[SelectChoice]:

@@ -11,13 +11,12 @@ from annotator.errors import AnnotatorError, InvalidValueError
 from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.storage.qrels.qrels_versions import LIVE
 from annotator.web.collections.observer_policy import READERS, policy_shown
-from annotator.web.collections.round_wanted import RoundWanted
+from annotator.web.collections.scope_wanted import ScopeWanted
 from annotator.web.qrels.qrels import GradesWanted
 from annotator.web.site.access import collection_page
 from annotator.web.site.context import database, the_place
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import page_or_refusal
-from annotator.workflows.collections.rounds import round_numbers
 from annotator.workflows.leaderboard import inspecting
 from annotator.workflows.leaderboard.compared_runs import ComparedRuns, comparable_runs, compare_runs
 from annotator.workflows.leaderboard.inspected_tables import (
@@ -36,6 +35,7 @@ from annotator.workflows.leaderboard.inspecting import (
     InspectedTopic,
     InspectedTopics,
 )
+from annotator.workflows.leaderboard.scopes import scope_choices
 
 blueprint = Blueprint("inspecting", __name__)
 
@@ -43,8 +43,8 @@ Found = TypeVar("Found")
 
 # The query string arguments of these pages; links keep no others.
 GRADES = ("qrels", "policy", "judge")
-ROUND = ("round", "residual")
-SAID = ("tag", "number", "first", "second", "m", "topic", "top", "depth", "seed", "baseline", *GRADES, *ROUND)
+SCOPE = ("round", "residual", "task")
+SAID = ("tag", "number", "first", "second", "m", "topic", "top", "depth", "seed", "baseline", *GRADES, *SCOPE)
 MOST_SHOWN = 200  # documents in a table of a page; the file has all
 MOST_LYING = 40  # more bars than this are drawn vertically
 
@@ -183,20 +183,20 @@ def _page(slug: str, template: str, look: Callable[[], Found] | None, **more: ob
         found = look() if look else None
     except AnnotatorError as refusal:
         refused = refusal
-    rounds = database().read(round_numbers, slug)
+    scopes = database().read(scope_choices, slug)
     given = {name: _argument(name) for name in SAID}
     kept = {name: given[name] for name in GRADES if given[name]}
-    grades = {**kept, **RoundWanted.of_form().query}
+    grades = {**kept, **ScopeWanted.of_form().query}
     page = render_template(
         template,
         found=found,
         refused=refused,
-        rounds=rounds,
+        scopes=scopes,
         given=given,
         address={name: value for name, value in given.items() if value},
         grades=grades,
         kept=kept,
-        of_round=RoundWanted.of_form(),
+        scope=ScopeWanted.of_form(),
         same={"m": _measure(), **grades},
         measure=_measure(),
         most_shown=MOST_SHOWN,
@@ -213,8 +213,10 @@ def _argument(name: str) -> str:
 
 
 def _grades() -> GradesChosen:
-    wanted, of_round = GradesWanted.of_request(), RoundWanted.of_request()
-    return GradesChosen(_argument("qrels") or LIVE, wanted.judge, wanted.policy, of_round.number, of_round.residual)
+    wanted, scope = GradesWanted.of_request(), ScopeWanted.of_request()
+    return GradesChosen(
+        *(_argument("qrels") or LIVE, wanted.judge, wanted.policy), *(scope.round, scope.residual, scope.task)
+    )
 
 
 def _measure() -> str:

@@ -17,7 +17,7 @@ from annotator.reporting import report_html, section_titles
 from annotator.storage import Role
 from annotator.storage.qrels.qrels_versions import LIVE, version_number
 from annotator.web.collections.observer_policy import READERS
-from annotator.web.collections.round_wanted import EVERY_ROUND, RoundWanted
+from annotator.web.collections.scope_wanted import EVERY_RUN, ScopeWanted
 from annotator.web.leaderboard import released_board
 from annotator.web.leaderboard.board_cells import SORTED_BY_SCRIPT, board_for_template
 from annotator.web.qrels.qrels import GradesWanted
@@ -29,7 +29,6 @@ from annotator.web.site.error_pages import status_of
 from annotator.web.site.language import LANGUAGES, gettext
 from annotator.web.site.memories import score_cache
 from annotator.web.site.query_string import asked_word
-from annotator.workflows.collections import rounds
 from annotator.workflows.collections.collection import consensus_policies
 from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.leaderboard.grade_sources import GradesFrom
@@ -41,6 +40,7 @@ from annotator.workflows.leaderboard.overview_report import (
     ReportSection,
     overview_report,
 )
+from annotator.workflows.leaderboard.scopes import NO_SCOPES, ScopeChoices, scope_choices
 from annotator.workflows.leaderboard.scoring import list_measures
 from annotator.workflows.qrels import qrels, qrels_versions
 from annotator.workflows.qrels.qrels_versions import VersionView, list_versions
@@ -63,7 +63,7 @@ class Wanted:
     measures: tuple[str, ...]
     view: View
     best_alone: bool
-    of_round: RoundWanted = EVERY_ROUND
+    scope: ScopeWanted = EVERY_RUN
     compat: Compat = Compat.TREC_EVAL_10
 
     @classmethod
@@ -74,7 +74,7 @@ class Wanted:
         view = View(_interval(), said["baseline"] or None, bool(said["letters"]), sort or None)
         return cls(
             *(GradesWanted.of_request(), _version(), _measures(), view, said["show"] == BEST),
-            *(RoundWanted.of_request(), _compat()),
+            *(ScopeWanted.of_request(), _compat()),
         )
 
     @property
@@ -85,8 +85,9 @@ class Wanted:
             judge=self.grades.judge,
             version=self.version,
             compat=self.compat.value,
-            round=self.of_round.number,
-            residual=self.of_round.residual,
+            round=self.scope.round,
+            residual=self.scope.residual,
+            task=self.scope.task,
         )
 
     @property
@@ -103,7 +104,7 @@ class Wanted:
             "show": BEST if self.best_alone else None,
             "qrels": self.version,
         }
-        return {**{name: value for name, value in given.items() if value}, **self.of_round.query, **self.grades.query}
+        return {**{name: value for name, value in given.items() if value}, **self.scope.query, **self.grades.query}
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ class Choices:
 
     judges: Sequence[str] = ()
     versions: Sequence[VersionView] = ()
-    rounds: Sequence[int] = ()
+    scopes: ScopeChoices = NO_SCOPES
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ def show(slug: str) -> ResponseReturnValue:
         choices = Choices(
             qrels.grading_judges(session, slug),
             qrels_versions.list_versions(session, slug),
-            rounds.round_numbers(session, slug),
+            scope_choices(session, slug),
         )
     page = render_template(
         "leaderboard/show.html",

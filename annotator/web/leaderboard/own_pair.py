@@ -1,7 +1,7 @@
 """Two runs of the participant's own team, compared by released scores: means, topics and tests, no documents."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
@@ -10,7 +10,7 @@ from annotator.errors import AnnotatorError, InvalidValueError, NotAllowedError
 from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.storage import Role
 from annotator.web.collections.observer_policy import released_grades
-from annotator.web.collections.round_wanted import RoundWanted
+from annotator.web.collections.scope_wanted import ScopeWanted
 from annotator.web.leaderboard.own_scores import compare_own_runs, own_scores
 from annotator.web.site.access import collection_page
 from annotator.web.site.downloads import CSV, download
@@ -18,6 +18,7 @@ from annotator.web.site.error_pages import page_or_refusal
 from annotator.workflows.leaderboard.compared_runs import ComparedScores
 from annotator.workflows.leaderboard.inspected_tables import SCORE_PAIR_TABLES, table_csv
 from annotator.workflows.leaderboard.inspecting import USUAL_SEED
+from annotator.workflows.leaderboard.scopes import NO_SCOPES
 
 blueprint = Blueprint("own_pair", __name__)
 
@@ -39,14 +40,14 @@ class PairWanted:
 
     @property
     def query(self) -> dict[str, object]:
-        """The choice as query string arguments, with that of the round."""
+        """The choice as query string arguments, with that of the round and the task."""
         given = {"first": self.first, "second": self.second, "m": self.measure, "seed": self.seed}
-        return {**{name: value for name, value in given.items() if value}, **RoundWanted.of_form().query}
+        return {**{name: value for name, value in given.items() if value}, **ScopeWanted.of_form().query}
 
     def compare(self, slug: str) -> ComparedScores:
         """Compare the runs; `InvalidValueError` for a seed that is no number, else as `compare_own_runs`."""
-        of_round = RoundWanted.of_request()
-        grades = released_grades(of_round.number, residual=of_round.residual)
+        scope = ScopeWanted.of_request()
+        grades = released_grades(scope.round, residual=scope.residual, task=scope.task)
         return compare_own_runs(slug, self.first, self.second, measure=self.measure, seed=self._seed(), grades=grades)
 
     def _seed(self) -> int:
@@ -60,14 +61,15 @@ class PairWanted:
 @collection_page(Role.PARTICIPANT)
 def show(slug: str) -> ResponseReturnValue:
     """Two runs of the team (`?first=&second=`) by a measure (`&m=`); without runs, the choice."""
-    wanted, of_round = PairWanted.of_request(), RoundWanted.of_form()
+    wanted, scope = PairWanted.of_request(), ScopeWanted.of_form()
     found, refused = None, None
     tags: Sequence[str] = ()
-    rounds: Sequence[int] = ()
+    scopes = NO_SCOPES
     try:
-        grades = released_grades(of_round.number, residual=of_round.residual)
-        own = own_scores(slug, [USUAL_MEASURE], grades=grades)
-        tags, rounds = [row.tag for row in own.board.rows], own.rounds
+        grades = released_grades(scope.round, residual=scope.residual, task=scope.task)
+        own = own_scores(slug, [USUAL_MEASURE], grades=grades, task_of=wanted.first or None)
+        tags, scopes = [row.tag for row in own.board.rows], own.scopes
+        scope = replace(scope, task=own.task)
         found = wanted.compare(slug) if wanted.first and wanted.second else None
     except NotAllowedError:
         raise
@@ -78,9 +80,9 @@ def show(slug: str) -> ResponseReturnValue:
         found=found,
         refused=refused,
         tags=tags,
-        rounds=rounds,
+        scopes=scopes,
         wanted=wanted,
-        of_round=of_round,
+        scope=scope,
         usual_seed=USUAL_SEED,
     )
     return page_or_refusal(page, refused)

@@ -8,16 +8,15 @@ from annotator.evaluation.costs.report import CostReport, Question
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard, LeaderboardRow
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.storage import ScoresShown
-from annotator.storage.runs.sent_runs import SentRun
 from annotator.web.collections.observer_policy import policy_shown, released_grades
 from annotator.web.site.context import database, the_place
 from annotator.web.site.memories import score_cache
-from annotator.workflows.collections import rounds
 from annotator.workflows.leaderboard import costs, leaderboard
 from annotator.workflows.leaderboard.compared_runs import JUDGED_BESIDE, ComparedScores, compare_on_board
 from annotator.workflows.leaderboard.grade_sources import LIVE, GradesFrom
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard
-from annotator.workflows.leaderboard.leaderboard_standing import Standing, standing
+from annotator.workflows.leaderboard.leaderboard_standing import WITHOUT_TASK, Standing, standing
+from annotator.workflows.leaderboard.scopes import ScopeChoices, scope_choices, scopes_of_team
 from annotator.workflows.runs import runs
 
 
@@ -25,15 +24,18 @@ from annotator.workflows.runs import runs
 class OwnScores:
     """The leaderboard with only the team's runs from before the release; `too_late` is the number of later ones.
 
-    One run, if any, is shown by topic. `standings` has each run by each measure, if it was wanted. `rounds` are those
-    with scores of the team's runs.
+    One run, if any, is shown by topic. `standings` has each run by each measure, if it was wanted. `scopes` are the
+    rounds and tasks with scores of the team's runs; those of `task`, by its key, are shown, and `without_task` is the
+    number of runs that belong to no task.
     """
 
     board: Leaderboard
     too_late: int
     standing: Standing | None
-    rounds: tuple[int, ...]
+    scopes: ScopeChoices
     standings: tuple[Standing, ...] = ()
+    task: str | None = None
+    without_task: int = 0
 
 
 def own_scores(
@@ -44,13 +46,16 @@ def own_scores(
     measure: str | None = None,
     grades: GradesFrom = LIVE,
     with_all: bool = False,
+    task_of: str | None = None,
 ) -> OwnScores:
     """Score all runs, so that every reader sees the same state, and return those of the team.
 
     One run (default: the first) is shown by topic, by one of the measures (default: the first); with `with_all` each
-    run by each measure. `grades` may restrict the runs to one round. Raises `NotAllowedError` before the release,
-    `NotFoundError` for a run of another team or a round without runs of the team, `InvalidValueError` for an unknown
-    measure, and `ConflictError` while there are no grades.
+    run by each measure. `grades` may restrict the runs to one round and one task. In a collection with tasks it is by
+    default that of `run` or of the run `task_of`, else the first in which the team has a run: the best of several tasks
+    would show the scores of single teams. Raises `NotAllowedError` before the release, `NotFoundError` for a run of
+    another team and a round or task without runs of the team, `InvalidValueError` for an unknown measure, and
+    `ConflictError` while there are no grades.
     """
     team, released_at = the_place().team, the_place().collection.scores_released_at
     if team is None:
@@ -59,26 +64,29 @@ def own_scores(
         raise NotAllowedError("The organisers have not released the scores yet.")
     with database().reading() as session:
         sent = runs.list_runs(session, slug, team=team)
-        in_time = {one.tag: one for one in sent if one.uploaded_at < released_at}
-        of_team = _rounds(in_time.values())
-        _require_round(grades.round, of_team)
+        in_time = sum(one.uploaded_at < released_at for one in sent)
+        of_team = scopes_of_team(session, slug, team, before=released_at)
+        _require_round(grades.round, of_team.choices.rounds)
+        grades = replace(grades, task=of_team.task_of(grades.task, grades.round, run or task_of))
         # Later runs are excluded: from their effect on scores, the grades of single documents could be inferred.
         board = leaderboard.build_leaderboard(
             session, slug, measures, grades=grades, cache=score_cache(), before=released_at
         )
     # The other notices are about other teams' runs and the judges.
-    notices = (*board.of_rounds, *board.of_sample)
+    notices = (*board.of_scope, *board.of_sample)
     rows = tuple(_own(row) for row in board.rows if row.team == team)
     own = replace(board, rows=rows, notices=notices, policy=board.policy and policy_shown(board.policy))
+    hidden = WITHOUT_TASK if grades.task is None and of_team.without_task else None
     found = None
     if own.rows:
         tag = run or own.rows[0].tag
         if tag not in {row.tag for row in own.rows}:
             raise NotFoundError("There is no run “%(tag)s” in this collection.", tag=tag)
-        found = standing(board, tag, measure or own.measures[0])
+        found = standing(board, tag, measure or own.measures[0], hidden=hidden)
     every = [(row.tag, one) for row in own.rows for one in own.measures] if with_all else []
-    standings = tuple(standing(board, tag, one) for tag, one in every)
-    return OwnScores(own, len(sent) - len(in_time), found, of_team, standings)
+    standings = tuple(standing(board, tag, one, hidden=hidden) for tag, one in every)
+    without_task = of_team.without_task if grades.task is not None else 0
+    return OwnScores(own, len(sent) - in_time, found, of_team.choices, standings, grades.task, without_task)
 
 
 def compare_own_runs(
@@ -89,34 +97,32 @@ def compare_own_runs(
     Raises as `own_scores`, so that a run of another team is not told from an unknown one, and `InvalidValueError` for a
     run with itself and for a seed below 0.
     """
-    found = own_scores(slug, [measure, JUDGED_BESIDE], grades=grades)
+    found = own_scores(slug, [measure, JUDGED_BESIDE], grades=grades, task_of=first)
     return compare_on_board(found.board, first, second, seed=seed)
 
 
-def rounds_of_reader(slug: str) -> tuple[int, ...]:
-    """The rounds whose leaderboard the caller may see: all, or for participants those in which their team took part.
+def scopes_of_reader(slug: str) -> ScopeChoices:
+    """The rounds and tasks whose leaderboard the caller may see.
 
-    A team took part in a round if it uploaded a run before the release.
+    Participants, to whom the whole leaderboard is shown, see that of every task, but only of the rounds in which their
+    team took part: for which it uploaded a run before the release.
     """
     place = the_place()
     released_at = place.collection.scores_released_at
     with database().reading() as session:
+        every = scope_choices(session, slug)
         if place.organises or place.observes:
-            return tuple(rounds.round_numbers(session, slug))
+            return every
         if place.team is None or released_at is None:
-            return ()
-        sent = runs.list_runs(session, slug, team=place.team)
-    return _rounds([one for one in sent if one.uploaded_at < released_at])
+            return replace(every, rounds=())
+        of_team = scopes_of_team(session, slug, place.team, before=released_at)
+    return replace(every, rounds=of_team.choices.rounds)
 
 
 def require_round_of_reader(slug: str, number: int | None) -> None:
     """Raise `NotFoundError` for a round whose leaderboard the caller, a participant, may not see."""
     if number is not None and not (the_place().organises or the_place().observes):
-        _require_round(number, rounds_of_reader(slug))
-
-
-def _rounds(sent: Collection[SentRun]) -> tuple[int, ...]:
-    return tuple(sorted({one.round for one in sent if one.round is not None}))
+        _require_round(number, scopes_of_reader(slug).rounds)
 
 
 def _require_round(number: int | None, of_team: Collection[int]) -> None:

@@ -13,7 +13,7 @@ from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.spreadsheets import csv_text
 from annotator.storage.qrels.qrels_versions import LIVE
 from annotator.web.collections.observer_policy import READERS, policy_shown
-from annotator.web.collections.round_wanted import RoundWanted
+from annotator.web.collections.scope_wanted import ScopeWanted
 from annotator.web.site.access import collection_page
 from annotator.web.site.adaptive import choices_to_come
 from annotator.web.site.background import long_page
@@ -22,7 +22,6 @@ from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import page_or_refusal
 from annotator.web.site.memories import kept_report
 from annotator.web.site.query_string import asked_word, number_given, part_of_report, seed_given
-from annotator.workflows.collections.rounds import round_numbers
 from annotator.workflows.leaderboard.leave_out_report import (
     SEARCHES,
     By,
@@ -46,6 +45,7 @@ from annotator.workflows.leaderboard.reusability_report import (
     ReusabilityPart,
     quality_report,
 )
+from annotator.workflows.leaderboard.scopes import scope_choices
 from annotator.workflows.qrels.qrels_versions import list_versions
 
 blueprint = Blueprint("quality", __name__)
@@ -55,17 +55,17 @@ blueprint = Blueprint("quality", __name__)
 @collection_page(*READERS)
 @long_page("quality.show")
 def show(slug: str) -> ResponseReturnValue:
-    """The live judgements; the analysis of fewer judgements only on request: `?fewer=1&m=AP&seed=1&round=2`."""
+    """The live judgements; the analysis of fewer only on request: `?fewer=1&m=AP&seed=1&round=2&task=KEY`."""
     found, refused = None, None
     try:
         found = _report(slug, ablates=bool(request.args.get("fewer")))
     except AnnotatorError as refusal:
         refused = refusal
-    of_round = RoundWanted.of_form()
-    given = {"m": asked_word("m", USUAL_MEASURE), "seed": asked_word("seed", str(USUAL_SEED)), **of_round.query}
-    rounds = database().read(round_numbers, slug)
+    scope = ScopeWanted.of_form()
+    given = {"m": asked_word("m", USUAL_MEASURE), "seed": asked_word("seed", str(USUAL_SEED)), **scope.query}
+    scopes = database().read(scope_choices, slug)
     page = render_template(
-        "leaderboard/quality.html", found=found, refused=refused, given=given, rounds=rounds, of_round=of_round
+        "leaderboard/quality.html", found=found, refused=refused, given=given, scopes=scopes, scope=scope
     )
     return page_or_refusal(page, refused)
 
@@ -80,9 +80,10 @@ def as_csv(slug: str) -> ResponseReturnValue:
 
 
 def _report(slug: str, *, ablates: bool) -> QualityReport:
-    of_round = RoundWanted.of_request()
+    scope = ScopeWanted.of_request()
     wanted = QualityRequest(
-        asked_word("m", USUAL_MEASURE), seed_given(USUAL_SEED), ablates, of_round.number, of_round.residual
+        *(asked_word("m", USUAL_MEASURE), seed_given(USUAL_SEED), ablates),
+        *(scope.round, scope.residual, scope.task),
     )
     to_come = choices_to_come(slug)
     report = database().read(quality_report, slug, wanted, to_come=to_come)
@@ -133,13 +134,10 @@ def correlation(slug: str) -> ResponseReturnValue:
         found = _correlation(slug)
     except AnnotatorError as refusal:
         refused = refusal
-    with database().reading() as session:
-        versions, rounds = list_versions(session, slug), round_numbers(session, slug)
+    versions = database().read(list_versions, slug)
     first, second = _sides()
     given = {"m": first.measure, "qrels": first.qrels, "m2": second.measure, "qrels2": second.qrels}
-    page = render_template(
-        "leaderboard/correlation.html", found=found, refused=refused, versions=versions, rounds=rounds, given=given
-    )
+    page = render_template("leaderboard/correlation.html", found=found, refused=refused, versions=versions, given=given)
     return page_or_refusal(page, refused)
 
 

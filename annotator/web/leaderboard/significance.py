@@ -11,14 +11,14 @@ from annotator.evaluation.significance.tukey import PERMUTATIONS
 from annotator.spreadsheets import csv_text
 from annotator.storage.qrels.qrels_versions import LIVE
 from annotator.web.collections.observer_policy import READERS, policy_shown
-from annotator.web.collections.round_wanted import RoundWanted
+from annotator.web.collections.scope_wanted import ScopeWanted
 from annotator.web.site.access import collection_page
 from annotator.web.site.background import long_page
 from annotator.web.site.context import database
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import page_or_refusal
 from annotator.web.site.query_string import asked_word, part_of_report, seed_given
-from annotator.workflows.collections.rounds import round_numbers
+from annotator.workflows.leaderboard.scopes import scope_choices
 from annotator.workflows.leaderboard.significance_report import (
     USUAL_SEED,
     SignificancePart,
@@ -38,21 +38,21 @@ MOST_RUNS_IN_GRID = 60
 @collection_page(*READERS)
 @long_page("significance.show")
 def show(slug: str) -> ResponseReturnValue:
-    """All pairs by a measure: `?m=AP&qrels=1&baseline=TAG&permute=1&seed=1&round=2`."""
+    """All pairs by a measure: `?m=AP&qrels=1&baseline=TAG&permute=1&seed=1&round=2&task=KEY`."""
     found, refused = None, None
     try:
         found = _report(slug)
     except AnnotatorError as refusal:
         refused = refusal
     with database().reading() as session:
-        versions, rounds = list_versions(session, slug), round_numbers(session, slug)
+        versions, scopes = list_versions(session, slug), scope_choices(session, slug)
     page = render_template(
         "leaderboard/significance.html",
         found=found,
         refused=refused,
         versions=versions,
-        rounds=rounds,
-        of_round=RoundWanted.of_form(),
+        scopes=scopes,
+        scope=ScopeWanted.of_form(),
         given=_given(),
         grid=range(min(len(found.tags), MOST_RUNS_IN_GRID)) if found else (),
         permutations=PERMUTATIONS,
@@ -71,15 +71,16 @@ def as_csv(slug: str) -> ResponseReturnValue:
 
 
 def _report(slug: str) -> SignificanceReport:
-    of_round = RoundWanted.of_request()
+    scope = ScopeWanted.of_request()
     wanted = SignificanceRequest(
         measure=asked_word("m", USUAL_MEASURE),
         qrels=asked_word("qrels", LIVE),
         baseline=request.args.get("baseline") or None,
         permutations=PERMUTATIONS if request.args.get("permute") else None,
         seed=seed_given(USUAL_SEED),
-        round=of_round.number,
-        residual=of_round.residual,
+        round=scope.round,
+        residual=scope.residual,
+        task=scope.task,
     )
     report = database().read(significance_report, slug, wanted)
     return replace(report, state=replace(report.state, policy=policy_shown(report.state.policy)))
@@ -93,5 +94,5 @@ def _given() -> dict[str, object]:
         "baseline": request.args.get("baseline", ""),
         "permute": "1" if request.args.get("permute") else "",
         "seed": asked_word("seed", str(USUAL_SEED)),
-        **RoundWanted.of_form().query,
+        **ScopeWanted.of_form().query,
     }

@@ -1,5 +1,7 @@
 """Submissions: rules, which organisers set; terms and own scores, for participants."""
 
+from dataclasses import replace
+
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 from wtforms import (
@@ -16,7 +18,7 @@ from annotator.evaluation.metrics.names import DEFAULT_MEASURES, OFFERED_MEASURE
 from annotator.evaluation.runs.tag_rules import GREATEST_TAG_LENGTH
 from annotator.storage import Role, ScoresShown
 from annotator.web.collections.observer_policy import released_grades
-from annotator.web.collections.round_wanted import RoundWanted
+from annotator.web.collections.scope_wanted import ScopeWanted
 from annotator.web.leaderboard.board_cells import board_for_template
 from annotator.web.leaderboard.measures_wanted import measures_wanted
 from annotator.web.leaderboard.own_scores import OwnScores, own_scores
@@ -149,12 +151,13 @@ def accept(slug: str) -> ResponseReturnValue:
 def scores(slug: str) -> ResponseReturnValue:
     """The released scores of the participant's runs by `?m=AP&other=P@7`; one run by topic: `?run=TAG&by=AP`.
 
-    For one round only: `?round=2&residual=n`.
+    For one round only: `?round=2&residual=n`; of one task: `?task=KEY`, by default that of the run.
     """
-    found, refused, of_round, measures = None, None, RoundWanted.of_request(), measures_wanted()
+    found, refused, scope, measures = None, None, ScopeWanted.of_request(), measures_wanted()
     if the_place().sees is not ScoresShown.NOTHING:
         try:
-            found = _own_scores(slug, of_round)
+            found = _own_scores(slug, scope)
+            scope = replace(scope, task=found.task)
         except (ConflictError, InvalidValueError) as refusal:
             refused = refusal
     page = render_template(
@@ -165,10 +168,10 @@ def scores(slug: str) -> ResponseReturnValue:
         helps=leaderboard.measure_help(found.board.measures) if found else {},
         csv=SCORES_CSV,
         all_csv=ALL_CSV,
-        of_round=of_round,
+        scope=scope,
         measures=measures,
         offered=OFFERED_MEASURES,
-        query={**({} if measures == DEFAULT_MEASURES else {"m": measures}), **of_round.query},
+        query={**({} if measures == DEFAULT_MEASURES else {"m": measures}), **scope.query},
     )
     return page_or_refusal(page, refused)
 
@@ -178,7 +181,7 @@ def scores(slug: str) -> ResponseReturnValue:
 def scores_csv(slug: str) -> ResponseReturnValue:
     """The scores as CSV in full precision; one run by topic with `?table=topics&run=TAG&by=AP`, or `table=all`."""
     table = request.args.get("table")
-    found = _own_scores(slug, RoundWanted.of_request(), with_all=table == ALL_CSV)
+    found = _own_scores(slug, ScopeWanted.of_request(), with_all=table == ALL_CSV)
     if table not in {SCORES_CSV, ALL_CSV}:
         return download(leaderboard.leaderboard_csv(found.board), f"{slug}-scores.csv", CSV)
     if found.standing is None:
@@ -189,9 +192,9 @@ def scores_csv(slug: str) -> ResponseReturnValue:
     return download(leaderboard_standing.standings_csv(shown, beside=beside), name, CSV)
 
 
-def _own_scores(slug: str, of_round: RoundWanted, *, with_all: bool = False) -> OwnScores:
+def _own_scores(slug: str, scope: ScopeWanted, *, with_all: bool = False) -> OwnScores:
     """The team's scores by the measures of the query string, with its run by topic by one of them."""
-    grades = released_grades(of_round.number, residual=of_round.residual)
+    grades = released_grades(scope.round, residual=scope.residual, task=scope.task)
     run, measure = request.args.get("run"), request.args.get("by")
     return own_scores(slug, measures_wanted(), run=run, measure=measure, grades=grades, with_all=with_all)
 

@@ -72,11 +72,6 @@ def list_rounds(session: Session, slug: str) -> list[RoundView]:
     ]
 
 
-def round_numbers(session: Session, slug: str) -> list[int]:
-    """The numbers of the rounds, oldest first."""
-    return [one.number for one in rounds_of(session, find_collection(session, slug).id)]
-
-
 def rounds_csv(rounds: Sequence[RoundView]) -> str:
     """CSV with one line per round."""
     headings = ["round", "name", "opened_at", "closed_at", "qrels_version", "runs", "judged_before"]

@@ -36,6 +36,7 @@ from annotator.workflows.leaderboard.inspecting import (
 )
 
 JUDGED_BESIDE = str(JUDGED)  # the share of judged documents that a comparison states beside any measure
+TASK = "task "  # begins the name of a task in the name of grades
 MOST_LISTED = 100  # documents shown of each list, whatever the rank to which documents are compared
 
 
@@ -103,7 +104,8 @@ def compare_on_board(board: Leaderboard, first: str, second: str, *, seed: int =
     """
     check_pair(first, second, seed)
     look = pair_on_board(board, first, second, seed=seed)
-    source, _, of_round = board.source.partition(", ")
+    source, *scope = board.source.split(", ")
+    tasks = [one for one in scope if one.startswith(TASK)]
     state = GradesState(
         source=source,
         policy=board.policy,
@@ -112,7 +114,8 @@ def compare_on_board(board: Leaderboard, first: str, second: str, *, seed: int =
         topics=len(board.topics),
         topics_left_out=board.topics_left_out,
         fingerprint=board.fingerprint,
-        round=of_round or None,
+        round=", ".join(one for one in scope if one not in tasks) or None,
+        task=tasks[0].removeprefix(TASK) if tasks else None,
     )
     choices = Choices(
         state,

@@ -14,7 +14,6 @@ from annotator.evaluation.estimation.estimates import Differences, Estimates, Me
 from annotator.evaluation.estimation.jackknife import Scale, ScoredTopic, is_jackknifed, jackknifed_estimates
 from annotator.evaluation.estimation.stored_samples import JudgedFrame, SampleFrame, unpack_rankings
 from annotator.evaluation.formats.identifiers import natural_order
-from annotator.evaluation.leaderboard.leaderboard_notices import EVERY_ROUND
 from annotator.evaluation.leaderboard.rescoring import places
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.names import USUAL_MEASURE, measure_on_scale
@@ -25,13 +24,14 @@ from annotator.evaluation.qrels.settling import Rules
 from annotator.evaluation.runs.rankings import DOCUMENT_BYTES
 from annotator.storage import Collection as CollectionRow
 from annotator.storage import Pool, Stratum
-from annotator.storage.collections.collection import find_collection, rounds_of, topic_ids
+from annotator.storage.collections.collection import find_collection, topic_ids
 from annotator.storage.judging.topic_judgements import judges_by_id
 from annotator.storage.leaderboard.scored_state import ScoredState, scored_state
 from annotator.storage.pools.pools import packed_lists, sampled_pool
 from annotator.storage.pools.samples import strata_of_pool
 from annotator.workflows.agreement.machine_judges import rules_of_people
 from annotator.workflows.judging.topic_judgements import read_judgements
+from annotator.workflows.leaderboard.scopes import scope_notices
 from annotator.workflows.pools.sample_drawing import SHA256, frame_fingerprint, labels_of_machine
 
 MUCH_OUTSIDE = 0.05  # of a run's documents outside the frame, from which its estimate may be too low
@@ -309,7 +309,7 @@ def _read(session: Session, collection: CollectionRow, state: ScoredState, reque
     notices = (
         *_notices_of_judging(topics.values(), len(not_sampled)),
         *_notices_of_machine(pool, machine, topics.values()),
-        *([EVERY_ROUND] if rounds_of(session, collection.id) else []),
+        *scope_notices(session, collection.id, None),
     )
     return _Sample(pool.version, rules.policy, machine, numbers, topics, notices)
 

@@ -12,7 +12,7 @@ from annotator.evaluation.formats.unpacking import unpack_into
 from annotator.evaluation.leaderboard.graded_runs import graded_topics as graded_topics_of_file
 from annotator.evaluation.leaderboard.graded_runs import notices_of_file
 from annotator.evaluation.leaderboard.leaderboard_notices import ignored_beside_version
-from annotator.evaluation.leaderboard.round_scope import JudgedBefore, RoundScope
+from annotator.evaluation.leaderboard.scoring_scope import JudgedBefore, ScoringScope
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.setting import Compat
 from annotator.evaluation.qrels.consensus import ONE_JUDGE, judge_of
@@ -32,12 +32,7 @@ from annotator.storage.leaderboard.scored_state import ScoredState, docnos_in_to
 from annotator.storage.people.accounts import find_user
 from annotator.storage.pools.pools import DrawnSample, drawn_sample, strata_of
 from annotator.storage.qrels.current_grades import OpinionRow, opinions
-from annotator.storage.qrels.qrels_versions import (
-    facts_of_round,
-    grades_of_version,
-    judged_before_round,
-    kept_version,
-)
+from annotator.storage.qrels.qrels_versions import grades_of_version, kept_version
 from annotator.workflows.judging.topic_judgements import read_judgements
 from annotator.workflows.leaderboard.score_cache import Marked
 
@@ -49,8 +44,9 @@ class GradesFrom:
     """The source of grades: a policy (None: the collection's own), one judge, a qrels version, or a file.
 
     `compat` is the version of trec_eval to match, `9` or `10`. With a `round` only its runs are scored; `residual`
-    removes documents judged before that round from runs and grades, as TREC-COVID did. With `as_kept` a version is
-    scored by the scale, and without the documents, of the time when it was kept.
+    removes documents judged before that round from runs and grades, as TREC-COVID did. With a `task`, its key, only its
+    runs are scored, on its topics. With `as_kept` a version is scored by the scale, and without the documents, of the
+    time when it was kept.
     """
 
     policy: str | None = None
@@ -62,6 +58,7 @@ class GradesFrom:
     round: int | None = None
     residual: bool = False
     as_kept: bool = False
+    task: str | None = None
 
     @property
     def is_live(self) -> bool:
@@ -84,8 +81,8 @@ class GradeSource(ABC):
     notices: tuple[Sentence, ...] = ()
     sample: DrawnSample | None = None  # used by estimates, beside the grades
 
-    def within(self, scope: RoundScope | None) -> "GradeSource":  # noqa: ARG002 - kept grades have no judges
-        """The source for a round, which itself takes grades out of the settled topics."""
+    def within(self, scope: ScoringScope | None) -> "GradeSource":  # noqa: ARG002 - kept grades have no judges
+        """The source for a scope, which itself takes grades out of the settled topics."""
         return self
 
     @abstractmethod
@@ -120,7 +117,7 @@ class JudgesGrades(GradeSource):
     state: ScoredState
     taken_out: JudgedBefore = field(default_factory=dict)  # judged before a residual round
 
-    def within(self, scope: RoundScope | None) -> GradeSource:
+    def within(self, scope: ScoringScope | None) -> GradeSource:
         """The source without the judges and disputes of what a residual round takes out."""
         return self if scope is None else replace(self, taken_out=scope.judged)
 
@@ -132,7 +129,7 @@ class JudgesGrades(GradeSource):
         judges = judges_by_id(session) if whole else {}
         owners = {topic: one.owner_id for topic, one in state.topics.items()}
         for some in in_groups(session, sorted(whole), ITEMS_AT_ONCE):
-            topics = None if len(some) == len(state.topics) else some
+            topics = None if state.has_every_topic and len(some) == len(state.topics) else some
             judgements = read_judgements(session, state.collection_id, topics, seconds=False)
             if self.taken_out:
                 judgements = judgements.where(~judgements.are_of(self.taken_out))
@@ -272,29 +269,3 @@ def _by_name(
         id_: replace(GradedTopic.named(state.topics[id_].number, of_topic, docnos), sample=samples.get(id_))
         for id_, of_topic in grades.items()
     }
-
-
-def find_round_scope(
-    session: Session, collection_id: int, number: int | None, *, residual: bool, as_kept: int | None = None
-) -> RoundScope | None:
-    """The scope of a round (None: no round), with what was judged before it; `NotFoundError` for an unknown one.
-
-    With `as_kept`, a qrels version, it is the scope at the time when that was kept.
-    """
-    facts = facts_of_round(session, collection_id, number, residual=residual, as_kept=as_kept)
-    return None if facts is None else RoundScope(*facts)
-
-
-def with_judged_before(
-    session: Session, collection_id: int, scope: RoundScope | None, *, as_kept: int | None = None
-) -> RoundScope | None:
-    """The scope with the documents judged before the round, if these are removed."""
-    if scope is None or not scope.residual:
-        return scope
-    return replace(scope, judged=judged_before_round(session, collection_id, scope.number, as_kept=as_kept))
-
-
-def scope_of_round(session: Session, collection_id: int, number: int | None, *, residual: bool) -> RoundScope | None:
-    """The complete scope of a round; None for no round, `NotFoundError` for an unknown one."""
-    scope = find_round_scope(session, collection_id, number, residual=residual)
-    return with_judged_before(session, collection_id, scope)

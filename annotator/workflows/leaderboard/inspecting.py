@@ -34,9 +34,9 @@ from annotator.evaluation.inspection.two_runs import (
     moved_by_docno,
     pair_by_measure,
 )
-from annotator.evaluation.leaderboard import round_scope
+from annotator.evaluation.leaderboard import scoring_scope
 from annotator.evaluation.leaderboard.leaderboard_notices import sample_notices
-from annotator.evaluation.leaderboard.round_scope import RoundScope
+from annotator.evaluation.leaderboard.scoring_scope import ScoringScope
 from annotator.evaluation.matching.files import lists_in_single_precision
 from annotator.evaluation.metrics.evaluating import Evaluation, evaluate
 from annotator.evaluation.metrics.inputs import FileFormats
@@ -65,7 +65,7 @@ from annotator.storage.people.accounts import find_user
 from annotator.storage.pools.pools import DrawnSample, drawn_sample, strata_of
 from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.qrels.qrels_versions import LIVE, kept_grades
-from annotator.workflows.leaderboard.grade_sources import scope_of_round
+from annotator.workflows.leaderboard.scopes import scope_notices, whole_scope
 
 USUAL_TOP = 10
 MOST_TOP = 1_000
@@ -77,7 +77,8 @@ class GradesChosen:
     """The grades to score by: a kept version, one judge's labels, or those settled by a policy now.
 
     A version takes precedence over a judge, a judge over a policy; None is the collection's own policy. With a `round`
-    only its runs are scored, with `residual` without documents judged before it.
+    only its runs are scored, with `residual` without documents judged before it; with a `task`, its key, only its runs
+    on its topics.
     """
 
     qrels: str = LIVE
@@ -85,6 +86,7 @@ class GradesChosen:
     policy: str | None = None
     round: int | None = None
     residual: bool = False
+    task: str | None = None
 
 
 OWN_GRADES = GradesChosen()
@@ -99,7 +101,7 @@ class Choices:
     better: Better
     tags: tuple[str, ...]
     topics: tuple[str, ...]
-    notices: tuple[Sentence, ...]  # on the round, and if the pool is a sample
+    notices: tuple[Sentence, ...]  # on round and task, and if the pool is a sample
 
 
 @dataclass(frozen=True)
@@ -259,11 +261,11 @@ def check_pair(first: str, second: str, seed: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Inspected:
-    """Scored runs, the stored runs, and the round that is scored."""
+    """Scored runs, the stored runs, and the round or task that is scored."""
 
     scored: ScoredRuns
     stored: Sequence[ListedRun]
-    scope: RoundScope | None
+    scope: ScoringScope | None
 
 
 def score_versions(
@@ -285,46 +287,46 @@ def _score(
     tags: Sequence[str] = (),
     versions: Collected[int] | None = None,
 ) -> _Inspected:
-    """Score every active run, or those of a round, over the accepted topics with a grade; `tags` must be among them.
+    """Score every active run, or those of a round or task, over the accepted topics with a grade.
 
-    With `versions`, only the runs with these ids, replaced ones included.
+    `tags` must be among them. With `versions`, only the runs with these ids, replaced ones included.
     """
     collection = find_collection(session, slug)
     best_grade = scale_of(session, collection.id)[-1].value
     parsed = measures_on_scale(measures, best_grade)
-    scope = scope_of_round(session, collection.id, grades.round, residual=grades.residual)
+    scope = whole_scope(session, collection.id, grades.round, residual=grades.residual, task=grades.task)
     for tag in tags:
         _require_scored(session, collection.id, tag, scope)
     chosen = _chosen(session, collection, grades)
-    qrels = round_scope.qrels_within(scope, chosen.qrels)
+    qrels = scoring_scope.qrels_within(scope, chosen.qrels)
     if not qrels:
-        raise round_scope.nothing_judged(scope)
+        raise scoring_scope.nothing_judged(scope)
     wanted = versions if versions is not None else scope.runs if scope else None
     stored = listed_runs(session, collection.id, qrels, runs_of=wanted, with_replaced=versions is not None)
     if not stored:
-        raise round_scope.no_run(scope)
-    runs = [replace(run, lists=dict(round_scope.lists_within(scope, run.lists))) for run in stored]
+        raise scoring_scope.no_run(scope)
+    runs = [replace(run, lists=dict(scoring_scope.lists_within(scope, run.lists))) for run in stored]
     numbers = accepted_topics(session, collection.id)
     names = Names(numbers, docnos_of(session, {document for of_topic in qrels.values() for document in of_topic}))
     by = (chosen.source, chosen.policy, collection.relevant_from)
     state = state_of(qrels, names, *by, fingerprint=chosen.fingerprint, scope=scope)
     estimates = any(measure.definition.estimates for measure in parsed)
-    samples = round_scope.samples_within(
+    samples = scoring_scope.samples_within(
         scope, samples_of(strata_of(session, chosen.sample if estimates else None, qrels))
     )
     scored = score_inspected(runs, qrels, state, numbers, parsed, best_grade, samples)
-    notices = (*round_scope.notices_within(scope), *sample_notices(chosen.sample, parsed))
+    notices = (*scope_notices(session, collection.id, scope), *sample_notices(chosen.sample, parsed))
     return _Inspected(replace(scored, notices=notices), stored, scope)
 
 
-def _require_scored(session: Session, collection_id: int, tag: str, scope: RoundScope | None) -> None:
-    """Raise `NotFoundError` when there is no such run or it is of another round, `ConflictError` when withdrawn."""
+def _require_scored(session: Session, collection_id: int, tag: str, scope: ScoringScope | None) -> None:
+    """Raise `NotFoundError` for an unknown run or one that is not scored, `ConflictError` for a withdrawn one."""
     run = require_in_force(session, collection_id, tag)
     if scope is not None and run.id not in scope.runs:
-        raise NotFoundError("The run %(tag)s is not one of round %(number)d.", tag=tag, number=scope.number)
+        raise scoring_scope.not_scored(tag, scope)
 
 
-def _scores(session: Session, run: ListedRun, scope: RoundScope | None) -> dict[int, Values]:
+def _scores(session: Session, run: ListedRun, scope: ScoringScope | None) -> dict[int, Values]:
     """Document scores of a run by topic id; in a residual round, of the remaining documents."""
     scores = {id_: decode_scores(packed) for id_, packed in packed_scores(session, run.id).items()}
     if scope is None:

@@ -23,14 +23,14 @@ from annotator.evaluation.leaderboard.leaderboard_making import (
     effect_of_dropping,
     fingerprint_of,
     make_leaderboard,
-    of_every_round,
+    of_every_run,
     scored_topics,
 )
 from annotator.evaluation.leaderboard.leaderboard_notices import released_by_version, sample_notices
 from annotator.evaluation.leaderboard.leaderboard_table import Cell, exact_rows, latex, markdown, shown_beside
 from annotator.evaluation.leaderboard.leaderboard_table import readable_rows as readable_rows
 from annotator.evaluation.leaderboard.leaderboard_table import scored_against as scored_against
-from annotator.evaluation.leaderboard.round_scope import RoundScope, no_run, nothing_judged
+from annotator.evaluation.leaderboard.scoring_scope import ScoringScope, no_run, nothing_judged
 from annotator.evaluation.leaderboard.topic_scores import Grading, score_topics
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.names import (
@@ -48,7 +48,7 @@ from annotator.garbage_collection import garbage_collection_off
 from annotator.spreadsheets import csv_text
 from annotator.storage import DROPPED, QrelsVersion
 from annotator.storage import Collection as CollectionRow
-from annotator.storage.collections.collection import find_collection, rounds_of, topic_ids
+from annotator.storage.collections.collection import find_collection, topic_ids
 from annotator.storage.documents.documents import docnos_of
 from annotator.storage.leaderboard.scored_state import ScoredState, lists_with_scores, scored_state
 from annotator.storage.qrels.qrels_versions import kept_version, number_of_grades
@@ -57,9 +57,8 @@ from annotator.workflows.leaderboard.grade_sources import (
     GradesFrom,
     GradeSource,
     find_grade_source,
-    find_round_scope,
-    with_judged_before,
 )
+from annotator.workflows.leaderboard.scopes import choices_of_collection, find_scope, with_judged_before
 from annotator.workflows.leaderboard.score_cache import CachedRuns, CachedView, ScoreCache, add_scores
 
 USUAL_VIEW = View()
@@ -86,19 +85,15 @@ def build_leaderboard(
     as_kept = grades.version if grades.as_kept else None
     state = scored_state(session, collection, as_kept=as_kept).in_time(before)
     parsed, view = _parse(measures, state.best_grade), view.on_scale(state.best_grade)
-    scope = find_round_scope(session, collection.id, grades.round, residual=grades.residual, as_kept=as_kept)
-    state = state if scope is None else replace(state, runs=tuple(run for run in state.runs if run.id in scope.runs))
+    scope = find_scope(
+        session, collection.id, grades.round, residual=grades.residual, task=grades.task, as_kept=as_kept
+    )
+    state = state if scope is None else state.within(scope.runs, scope.topics)
     grading = Grading(state.relevant_from, state.best_grade, Compat(grades.compat))
     source = find_grade_source(session, collection, state, grades, parsed)
     request = _request(session, state, parsed, grading, view, source, scope)
-    run_ids = [run.id for run in state.runs]
-    kept = (cache or ScoreCache()).of(
-        collection.id,
-        (grading.compat, scope and scope.key),
-        state.runs,
-        run_ids,
-        mark=scope and scope.mark_of_scores,
-    )
+    view_key, mark = (grading.compat, scope and scope.key), scope and scope.mark_of_scores
+    kept = (cache or ScoreCache()).of(collection.id, view_key, state.runs, [run.id for run in state.runs], mark=mark)
     key, marks = (source.key, grading, request.key), tuple(source.marks.items())
     board = kept.find_board(key, marks)
     if board is None:
@@ -111,7 +106,14 @@ def build_leaderboard(
         board = replace(board, notices=(*source.notices, *of_sample, *board.notices), of_sample=of_sample)
     if grades.is_live:
         board = _with_release_notice(session, kept.view, collection, state, scope, board)
-    return of_every_round(board) if scope is None and rounds_of(session, collection.id) else board
+    return _with_scope_notices(session, collection.id, grades, board)
+
+
+def _with_scope_notices(session: Session, collection_id: int, grades: GradesFrom, board: Leaderboard) -> Leaderboard:
+    """Add the notices that the runs of every round, or of every task, are scored where there are several."""
+    choices = choices_of_collection(session, collection_id)
+    has_rounds, has_tasks = bool(choices.rounds), bool(choices.tasks)
+    return of_every_run(board, rounds=has_rounds and grades.round is None, tasks=has_tasks and grades.task is None)
 
 
 def _request(
@@ -121,9 +123,11 @@ def _request(
     grading: Grading,
     view: View,
     source: GradeSource,
-    scope: RoundScope | None,
+    scope: ScoringScope | None,
 ) -> BoardRequest:
     dropped = topic_ids(session, state.collection_id, DROPPED)
+    if scope is not None and scope.topics is not None:
+        dropped = {number: id_ for number, id_ in dropped.items() if id_ in scope.topics}
     return BoardRequest(
         runs=tuple(BoardRun(run.tag, run.team, run.uploaded_at, run.fed_pool, run.run_type) for run in state.runs),
         numbers={id_: topic.number for id_, topic in state.topics.items()},
@@ -138,7 +142,7 @@ def _request(
 
 
 def _make_board(
-    session: Session, kept: CachedRuns, request: BoardRequest, source: GradeSource, scope: RoundScope | None
+    session: Session, kept: CachedRuns, request: BoardRequest, source: GradeSource, scope: ScoringScope | None
 ) -> Leaderboard:
     """Settle and score the changed topics, then rank the runs; ranking holds no lock."""
     graded = _settle_stale(session, kept.view, source, scope)
@@ -149,11 +153,11 @@ def _make_board(
     board = make_leaderboard(request, graded, _score_stale(session, kept, request, source, graded, scope))
     if scope is None:
         return board
-    return replace(board, notices=(scope.sentence, *board.notices), of_rounds=(scope.sentence,))
+    return replace(board, notices=(*scope.sentences, *board.notices), of_scope=scope.sentences)
 
 
 def _settle_stale(
-    session: Session, kept: CachedView, source: GradeSource, scope: RoundScope | None
+    session: Session, kept: CachedView, source: GradeSource, scope: ScoringScope | None
 ) -> dict[int, GradedTopic]:
     """The grades of every topic; topics whose mark has changed are settled again."""
     with kept.lock:
@@ -169,7 +173,7 @@ def _score_stale(
     request: BoardRequest,
     source: GradeSource,
     graded: Mapping[int, GradedTopic],
-    scope: RoundScope | None,
+    scope: ScoringScope | None,
 ) -> BoardValues:
     """The values of all runs and topics; those not in the cache are computed from the runs' lists."""
     measures = needed(request.measures)
@@ -185,7 +189,7 @@ def _score_stale(
 
 
 def _load_lists(
-    session: Session, runs: Collection[int], topics: Collection[int], compat: Compat, scope: RoundScope | None
+    session: Session, runs: Collection[int], topics: Collection[int], compat: Compat, scope: ScoringScope | None
 ) -> dict[int, list[RankedDocuments]]:
     """Load the lists of these runs for these topics, by topic, in the order of that trec_eval version."""
     rows = lists_with_scores(session, runs, topics, with_scores=compat is Compat.TREC_EVAL_9)
@@ -218,7 +222,7 @@ def _with_release_notice(
     kept: CachedView,
     collection: CollectionRow,
     state: ScoredState,
-    scope: RoundScope | None,
+    scope: ScoringScope | None,
     board: Leaderboard,
 ) -> Leaderboard:
     """Add a notice if the released scores are computed from other grades or with another relevance threshold."""
@@ -238,7 +242,7 @@ def _has_grades_of(
     kept: CachedView,
     collection: CollectionRow,
     state: ScoredState,
-    scope: RoundScope | None,
+    scope: ScoringScope | None,
     board: Leaderboard,
     version: QrelsVersion,
 ) -> bool:

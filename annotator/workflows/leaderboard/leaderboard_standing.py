@@ -16,6 +16,11 @@ from annotator.evaluation.metrics.scoring import Number
 from annotator.spreadsheets import csv_text
 
 LEAST_TEAMS, LEAST_RUNS = 3, 5  # of other teams and runs
+# Of several tasks, the best on a topic would be that of the few runs of its task.
+WITHOUT_TASK = Sentence(
+    "The worst, the median and the best of all runs are not shown: the runs of your team belong to no task, and runs "
+    "are compared within a task."
+)
 
 
 @dataclass(frozen=True)
@@ -43,8 +48,8 @@ class Standing:
     untold: Sentence | None
 
 
-def standing(board: Leaderboard, tag: str, measure: str) -> Standing:
-    """Compare a run with all runs of the leaderboard, itself included.
+def standing(board: Leaderboard, tag: str, measure: str, *, hidden: Sentence | None = None) -> Standing:
+    """Compare a run with all runs of the leaderboard, itself included; not where a reason `hidden` is given.
 
     Raises `NotFoundError` when the run or the measure is not on it.
     """
@@ -55,7 +60,8 @@ def standing(board: Leaderboard, tag: str, measure: str) -> Standing:
         raise NotFoundError("The measure “%(measure)s” is not on this page.", measure=measure)
     place = board.measures.index(measure)
     better = parse_measure(measure).definition.better
-    untold = _untold([row for row in board.rows if row.tag != tag and (row.team is None or row.team != own.team)])
+    others = [row for row in board.rows if row.tag != tag and (row.team is None or row.team != own.team)]
+    untold = hidden or _untold(others)
     beside = board.rows if untold is None else ()
     topics = (
         _on_topic(topic, own.by_topic[topic][place], [row.by_topic[topic][place] for row in beside], better)

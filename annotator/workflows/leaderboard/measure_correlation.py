@@ -23,6 +23,7 @@ from annotator.storage.pools.pools import DrawnSample, drawn_sample, strata_of
 from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.qrels.qrels_versions import LIVE, kept_grades
 from annotator.storage.runs.runs import lists_of_runs
+from annotator.workflows.leaderboard.scopes import scope_notices
 
 USUAL_MEASURES = ("nDCG@10", "AP")
 HEADINGS = ("run", "first", "second", "first_place", "second_place")
@@ -65,7 +66,7 @@ class Correlation:
     runs: tuple[RankedRun, ...]
     tau: Figure
     similarity: Similarity
-    notices: tuple[Sentence, ...] = ()  # if the pool is a sample
+    notices: tuple[Sentence, ...] = ()  # on rounds and tasks, and if the pool is a sample
 
 
 USUAL_SIDES = (Side(USUAL_MEASURES[0]), Side(USUAL_MEASURES[1]))
@@ -94,7 +95,8 @@ def correlate(session: Session, slug: str, first: Side = USUAL_SIDES[0], second:
     ]
     samples = [states[side.qrels][2] for side in (first, second)]
     found = _correlation(sides, tags, graded, scorings, places_of_states)
-    return replace(found, notices=notices_of_sides(zip(samples, measures, strict=True)))
+    of_samples = notices_of_sides(zip(samples, measures, strict=True))
+    return replace(found, notices=(*scope_notices(session, collection.id, None), *of_samples))
 
 
 def correlation_csv(found: Correlation) -> str:

@@ -10,11 +10,11 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, Sentence
 from annotator.evaluation.formats.identifiers import natural_order
-from annotator.evaluation.leaderboard import round_scope
+from annotator.evaluation.leaderboard import scoring_scope
 from annotator.evaluation.leaderboard.graded_runs import Cell, GradedRuns, Pair, QrelsState, settled_pairs, state_of
 from annotator.evaluation.leaderboard.leaderboard_notices import refuse_estimates, sample_notices
 from annotator.evaluation.leaderboard.rescoring import Scoring
-from annotator.evaluation.leaderboard.round_scope import RoundScope
+from annotator.evaluation.leaderboard.scoring_scope import ScoringScope
 from annotator.evaluation.metrics.names import USUAL_MEASURE, measure_on_scale
 from annotator.evaluation.qrels.settling import rules_of
 from annotator.evaluation.qrels.topic_flags import JudgedTopic
@@ -33,7 +33,7 @@ from annotator.storage.judging.progress import topic_counts
 from annotator.storage.pools.pools import drawn_sample, feeding_runs, finders, pool_item_ids
 from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.runs.runs import lists_of_runs
-from annotator.workflows.leaderboard.grade_sources import scope_of_round
+from annotator.workflows.leaderboard.scopes import scope_notices, whole_scope
 
 USUAL_SEED = 1
 TIMES_DEEPER = (2, 5, 10)
@@ -55,7 +55,8 @@ class ReusabilityPart(StrEnum):
 class QualityRequest:
     """The request; ablation scores the runs many times over, so it is optional.
 
-    With a `round` only its runs count, with `residual` without documents judged before it.
+    With a `round` only its runs count, with `residual` without documents judged before it; with a `task`, its key, only
+    its runs and topics.
     """
 
     measure: str = USUAL_MEASURE
@@ -63,6 +64,7 @@ class QualityRequest:
     ablates: bool = True
     round: int | None = None
     residual: bool = False
+    task: str | None = None
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ class QualityReport:
     growth: DepthGrowth
     seed: int
     ablation: Ablation | None
-    notices: tuple[Sentence, ...]  # on the round, and if the pool is a sample
+    notices: tuple[Sentence, ...]  # on round and task, and if the pool is a sample
 
     def table(self, part: ReusabilityPart) -> Table:
         """Headings and rows of a part, in full precision."""
@@ -134,7 +136,7 @@ def quality_report(
 
     `to_come` maps topic numbers to the number of documents still to be chosen, which count as waiting. `watch` gets the
     number of steps and returns a function to call after each. Raises `InvalidValueError` for an unknown measure or a
-    seed out of range, `NotFoundError` for an unknown round, and `ConflictError` while there is no grade and for
+    seed out of range, `NotFoundError` for an unknown round or task, and `ConflictError` while there is no grade and for
     ablation by a measure that estimates from a sampled pool.
     """
     if request.seed < 0:
@@ -145,25 +147,28 @@ def quality_report(
     sample = drawn_sample(session, collection.id)
     if request.ablates:
         refuse_estimates(sample, [measure])
-    scope = scope_of_round(session, collection.id, request.round, residual=request.residual)
-    grades = round_scope.pairs_within(scope, _settled(session, collection))
+    scope = whole_scope(session, collection.id, request.round, residual=request.residual, task=request.task)
+    grades = scoring_scope.pairs_within(scope, _settled(session, collection))
     if not grades:
-        raise round_scope.nothing_judged(scope) if scope else ConflictError("Nothing is judged yet.")
+        raise scoring_scope.nothing_judged(scope) if scope else ConflictError("Nothing is judged yet.")
     topics = {topic for topic, _ in grades}
     of_runs = lists_of_runs(session, collection.id, topics, runs_of=scope.runs if scope else None)
-    lists = [round_scope.lists_within(scope, run.lists) for run in of_runs]
+    lists = [scoring_scope.lists_within(scope, run.lists) for run in of_runs]
     graded = GradedRuns.join(lists, [grades], accepted_topics(session, collection.id))
     fed = _fed(session, collection.id, scope)
     scoring = Scoring(measure, collection.relevant_from, best_grade)
     return QualityReport(
-        state=state_of("live", collection.consensus_policy, grades, of_round=scope.name if scope else None),
+        state=state_of("live", collection.consensus_policy, grades, scope=scope),
         measure=str(measure),
         density=pool_density(_topics(session, collection, grades, to_come or {}, scope)),
         runs=len(fed),
         fed=sum(fed),
         growth=_growth(graded, fed, scoring.relevant_from, request.seed),
         seed=request.seed,
-        notices=(*round_scope.notices_within(scope), *(sample_notices(sample, [measure]) if request.ablates else ())),
+        notices=(
+            *scope_notices(session, collection.id, scope),
+            *(sample_notices(sample, [measure]) if request.ablates else ()),
+        ),
         ablation=_ablation(graded, scoring, request, watch) if request.ablates and of_runs else None,
     )
 
@@ -173,7 +178,7 @@ def _settled(session: Session, collection: Collection) -> dict[Pair, int]:
     return settled_pairs(opinions(session, collection.id, machines=rules.counts_machines), rules)
 
 
-def _fed(session: Session, collection_id: int, scope: RoundScope | None) -> list[bool]:
+def _fed(session: Session, collection_id: int, scope: ScoringScope | None) -> list[bool]:
     """Whether each scored run contributed to the pool, in the order of arrival."""
     feeding = feeding_runs(session, collection_id)
     return [
@@ -188,7 +193,7 @@ def _topics(
     collection: Collection,
     grades: Mapping[Pair, int],
     to_come: Mapping[str, int],
-    scope: RoundScope | None,
+    scope: ScoringScope | None,
 ) -> list[JudgedTopic]:
     machines = rules_of(collection).counts_machines
     judged = Counter(topic for topic, _ in grades)
@@ -197,11 +202,12 @@ def _topics(
     topics = [
         JudgedTopic(number, pooled - taken_out[id_], judged[id_], relevant[id_], waiting + to_come.get(number, 0))
         for id_, number, pooled, waiting in topic_counts(session, collection.id, machines=machines)
+        if scope is None or scope.topics is None or id_ in scope.topics
     ]
     return sorted(topics, key=lambda topic: natural_order(topic.number))
 
 
-def _pooled_before(session: Session, collection_id: int, scope: RoundScope | None) -> Counter[int]:
+def _pooled_before(session: Session, collection_id: int, scope: ScoringScope | None) -> Counter[int]:
     """Pooled documents of each topic judged before the round, where these are removed."""
     if scope is None or not scope.residual:
         return Counter()

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError, Sentence
 from annotator.evaluation.agreement.judge_effect import best_first
-from annotator.evaluation.leaderboard import round_scope
+from annotator.evaluation.leaderboard import scoring_scope
 from annotator.evaluation.leaderboard.graded_runs import Cell, GradedRuns, Pair, QrelsState, settled_pairs, state_of
 from annotator.evaluation.leaderboard.leaderboard_notices import sample_notices
 from annotator.evaluation.leaderboard.rescoring import Scoring
@@ -51,7 +51,7 @@ from annotator.storage.pools.pools import DrawnSample, drawn_sample, strata_of
 from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.qrels.qrels_versions import LIVE, kept_grades
 from annotator.storage.runs.runs import lists_of_runs
-from annotator.workflows.leaderboard.grade_sources import scope_of_round
+from annotator.workflows.leaderboard.scopes import scope_notices, whole_scope
 
 USUAL_SEED = 1
 MOST_PERMUTATIONS = 1_000_000
@@ -78,7 +78,7 @@ class SignificanceRequest:
     """The request: a measure, a state of the qrels (`live` or a version), and a baseline run.
 
     0 permutations means none; None means the default number where that is fast, else none. With a `round` only its runs
-    are tested, with `residual` without documents judged before it.
+    are tested, with `residual` without documents judged before it; with a `task`, its key, only its runs on its topics.
     """
 
     measure: str = USUAL_MEASURE
@@ -88,6 +88,7 @@ class SignificanceRequest:
     seed: int = USUAL_SEED
     round: int | None = None
     residual: bool = False
+    task: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +107,7 @@ class SignificanceReport:
     shares: VarianceShares
     needed: tuple[TopicsNeeded, ...]  # for several differences; empty when it cannot be computed
     needed_reason: SentenceEnum | None
-    notices: tuple[Sentence, ...] = ()  # on the round, and if the pool is a sample
+    notices: tuple[Sentence, ...] = ()  # on round and task, and if the pool is a sample
 
     @property
     def differing(self) -> int:
@@ -220,37 +221,37 @@ def significance_report(
     """Test all pairs of active runs, on the topics that have a grade.
 
     `watch` gets the number of permutation steps and returns a function to call after each. Raises `InvalidValueError`
-    for an unknown measure or numbers out of range, `NotFoundError` for an unknown version, baseline or round, and
+    for an unknown measure or numbers out of range, `NotFoundError` for an unknown version, baseline, round or task, and
     `ConflictError` while there is no grade or no run.
     """
     _check(request)
     collection = find_collection(session, slug)
     best_grade = scale_of(session, collection.id)[-1].value
     measure = measure_on_scale(request.measure, best_grade)
-    scope = scope_of_round(session, collection.id, request.round, residual=request.residual)
+    scope = whole_scope(session, collection.id, request.round, residual=request.residual, task=request.task)
     policy, settled, sample = _grades(session, collection, request.qrels)
-    grades = round_scope.pairs_within(scope, settled)
+    grades = scoring_scope.pairs_within(scope, settled)
     if not grades:
-        raise round_scope.nothing_judged(scope)
+        raise scoring_scope.nothing_judged(scope)
     of_runs = lists_of_runs(
         session, collection.id, {topic for topic, _ in grades}, runs_of=scope.runs if scope else None
     )
     if not of_runs:
-        raise round_scope.no_run(scope)
+        raise scoring_scope.no_run(scope)
     scoring = Scoring(measure, collection.relevant_from, best_grade)
     numbers = accepted_topics(session, collection.id)
     strata = strata_of(session, sample if measure.definition.estimates else None, numbers)
-    samples = round_scope.samples_within(scope, samples_of(strata))
+    samples = scoring_scope.samples_within(scope, samples_of(strata))
     graded = GradedRuns.join(
-        [round_scope.lists_within(scope, run.lists) for run in of_runs], [grades], numbers, [samples]
+        [scoring_scope.lists_within(scope, run.lists) for run in of_runs], [grades], numbers, [samples]
     )
     values = graded.runs.score(graded.grades[0], scoring).values
     tags = [run.tag for run in of_runs]
     merits = scoring.order(values.mean(axis=1))
     order = best_first(tags, merits)
     ranked = _Ranked(str(measure), tuple(tags[place] for place in order), values[order], merits[order])
-    state = state_of(request.qrels, policy, grades, of_round=scope.name if scope else None)
-    notices = (*round_scope.notices_within(scope), *sample_notices(sample, [measure]))
+    state = state_of(request.qrels, policy, grades, scope=scope)
+    notices = (*scope_notices(session, collection.id, scope), *sample_notices(sample, [measure]))
     return replace(_report(ranked, state, request, watch), notices=notices)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from annotator.errors import InvalidValueError
 from annotator.evaluation.leaderboard.collection_figures import Missing
-from annotator.evaluation.leaderboard.round_scope import residual_qrels, residual_runs
+from annotator.evaluation.leaderboard.scoring_scope import residual_qrels, residual_runs
 from annotator.evaluation.metrics.figures import Figure
 from annotator.evaluation.reusability.holes import RunHoles, find_holes
 

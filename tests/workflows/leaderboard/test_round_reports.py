@@ -72,7 +72,7 @@ def test_every_page_of_a_round_has_the_values_of_its_leaderboard(
     looked = inspecting.inspect_run(two_rounds, SLUG, "round2-1", measure=measure, grades=chosen)
     assert looked.look.mean == pytest.approx(expected["round2-1"])
     assert (looked.choices.state.named, looked.choices.state.fingerprint) == (board.source, board.fingerprint)
-    assert looked.choices.notices[0] == board.of_rounds[0]
+    assert looked.choices.notices[0] == board.of_scope[0]
     pair = inspecting.inspect_pair(two_rounds, SLUG, "round2-0", "round2-2", measures=(measure,), grades=chosen)
     [both] = pair.look.by_measure
     assert (both.first, both.second) == pytest.approx((expected["round2-0"], expected["round2-2"]))

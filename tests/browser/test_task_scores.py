@@ -1,0 +1,53 @@
+"""The choice of a task in a real browser: applied at once, kept by links, accessible in every window."""
+
+import re
+
+import pytest
+from browser.pages import sign_in
+from browser.test_every_page import audit
+from build import SLUG
+from playwright.sync_api import Page, expect
+from tasks import task
+
+from annotator.storage import Database
+
+NEWS = f"/collections/{SLUG}"
+ORGANISERS = (
+    "/leaderboard",
+    "/leaderboard?task=dense",
+    "/leaderboard/run?tag=alpha&task=dense",
+    "/leaderboard/topics?task=dense",
+    "/leaderboard/pair?task=dense",
+    "/significance?task=dense",
+    "/quality?task=dense&fewer=1",
+    "/quality/leave-out",
+)
+
+
+@pytest.fixture
+def tasks(server: str, served: Database) -> str:
+    """Task `dense` has topic 1, with alpha; `lexical` every topic, with beta."""
+    with served.transaction() as session:
+        task(session, "dense", ["1"], title="Dense retrieval of passages", runs=["alpha"])
+        task(session, "lexical", title="Lexical retrieval", runs=["beta"])
+    return server
+
+
+def test_a_task_is_chosen_by_keyboard_and_kept_by_links(page: Page, tasks: str) -> None:
+    sign_in(page, tasks, "ola", f"{NEWS}/leaderboard")
+    choice = page.get_by_role("combobox", name="Task")
+    choice.focus()
+    page.keyboard.press("ArrowDown")
+    page.wait_for_url(re.compile("task=dense"))
+    expect(page.get_by_text("Only the runs of the task “dense” are scored, on its topics.")).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("dense")
+    page.get_by_role("link", name="alpha").click()
+    page.wait_for_url(re.compile("run.*task=dense"))
+
+
+def test_pages_of_a_task_are_accessible_and_narrow_enough(page: Page, tasks: str) -> None:
+    sign_in(page, tasks, "ola")
+    assert [fault for path in ORGANISERS for fault in audit(page, tasks, f"{NEWS}{path}")] == []
+    sign_in(page, tasks, "pat")
+    participants = ("/scores", "/scores?task=dense", "/leaderboard?task=lexical")
+    assert [fault for path in participants for fault in audit(page, tasks, f"{NEWS}{path}")] == []

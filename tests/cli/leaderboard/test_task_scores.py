@@ -1,0 +1,68 @@
+"""Commands that score the runs of one task, and what they say where there are tasks and none is chosen."""
+
+import csv
+import json
+from io import StringIO
+
+import pytest
+from cli.command_line import CommandLine
+from tasks import task
+
+from annotator.evaluation.leaderboard.leaderboard_notices import EVERY_TASK
+from annotator.storage import Database
+
+SAYS = str(EVERY_TASK)
+
+
+@pytest.fixture
+def tasks(pooled: CommandLine, sqlite_database: Database) -> CommandLine:
+    """Task `one` has topic 1 and alpha, `both` has every topic and beta."""
+    pooled.done("judgements", "import", "news", "-", "--judge", "jo", given="1 0 a 2\n1 0 b 0\n1 0 d 1\n2 0 e 1\n")
+    with sqlite_database.transaction() as session:
+        task(session, "one", ["1"], runs=["alpha"])
+        task(session, "both", runs=["beta"])
+    sqlite_database.close()
+    return pooled
+
+
+def test_the_leaderboard_of_a_task_is_shown_and_exported(tasks: CommandLine) -> None:
+    shown = json.loads(tasks.done("leaderboard", "show", "news", "-m", "AP", "--format", "json", "--task", "one"))
+    assert ([row["tag"] for row in shown["rows"]], shown["topics"]) == (["alpha"], ["1"])
+    text = tasks.done("leaderboard", "show", "news", "--task", "one")
+    assert "Qrels: live, task one settled by" in text
+    assert "Only the runs of the task “one” are scored, on its topics." in text
+    file = tasks.done("leaderboard", "show", "news", "--task", "both", "--format", "csv")
+    lines = list(csv.DictReader(StringIO(file)))
+    assert [(line["run"], line["qrels"], line["topics"]) for line in lines] == [("beta", "live, task both", "2")]
+    assert tasks.refused("leaderboard", "show", "news", "--task", "none") == [
+        "There is no task “none”. There are: one, both."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("command", "more"),
+    [
+        (("leaderboard", "show"), ()),
+        (("leaderboard", "run", "show"), ("alpha",)),
+        (("leaderboard", "topic", "show"), ("1",)),
+        (("leaderboard", "topics", "list"), ()),
+        (("significance", "show"), ()),
+        (("collections", "quality", "show"), ()),
+    ],
+)
+def test_scores_of_a_task_and_of_all(tasks: CommandLine, command: tuple[str, ...], more: tuple[str, ...]) -> None:
+    words = (*command, "news", *more, "-m", "AP")
+    said = [*tasks.done(*words).splitlines(), *tasks.talk(*words).splitlines()]
+    assert SAYS in said
+    of_task = (*words, "--task", "one")
+    said = [*tasks.done(*of_task).splitlines(), *tasks.talk(*of_task).splitlines()]
+    assert SAYS not in said
+    assert "Only the runs of the task “one” are scored, on its topics." in said
+    assert tasks.refused(*words, "--task", "none") == ["There is no task “none”. There are: one, both."]
+
+
+def test_two_runs_are_compared_in_their_task(tasks: CommandLine) -> None:
+    assert SAYS in tasks.talk("runs", "compare", "news", "alpha", "beta")
+    assert tasks.refused("runs", "compare", "news", "alpha", "beta", "--task", "one") == [
+        "The run beta is not one of the task “one”."
+    ]
