@@ -100,6 +100,7 @@ from annotator.storage.tables.runs import (
     RunFact,
     RunFile,
     RunSource,
+    RunTops,
     RunType,
 )
 from annotator.storage.tables.tasks import Task, TaskTopic
@@ -189,6 +190,7 @@ __all__ = [
     "RunFact",
     "RunFile",
     "RunSource",
+    "RunTops",
     "RunType",
     "ScoresShown",
     "SearchableDocument",

@@ -15,6 +15,7 @@ from annotator.settings import Settings
 from annotator.storage import Database
 from annotator.storage.collections.checking import Examination, examine, missing_judgements
 from annotator.storage.collections.copying import copy_site
+from annotator.storage.runs.run_tops import check_tops
 from annotator.storage.site.backups import back_up, left_copies
 from annotator.storage.site.backups import restore as restore_backup
 from annotator.storage.site.database import file_behind
@@ -100,7 +101,7 @@ def check(settings: Settings, acknowledged: str | None, format_: str, *, strict:
     with ended_like_ctrl_c(), _opened(settings) as database:
         refuse_without_tables(database)
         with progress_shown("Checking") as progress:
-            examination = examine(database, progress=progress, further=[check_packed, check_labels])
+            examination = examine(database, progress=progress, further=[check_packed, check_labels, check_tops])
         lost = missing_judgements(database, told)
         file = file_behind(database.engine.url)
     for copy in left_copies(file.parent) if file is not None else ():

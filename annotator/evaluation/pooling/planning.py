@@ -1,6 +1,7 @@
 """Depth-k pools: their documents, their cost for every k, and the division of a budget among topics."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,22 @@ Indices = NDArray[np.intp]
 Counts = NDArray[np.int64]
 
 NONE: Documents = np.empty(0, np.int32)
+NOWHERE = np.iinfo(np.int32).max  # behind all places in lists
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedLists:
+    """The lists of one topic, one after the other, by the runs that have one."""
+
+    runs: Indices  # indices among all runs
+    sizes: Indices  # of each list
+    documents: Documents
+
+    @classmethod
+    def of(cls, rankings: Sequence[Documents]) -> "JoinedLists":
+        """Join the lists of all runs, best first; empty for a run without the topic."""
+        sizes = np.fromiter(map(len, rankings), np.intp, len(rankings))
+        return cls(np.arange(len(rankings)), sizes, np.concatenate([NONE, *rankings]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,6 +38,7 @@ class DepthPlan:
     pooled: Counts  # topics x depths: of these, already pooled
     only_run: Counts  # runs x depths: documents, over all topics, that only this run contributes
     only_team: Counts  # teams x depths: documents, over all topics, that only this team contributes
+    longest: int  # the size of the longest list
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,90 +48,104 @@ class _Entrants:
     document: Indices
     run: Documents  # index of the run with the best rank
     rank: Documents  # the best rank
-    rank_elsewhere: Documents  # the best rank in another run, limit + 1 if there is none
+    rank_elsewhere: Documents  # the best rank in another run, above all others if there is none
     rank_of_rivals: Documents  # the same for the runs of other teams
 
 
 class _Entries:
-    """The tops of all lists as one column of places; a place is rank * runs + run, rank from 1.
+    """The lists of a topic as one column of places; a place is rank * runs + run, rank from 1.
 
-    The least place of a document is its best rank; `least` finds it without sorting, in a table by
-    document number that is reused for every topic.
+    The least place of a document is its best rank. It is found without sorting, in a table by document number that is
+    reused for every topic and has `NOWHERE` between uses.
     """
 
-    def __init__(self, teams: Sequence[int], limit: int, longest: int) -> None:
-        self.runs, self.limit = len(teams), limit
-        self.teams = np.array(teams, np.intp)
-        by_rank = np.arange(1, min(limit, longest) + 1, dtype=np.int32) * self.runs
-        self.places = by_rank + np.arange(self.runs, dtype=np.int32)[:, None]
+    def __init__(self, teams: Sequence[int], whole: AbstractSet[int]) -> None:
+        self.runs = len(teams)
+        self.teams = np.array(teams, np.int32)
+        self.is_own_team = np.unique(self.teams).size == self.runs
+        self.is_whole = np.isin(np.arange(self.runs), list(whole))
         self.table = NONE
-        self.document, self.place, self.team = NONE.astype(np.intp), NONE, NONE.astype(np.intp)
+        self.document, self.place, self.team = NONE.astype(np.intp), NONE, NONE
+        self.alike: tuple[bytes, bytes] | None = None
 
-    def load(self, rankings: Sequence[Documents]) -> None:
-        """Load the lists of a topic."""
-        tops = [ranked[: self.limit] for ranked in rankings]
-        lengths = [top.size for top in tops]
-        self.document = np.concatenate([NONE, *tops]).astype(np.intp)
-        self.place = np.concatenate([NONE, *(row[:length] for row, length in zip(self.places, lengths, strict=True))])
-        self.team = np.repeat(self.teams, lengths)
+    def load(self, lists: JoinedLists) -> None:
+        """Load the lists of a topic; of those of the topic before, places are kept if runs and sizes are the same."""
+        self.document = lists.documents.astype(np.intp)
+        alike = lists.runs.tobytes(), lists.sizes.tobytes()
+        if alike != self.alike:
+            self.alike = alike
+            begins = np.cumsum(lists.sizes) - lists.sizes
+            rank = np.arange(1, self.document.size + 1) - np.repeat(begins, lists.sizes)
+            rank[np.repeat(self.is_whole[lists.runs], lists.sizes)] = 1
+            self.place = (rank * self.runs + np.repeat(lists.runs, lists.sizes)).astype(np.int32)
+            self.team = np.repeat(self.teams[lists.runs], lists.sizes)
         if self.document.max(initial=-1) >= self.table.size:
-            self.table = np.empty(int(self.document.max()) + 1, np.int32)
-
-    def least(self, entries: Indices, wanted: Indices) -> Documents:
-        """Find the least place of each wanted document among some entries, which are of wanted documents only."""
-        self.table[wanted] = (self.limit + 1) * self.runs
-        np.minimum.at(self.table, self.document.take(entries), self.place.take(entries))
-        return self.table.take(wanted)
+            self.table = np.full(int(self.document.max()) + 1, NOWHERE, np.int32)
 
     def entrants(self) -> _Entrants:
         """Find the first contributor of each document, and the rank at which there is another."""
-        self.least(np.arange(self.document.size), self.document)
-        is_best = self.table.take(self.document) == self.place
-        best = np.flatnonzero(is_best)
+        np.minimum.at(self.table, self.document, self.place)
+        best = np.flatnonzero(self.table.take(self.document) == self.place)
         document = self.document.take(best)
-        elsewhere = self.least(np.flatnonzero(~is_best), document)
-        self.table[document] = self.team.take(best)
-        rivals = self.least(np.flatnonzero(self.table.take(self.document) != self.team), document)
+        others = self.place.copy()
+        others[best] = NOWHERE
+        self.table[document] = NOWHERE
+        elsewhere = rivals = self._least(others, document)
+        if not self.is_own_team:
+            self.table[document] = self.team.take(best)
+            others[self.table.take(self.document) == self.team] = NOWHERE
+            self.table[document] = NOWHERE
+            rivals = self._least(others, document)
         rank, run = np.divmod(self.place.take(best), self.runs)
         return _Entrants(document, run, rank, elsewhere // self.runs, rivals // self.runs)
 
+    def _least(self, places: Documents, wanted: Indices) -> Documents:
+        """Find the least of these places, one an entry, for each document."""
+        np.minimum.at(self.table, self.document, places)
+        least = self.table.take(wanted)
+        self.table[wanted] = NOWHERE
+        return least
+
     def among(self, wanted: Indices, chosen: Documents) -> NDArray[np.bool_]:
         """Return which documents are among those chosen; some of these may be in no run."""
-        self.table[wanted] = 0
-        self.table[chosen[chosen < self.table.size]] = 1
-        is_chosen: NDArray[np.bool_] = self.table.take(wanted) == 1
+        chosen = chosen[chosen < self.table.size]
+        self.table[chosen] = 0
+        is_chosen: NDArray[np.bool_] = self.table.take(wanted) == 0
+        self.table[chosen] = NOWHERE
         return is_chosen
 
 
 def plan_depths(
-    topics: Sequence[Sequence[Documents]],
+    topics: Iterable[tuple[JoinedLists, Documents]],
     teams: Sequence[int],
     limit: int,
     *,
-    pooled: Sequence[Documents],
+    whole: AbstractSet[int] = frozenset(),
 ) -> DepthPlan:
-    """Plan the pools of depth 1 to `limit`.
+    """Plan the pools of depth 1 to `limit`, the greatest rank in the lists of all runs but those in `whole`.
 
-    `topics` has for each topic every run's document numbers, best first, empty for a run without the topic; `teams`
-    the team of each run, from 0; `pooled` the pooled documents of each topic.
+    `topics` has the lists of each topic, by document number, with the documents that are pooled already; `teams` the
+    team of each run, from 0. Lists of the runs in `whole` are in the pool of every depth.
     """
-    longest = max((ranked.size for rankings in topics for ranked in rankings), default=0)
-    entries = _Entries(teams, limit, longest)
-    size, inside = (np.zeros((len(topics), limit), np.int64) for _ in range(2))
-    found: list[_Entrants] = []
-    for topic, rankings in enumerate(topics):
-        entries.load(rankings)
+    entries = _Entries(teams, whole)
+    size, inside, found, longest = [], [], [], 0
+    for lists, pooled in topics:
+        longest = max(longest, int(lists.sizes.max(initial=0)))
+        entries.load(lists)
         new = entries.entrants()
-        size[topic] = _growth(new.rank, limit)
-        inside[topic] = _growth(new.rank[entries.among(new.document, pooled[topic])], limit)
+        size.append(_growth(new.rank, limit))
+        inside.append(_growth(new.rank[entries.among(new.document, pooled)], limit))
         found.append(new)
     run, begin, elsewhere, rivals = (
         np.concatenate([NONE, *(getattr(new, name) for new in found)]).astype(np.intp)
         for name in ("run", "rank", "rank_elsewhere", "rank_of_rivals")
     )
-    only_run = _sponsored(run, begin, elsewhere, len(teams), limit)
-    only_team = _sponsored(entries.teams[run], begin, rivals, max(teams, default=-1) + 1, limit)
-    return DepthPlan(size, inside, only_run, only_team)
+    only_run = _sponsored(run, begin, np.minimum(elsewhere, limit + 1), len(teams), limit)
+    of_teams = max(teams, default=-1) + 1
+    team = entries.teams.astype(np.intp)[run]
+    only_team = _sponsored(team, begin, np.minimum(rivals, limit + 1), of_teams, limit)
+    sizes, among = (np.array(of_topics, np.int64).reshape(-1, limit) for of_topics in (size, inside))
+    return DepthPlan(sizes, among, only_run, only_team, longest)
 
 
 def _growth(ranks: Documents, limit: int) -> Counts:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from annotator.errors import InvalidValueError
 from annotator.evaluation.pooling.depth_pool import PooledTopic, depth_pool
-from annotator.evaluation.pooling.planning import take_by_topic, take_in_total
+from annotator.evaluation.pooling.planning import JoinedLists, take_by_topic, take_in_total
 from annotator.evaluation.pooling.probability_sample import (
     NOTHING_KNOWN,
     Known,
@@ -23,6 +23,11 @@ from annotator.evaluation.pooling.topic_runs import TopicRuns, distinct, topic_r
 from annotator.evaluation.runs.rankings import DOCUMENT_BYTES, check_depths, decode_documents, decode_scores
 
 DocnosOf = Callable[[AbstractSet[int]], Mapping[int, str]]  # returns the docnos of document numbers
+
+# The tops of a run for several topics: run id, topic ids, the bytes of each top, and all tops.
+PackedTops = tuple[int, bytes, bytes, bytes]
+# Reads tops of all runs, for some of the topics after the other.
+ReadTops = Callable[[Iterable[int]], Iterator[tuple[AbstractSet[int], Sequence[PackedTops]]]]
 
 NONE: NDArray[np.int32] = np.empty(0, np.int32)
 WHOLE_LIST = 2**31 - 1  # deeper than any ranked list
@@ -69,12 +74,14 @@ class ListsOfTopics:
         depths: Mapping[int, int],
         read: Callable[[Iterable[int]], Iterator[tuple[int, Sequence[tuple[int, bytes, bytes | None]]]]],
         past: Mapping[int, AbstractSet[int]] | None = None,
+        read_tops: ReadTops | None = None,
     ) -> None:
         """Take each run's depth, by its id, and a reader of lists: run id, packed documents and scores.
 
-        Documents in `past`, by topic, are removed before a list is cut at its depth.
+        Documents in `past`, by topic, are removed before a list is cut at its depth. `read_tops` reads tops of the
+        lists that are as deep as all depths, for some topics after the other.
         """
-        self._read, self._past = read, past or {}
+        self._read, self._past, self._read_tops = read, past or {}, read_tops
         self._depths = list(depths.values())
         self._index = {run_id: index for index, run_id in enumerate(depths)}
 
@@ -91,6 +98,34 @@ class ListsOfTopics:
                 scores = [one[mask] for one, mask in zip(scores, kept, strict=False)]
             rankings = [one[:depth] for one, depth in zip(whole, depths, strict=True)]
             yield topic, TopicLists(np.array(runs, np.intp), depths, rankings, scores or None)
+
+    def joined(self, topics: Iterable[int]) -> Iterator[tuple[int, JoinedLists]]:
+        """Read the lists of these topics as `of` does, those of a topic in one array; from tops in any order."""
+        if self._read_tops is None or self._past:
+            for topic, lists in self.of(topics):
+                yield topic, replace(JoinedLists.of(lists.rankings), runs=lists.runs)
+            return
+        depths = np.array(self._depths, np.int64)
+        for some, tops in self._read_tops(topics):
+            yield from _joined_tops(some, tops, self._index, depths)
+
+
+def _joined_tops(
+    topics: AbstractSet[int], tops: Sequence[PackedTops], index: Mapping[int, int], depths: NDArray[np.int64]
+) -> Iterator[tuple[int, JoinedLists]]:
+    """Join the tops of these topics, given by run, topic by topic; topics without any are left out."""
+    run_ids, *columns = zip(*tops, strict=True)
+    numbers, sizes, documents = (decode_documents(b"".join(column)) for column in columns)
+    run = np.repeat([index[run_id] for run_id in run_ids], [len(one) // DOCUMENT_BYTES for one in columns[0]])
+    stored = sizes.astype(np.int64) // DOCUMENT_BYTES
+    begin, size = np.cumsum(stored) - stored, np.minimum(stored, depths[run])
+    order = np.argsort(numbers, kind="stable")
+    found, firsts = np.unique(numbers[order], return_index=True)
+    for topic, rows in zip(found.tolist(), np.split(order, firsts[1:]), strict=True):
+        if topic in topics:
+            few = size[rows]
+            places = np.arange(few.sum()) + np.repeat(begin[rows] - (np.cumsum(few) - few), few)
+            yield topic, JoinedLists(run[rows], few, documents.take(places))
 
 
 def read_topics(

@@ -1,14 +1,14 @@
 """Pools of growing size for every strategy: the documents each adds and the runs' unique contributions."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.pooling.planning import plan_depths, shares
+from annotator.evaluation.pooling.planning import JoinedLists, plan_depths, shares
 from annotator.evaluation.pooling.pool_choice import (
     DocnosOf,
     ListsOfTopics,
@@ -102,20 +102,23 @@ def curve_of_depths(
     """Compute the curve of depth pooling: to `depth`, and to `LEAST_DEPTHS` if the lists are that long.
 
     `teams` has the team of each run, `pooled` the pooled documents of each topic, `own_depths` the fixed depths of
-    runs that have one of their own.
+    runs that have one of their own, at which `lists` cuts them.
     """
-    found = dict(lists.of(topics))
-    rankings = [_by_run(found.get(topic), len(teams)) for topic in topics]
-    longest = max((ranked.size for ranked_lists in rankings for ranked in ranked_lists), default=0)
-    limit = max(depth, min(LEAST_DEPTHS, longest))
-    whose, pieces = _in_pieces(rankings, own_depths)
-    here = [pooled.get(topic, NONE) for topic in topics]
-    plan = plan_depths(pieces, [teams[run] for run in whose], limit, pooled=here)
-    only_run = np.zeros((len(teams), limit), np.int64)
-    np.add.at(only_run, whose, plan.only_run)
-    amounts = np.arange(1, limit + 1)
-    added = plan.size - plan.pooled
-    return PoolCurve("depth", amounts, depth - 1, added, np.zeros_like(added), only_run, plan.only_team)
+    limit = max(depth, LEAST_DEPTHS)
+    places = {topic: place for place, topic in enumerate(topics)}
+    read: list[int] = []
+
+    def following() -> Iterator[tuple[JoinedLists, Numbers]]:
+        for topic, joined in lists.joined(topics):
+            read.append(places[topic])
+            yield joined, pooled.get(topic, NONE)
+
+    plan = plan_depths(following(), teams, limit, whole=own_depths.keys())
+    limit = max(depth, min(LEAST_DEPTHS, plan.longest))
+    added = np.zeros((len(topics), limit), np.int64)
+    added[read] = (plan.size - plan.pooled)[:, :limit]
+    only_run, only_team = plan.only_run[:, :limit], plan.only_team[:, :limit]
+    return PoolCurve("depth", np.arange(1, limit + 1), depth - 1, added, np.zeros_like(added), only_run, only_team)
 
 
 def curve_of_budgets(
@@ -229,34 +232,6 @@ def _added_up(
             alone = np.flatnonzero(holder[: entry.size] >= 0)
             np.add.at(only, (holder[alone], entry[alone]), 1)
     return np.cumsum(added, axis=1), np.cumsum(only_run, axis=1), np.cumsum(only_team, axis=1)
-
-
-def _by_run(given: TopicLists | None, runs: int) -> list[Numbers]:
-    """Return every run's list, empty where it lacks the topic."""
-    rankings = [NONE] * runs
-    if given is not None:
-        for run, ranking in zip(given.runs.tolist(), given.rankings, strict=True):
-            rankings[run] = ranking
-    return rankings
-
-
-def _in_pieces(
-    rankings: Sequence[Sequence[Numbers]], own_depths: Mapping[int, int]
-) -> tuple[list[int], list[list[Numbers]]]:
-    """Split runs with depths of their own into one-document lists, which are then in the pool at every depth.
-
-    Returns the run of each piece, and the pieces of each topic.
-    """
-    pieces = [own_depths.get(run, 0) for run in range(len(rankings[0]) if rankings else 0)]
-    whose = [run for run, depth in enumerate(pieces) for _ in range(depth or 1)]
-    return whose, [
-        [
-            piece
-            for depth, ranking in zip(pieces, topic, strict=True)
-            for piece in ([ranking[at : at + 1] for at in range(depth)] if depth else [ranking])
-        ]
-        for topic in rankings
-    ]
 
 
 def _amounts(strategy: Strategy) -> Counts:

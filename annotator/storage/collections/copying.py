@@ -28,6 +28,7 @@ FEW_AT_ONCE = {
     "document": 50,
     "document_words": 50,
     "guideline_version": 50,
+    "run_tops": 50,
 }
 # The copy is another database, with an epoch of its own. What waits to be sent, the site that wrote it sends.
 NOT_COPIED = {DatabaseEpoch.__tablename__, Mail.__tablename__}

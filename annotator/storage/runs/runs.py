@@ -3,6 +3,8 @@
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 
 from sqlalchemy import delete, insert, inspect, select
 from sqlalchemy.orm import Session
@@ -10,6 +12,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import NotFoundError
 from annotator.storage.collections.collection import round_of_new_runs
 from annotator.storage.people.accounts import find_or_add_team
+from annotator.storage.runs.run_tops import add_tops
 from annotator.storage.site.bulk_insert import chunks, insert_rows
 from annotator.storage.tables.people import Team
 from annotator.storage.tables.runs import (
@@ -44,9 +47,12 @@ def add_files(session: Session, files: Iterable[tuple[int, bool, bytes]]) -> Non
 
 
 def add_ranked_lists(session: Session, lists: Iterable[tuple[int, int, bytes, bytes]]) -> None:
-    """Insert ranked lists: (run id, topic id, packed documents, packed scores)."""
+    """Insert all ranked lists of runs, run by run: (run id, topic id, packed documents, packed scores)."""
     columns = ("run_id", "topic_id", "documents", "scores")
-    insert_rows(session, RANKED_LISTS, columns, lists, at_once=LISTS_AT_ONCE)
+    for run_id, of_run in groupby(lists, key=itemgetter(0)):
+        rows = list(of_run)
+        insert_rows(session, RANKED_LISTS, columns, rows, at_once=LISTS_AT_ONCE)
+        add_tops(session, run_id, ((topic_id, documents) for _, topic_id, documents, _ in rows))
 
 
 @dataclass(frozen=True)

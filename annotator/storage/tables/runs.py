@@ -96,11 +96,27 @@ class RankedList(Base):
     scores: Mapped[bytes]
 
 
+class RunTops(Base):
+    """The first documents of a run's ranked lists for some topics: many lists in one row, to plan pools from."""
+
+    __tablename__ = "run_tops"
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), primary_key=True)
+    # As `annotator.storage.runs.run_tops` groups topics by their ids; no references, so that a topic may be deleted.
+    topic_group: Mapped[int] = mapped_column(primary_key=True)
+    # Ids of the topics, and the bytes of each top, in little-endian 32 bits.
+    topics: Mapped[bytes]
+    sizes: Mapped[bytes]
+    # The tops one after the other, packed as ranked lists are.
+    documents: Mapped[bytes]
+
+
 # Core tables for bulk inserts: mapped classes cost ten times as much per row.
 RUN_FILES = cast("Table", RunFile.__table__)
 
 
 RANKED_LISTS = cast("Table", RankedList.__table__)
+RUN_TOPS = cast("Table", RunTops.__table__)
 
 
 class FactColumn(Base):

@@ -38,7 +38,8 @@ from annotator.storage.collections.plain_values import as_stored, for_driver
 from annotator.storage.documents.documents import ROWS_AT_ONCE
 from annotator.storage.documents.search import WordsToIndex, index_some, texts_of
 from annotator.storage.people.accounts import new_user
-from annotator.storage.site.bulk_insert import Row, chunks, next_ids, weight_of, write_in_batches
+from annotator.storage.runs.run_tops import add_tops, tops_in_lists
+from annotator.storage.site.bulk_insert import ROW, Row, chunks, next_ids, weight_of, write_in_batches
 from annotator.storage.site.schema import newest_version
 from annotator.storage.site.transient_errors import stored_before_others
 from annotator.storage.site.upkeep import Progress
@@ -134,6 +135,7 @@ class _Import:
                 write_in_batches(self.database, self._run_files(), self._store_files, weigh=weight_of)
             else:
                 self._store(table)
+        write_in_batches(self.database, self._tops(), self._store_tops, weigh=lambda one: ROW * len(one[1]))
         write_in_batches(self.database, self._texts(), index_some, weigh=lambda one: len(one.words))
         if self.bundle.manifest.get("lines") != self.lines:
             raise self.bundle.refusal("The archive has other numbers of lines than its manifest says.")
@@ -285,6 +287,17 @@ class _Import:
 
     def _store_files(self, session: Session, batch: Sequence[Row]) -> None:
         session.execute(insert(RUN_FILES), list(batch))
+
+    def _tops(self) -> Iterator[tuple[int, list[tuple[int, bytes]]]]:
+        """Each imported run with the tops of its ranked lists."""
+        for run_id in self.ids.get("run", NewIds()).values():
+            with self.database.reading() as session:
+                tops = tops_in_lists(session, run_id)
+            yield run_id, tops
+
+    def _store_tops(self, session: Session, batch: Sequence[tuple[int, list[tuple[int, bytes]]]]) -> None:
+        for run_id, tops in batch:
+            add_tops(session, run_id, tops)
 
     def _texts(self) -> Iterator[WordsToIndex]:
         """The imported texts for the search index."""

@@ -20,6 +20,7 @@ from annotator.storage.judging.foreseen_marks import settle_as_foreseen
 from annotator.storage.judging.judgement_removal import recount_taken
 from annotator.storage.judging.judgements_wanted import topics_with
 from annotator.storage.judging.label_removal import OF_ASSIGNMENTS, LabelReturn, prepare_return, take_places
+from annotator.storage.runs.run_tops import complete_tops
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.documents import DOCUMENTS
 from annotator.storage.topics.revisions import raise_topics
@@ -159,6 +160,9 @@ def restore_deletion(
     deletion.restored_at = at
     session.flush()
     session.expire_all()
+    if kind is DeletedKind.TOPIC:
+        for topic_id in saved.of_topics:
+            complete_tops(session, collection.id, topic_id)
     topics = {*saved.topics(session), *topics_with(session, texts)}
     if texts:
         _index(session, texts)

@@ -41,6 +41,7 @@ from annotator.storage.pools.pools import (
     team_numbers,
     topics_to_pool,
 )
+from annotator.storage.runs.run_tops import TOP, read_tops
 from annotator.storage.site.bulk_insert import fetch_rows
 from annotator.workflows.pools.choosing_version import refuse_rule_without_sample
 from annotator.workflows.pools.sample_drawing import known_of_sample
@@ -323,7 +324,8 @@ def _lists(session: Session, request: PoolRequest, asked: _Asked) -> ListsOfTopi
         most_bytes=None if asked.past else most_bytes(depths),
         with_scores=strategy.definition.reads_scores,
     )
-    return ListsOfTopics({run.id: depth for run, depth in zip(runs, depths, strict=True)}, read, asked.past)
+    tops = partial(read_tops, session, [run.id for run in runs]) if max(depths) <= TOP else None
+    return ListsOfTopics({run.id: depth for run, depth in zip(runs, depths, strict=True)}, read, asked.past, tops)
 
 
 def _precision(

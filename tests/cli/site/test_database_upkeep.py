@@ -17,6 +17,7 @@ from annotator.settings import sqlite_url
 from annotator.storage import Database
 from annotator.storage.collections import checking
 from annotator.storage.collections.checking import examine
+from annotator.storage.runs.run_tops import check_tops
 from annotator.storage.site.upkeep import Progress, interruptible
 from annotator.workflows.judging.machine_labels import check_labels
 from annotator.workflows.judging.topic_judgements import check_packed
@@ -148,7 +149,7 @@ def test_ctrl_c_ends_a_statement_that_takes_long(sqlite_database: Database) -> N
 def test_checking_shows_every_step(sqlite_database: Database) -> None:
     with sqlite_database.transaction() as session:
         pooled_news(session)
-    for further in ([], [check_packed, check_labels]):
+    for further in ([], [check_packed, check_labels, check_tops]):
         shown: list[tuple[int, int]] = []
         examination = examine(sqlite_database, progress=lambda *both, to=shown: to.append(both), further=further)
         steps = len(examination.findings)

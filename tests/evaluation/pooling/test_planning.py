@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from annotator.evaluation.pooling.depth_pool import depth_pool
-from annotator.evaluation.pooling.planning import plan_depths, shares, take_by_topic, take_in_total
+from annotator.evaluation.pooling.planning import (
+    DepthPlan,
+    JoinedLists,
+    plan_depths,
+    shares,
+    take_by_topic,
+    take_in_total,
+)
 
 TEAMS = [0, 0, 1, 2]
 RUN = st.lists(st.integers(0, 12), unique=True, max_size=8)
@@ -18,11 +25,17 @@ def ranked(runs: list[list[int]]) -> list[NDArray[np.int32]]:
     return [np.array(run, np.int32) for run in runs]
 
 
+def plan_of(
+    rankings: list[list[NDArray[np.int32]]], teams: list[int], limit: int, pooled: list[NDArray[np.int32]]
+) -> DepthPlan:
+    return plan_depths(zip(map(JoinedLists.of, rankings), pooled, strict=True), teams, limit)
+
+
 def test_a_plan_by_hand() -> None:
     # Runs 0 and 1 are of team 0, run 2 of team 1. Depth 1: 1 (runs 0, 2), 2 (run 1). Depth 2: also 3 (runs 0, 1) and
     # 2 again (run 2). Depth 3: also 4 (run 0) and 5 (run 1).
     topic = ranked([[1, 3, 4], [2, 3, 5], [1, 2]])
-    plan = plan_depths([topic], [0, 0, 1], 4, pooled=[np.array([3, 4, 9], np.int32)])
+    plan = plan_of([topic], [0, 0, 1], 4, [np.array([3, 4, 9], np.int32)])
     assert plan.size.tolist() == [[2, 3, 5, 5]]
     assert plan.pooled.tolist() == [[0, 1, 2, 2]]
     # Run 1 alone has 2 at depth 1, but no longer at depth 2, where run 2 has it too.
@@ -32,9 +45,9 @@ def test_a_plan_by_hand() -> None:
 
 
 def test_a_plan_without_topics_or_runs() -> None:
-    nothing = plan_depths([], [], 3, pooled=[])
+    nothing = plan_of([], [], 3, [])
     assert (nothing.size.shape, nothing.only_run.shape, nothing.only_team.shape) == ((0, 3), (0, 3), (0, 3))
-    silent = plan_depths([ranked([[], []])], [0, 1], 2, pooled=ranked([[7]]))
+    silent = plan_of([ranked([[], []])], [0, 1], 2, ranked([[7]]))
     assert silent.size.tolist() == silent.pooled.tolist() == [[0, 0]]
     assert silent.only_run.tolist() == silent.only_team.tolist() == [[0, 0], [0, 0]]
 
@@ -43,7 +56,7 @@ def test_a_plan_without_topics_or_runs() -> None:
 def test_a_plan_tells_what_pooling_at_each_depth_gives(topics: list[tuple[list[list[int]], set[int]]]) -> None:
     rankings = [ranked(runs) for runs, _ in topics]
     known = ranked([sorted(chosen) for _, chosen in topics])
-    plan = plan_depths(rankings, TEAMS, 10, pooled=known)
+    plan = plan_of(rankings, TEAMS, 10, known)
     for depth in range(1, 11):
         pools = [depth_pool(runs, depth) for runs in rankings]
         assert plan.size[:, depth - 1].tolist() == [pool.documents.size for pool in pools]

@@ -14,6 +14,7 @@ from annotator.evaluation.pooling.pool_choice import (
     WHOLE_LIST,
     ChosenTopic,
     ListsOfTopics,
+    ReadTops,
     choose_topics,
     run_depths,
 )
@@ -51,7 +52,13 @@ def scores(ranked: Sequence[int]) -> bytes:
     return encode_scores(-np.arange(len(ranked), dtype=np.float64))
 
 
-def reader(lists: Lists, depths: Sequence[int] = (WHOLE_LIST,) * RUNS, *, with_scores: bool = False) -> ListsOfTopics:
+def reader(
+    lists: Lists,
+    depths: Sequence[int] = (WHOLE_LIST,) * RUNS,
+    *,
+    with_scores: bool = False,
+    read_tops: ReadTops | None = None,
+) -> ListsOfTopics:
     def read(topics: Iterable[int]) -> Iterator[tuple[int, list[tuple[int, bytes, bytes | None]]]]:
         for topic in topics:
             packed = [
@@ -62,7 +69,7 @@ def reader(lists: Lists, depths: Sequence[int] = (WHOLE_LIST,) * RUNS, *, with_s
             if packed:
                 yield topic, packed
 
-    return ListsOfTopics({100 + run: depth for run, depth in enumerate(depths)}, read)
+    return ListsOfTopics({100 + run: depth for run, depth in enumerate(depths)}, read, read_tops=read_tops)
 
 
 def built(strategy: Strategy, lists: Lists, own: Mapping[str, int] | None = None) -> list[ChosenTopic]:
@@ -113,6 +120,36 @@ def test_a_run_with_a_depth_of_its_own_keeps_it_along_the_curve(
     curve = curve_of_depths(NUMBERS, reader(lists, depths), TEAMS, as_present(present), depth=2, own_depths={1: own})
     for at, amount in enumerate(curve.amounts.tolist()):
         check(curve, at, built(parse_strategy("depth", {"depth": amount}), lists, {"r1": own}), present)
+
+
+@settings(max_examples=examples(40))
+@given(lists=LISTS, present=PRESENT, top=st.integers(3, 9), own=st.integers(1, 9), together=st.integers(1, 3))
+def test_a_curve_is_the_same_from_tops_that_are_stored_with_those_of_other_topics(
+    lists: Lists, present: dict[int, set[int]], top: int, own: int, together: int
+) -> None:
+    def read_tops(topics: Iterable[int]) -> Iterator[tuple[set[int], list[tuple[int, bytes, bytes, bytes]]]]:
+        wanted = sorted(topics, reverse=True)
+        for begin in range(0, len(wanted), together):
+            some = wanted[begin : begin + together]
+            yield set(some), [packed_tops(run, {20: [5] * top, **tops_of(run, some)}) for run in range(RUNS)]
+
+    def tops_of(run: int, topics: Iterable[int]) -> dict[int, Sequence[int]]:
+        return {topic: lists[topic][run][:top] for topic in topics if lists[topic][run]}
+
+    depths = (top, min(own, top), top, top)
+    whole, tops = (
+        curve_of_depths(NUMBERS, read, TEAMS, as_present(present), depth=2, own_depths={1: depths[1]})
+        for read in (reader(lists, depths), reader(lists, depths, read_tops=read_tops))
+    )
+    assert (whole.asked, whole.amounts.tolist()) == (tops.asked, tops.amounts.tolist())
+    for name in ("added", "only_run", "only_team"):
+        assert getattr(whole, name).tolist() == getattr(tops, name).tolist()
+
+
+def packed_tops(run: int, tops: Mapping[int, Sequence[int]]) -> tuple[int, bytes, bytes, bytes]:
+    columns = list(tops), [4 * len(top) for top in tops.values()], [one for top in tops.values() for one in top]
+    topics, sizes, documents = (encode_documents(np.array(column, np.int32)) for column in columns)
+    return 100 + run, topics, sizes, documents
 
 
 @settings(max_examples=examples(20))
