@@ -105,11 +105,12 @@ def test_rows_without_the_rows_they_refer_to_are_found(database: Database) -> No
         for statement in (off, "DELETE FROM run_file", "DELETE FROM run WHERE tag = 'alpha'", on):
             connection.execute(text(statement))
     found = {one.what: one.count for one in examine(database).wrong}
-    # Two lists, three contributions to topic 1 and one to topic 2, and the version of the pool.
-    assert found["Rows that refer to rows that are not there"] == 7
+    # Two lists and their tops, three contributions to topic 1 and one to topic 2, and the version of the pool.
+    assert found["Rows that refer to rows that are not there"] == 8
     with database.transaction() as session:
         session.execute(text("DELETE FROM contribution"))
         session.execute(text("DELETE FROM ranked_list"))
+        session.execute(text("DELETE FROM run_tops"))
         session.execute(text("DELETE FROM pool_run"))
 
 
