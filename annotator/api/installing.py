@@ -39,7 +39,7 @@ from annotator.api.leaderboard import (
 )
 from annotator.api.pools import holes, pool, stopping, strategies
 from annotator.api.qrels import qrels
-from annotator.api.runs import changes, questionnaire, run_fetching, run_rules, run_sources, runs, team_questions
+from annotator.api.runs import changes, questionnaire, run_fetching, run_rules, run_sources, runs, tasks, team_questions
 from annotator.api.site import api_page, jobs, rate_limits
 from annotator.api.site.door import PREFIX
 from annotator.api.site.openapi_document import completed
@@ -105,6 +105,7 @@ FURTHER = (
     source_scores,
     stopping,
     strategies,
+    tasks,
     team_questions,
     training,
     webhooks,

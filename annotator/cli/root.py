@@ -59,6 +59,7 @@ NOUNS: Mapping[str, Noun] = {
     "documents": Noun("annotator.cli.documents.documents", "Documents: import texts, list missing ones, search."),
     "runs": Noun("annotator.cli.runs.runs", "Runs: check, import, correct, withdraw, list, export."),
     "rounds": Noun("annotator.cli.collections.rounds", "Rounds of runs: list, close, open the next one."),
+    "tasks": Noun("annotator.cli.runs.tasks", "Tasks of a collection, each with topics and rules of its own."),
     "questionnaire": Noun("annotator.cli.runs.questionnaire", "Questions about every run, and the answers of teams."),
     "pool": Noun("annotator.cli.pools.pool", "The pool: build it from the runs, show its progress."),
     "assignments": Noun("annotator.cli.judging.assignments", "Owners of topics: assigned by hand, or balanced."),

@@ -143,6 +143,7 @@ ORGANISERS_PAGES = (
     "/costs?m=P@5&cost=latency_at@1000000&within=50",
     "/costs/columns",
     "/runs/costs?tag=alpha",
+    "/tasks",
     "/questionnaire",
     "/registration",
     "/runs/answers?tag=alpha",

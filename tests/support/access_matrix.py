@@ -248,6 +248,13 @@ MATRIX = {
     "costs.show_run": Row("GET", f"{N}/runs/costs?tag=alpha", SENDERS),
     # A form in which nothing is stated is a good one.
     "costs.state_run": Row("POST", f"{N}/runs/costs?tag=alpha", (303, 404, 303, 403, 303, 303)),
+    # There is no task.
+    "tasks.show": Row("GET", f"{N}/tasks", ORGANISERS),
+    "tasks.add": Row("POST", f"{N}/tasks", ORGANISERS_FORM),
+    "tasks.edit": Row("GET", f"{N}/tasks/passages", (303, 404, 403, 403, 404, 404)),
+    "tasks.change": Row("POST", f"{N}/tasks/passages", (303, 404, 403, 403, 404, 404)),
+    "tasks.remove": Row("POST", f"{N}/tasks/passages/remove", (303, 404, 403, 403, 404, 404)),
+    "tasks.topic_numbers": Row("GET", f"{N}/tasks/passages/topics.txt", (303, 404, 404, 403, 404, 404)),
     "questionnaire.show": Row("GET", f"{N}/questionnaire", ORGANISERS),
     "questionnaire.change": Row("POST", f"{N}/questionnaire", ORGANISERS_FORM),
     "questionnaire.answers_csv": Row("GET", f"{N}/questionnaire/answers.csv", ORGANISERS),

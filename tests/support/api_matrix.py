@@ -134,6 +134,11 @@ MATRIX = {
     "Costs.show_costs": Row("GET", f"{NEWS}/runs/alpha/costs", SENDERS, READ_OR_RUNS),
     "Costs.state_costs": Row("PUT", f"{NEWS}/runs/alpha/costs", dict.fromkeys(SENDERS, 422), RUNS, {}),
     "Costs.change_costs": Row("PATCH", f"{NEWS}/runs/alpha/costs", dict.fromkeys(SENDERS, 422), RUNS, {}),
+    "Runs.list_tasks": Row("GET", f"{NEWS}/tasks", SENDERS, READ_OR_RUNS),
+    "Runs.add_task": Row("POST", f"{NEWS}/tasks", ORGANISERS_FORM, ORGANISE, {}),
+    # Nothing is named to change, and there is no task.
+    "Runs.change_task": Row("PATCH", f"{NEWS}/tasks/passages", ORGANISERS_FORM, ORGANISE, {}),
+    "Runs.remove_task": Row("DELETE", f"{NEWS}/tasks/passages", dict.fromkeys(ORGANISERS, 404), ORGANISE),
     "Runs.show_questionnaire": Row("GET", f"{NEWS}/questionnaire", SENDERS, READ_OR_RUNS),
     "Runs.set_questionnaire": Row("PUT", f"{NEWS}/questionnaire", ORGANISERS_FORM, ORGANISE, {}),
     "Runs.list_answers": Row("GET", f"{NEWS}/questionnaire/answers", ORGANISERS, READ),

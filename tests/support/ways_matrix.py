@@ -267,6 +267,11 @@ WAYS = {
         "Costs.state_costs Costs.change_costs Costs.show_costs Costs.show_cost_report Costs.add_fact Costs.remove_fact "
         "Costs.list_facts",
     ),
+    "tasks": Ways(
+        "tasks.show tasks.add tasks.edit tasks.change tasks.remove",
+        "tasks list, tasks add, tasks set, tasks remove",
+        "Runs.list_tasks Runs.add_task Runs.change_task Runs.remove_task",
+    ),
     "questionnaire about runs": Ways(
         "questionnaire.show questionnaire.change",
         "questionnaire show, questionnaire set",

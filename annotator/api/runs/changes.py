@@ -23,6 +23,7 @@ class DetailsBody(Schema):
     type = one_of(RunType)
     priority = whole(1, metadata={"description": "The pooling priority among the runs of the team."})
     round = whole(1, metadata={"description": "The number of the round; only organisers change it."})
+    task = Text(metadata={"description": "The key of the task; only organisers change it."})
 
 
 @operation(
@@ -40,6 +41,8 @@ def change_run(call: Call) -> object:
         raise InvalidValueError("Name at least one detail to change.")
     if team is not None and "round" in given:
         raise InvalidValueError("Only organisers change the round of a run.")
+    if team is not None and "task" in given:
+        raise InvalidValueError("Only organisers change the task of a run.")
     run_type = RunType(given.pop("type")) if "type" in given else None
     details = RunDetails(**given, run_type=run_type)
     with database().transaction() as session:

@@ -1,5 +1,7 @@
 """Runs from search engines."""
 
+from dataclasses import replace
+
 from flask import request
 from flask.typing import ResponseReturnValue
 from marshmallow import Schema, fields
@@ -58,6 +60,10 @@ class FetchRunBody(EngineBody):
     """A search engine, what it is asked, and the run that its hits become."""
 
     tag = Text(required=True, metadata={"description": "The tag of the run."})
+    task = Text(
+        load_default=None,
+        metadata={"description": "The key of its task, whose topics are searched for, where the collection has tasks."},
+    )
     replaces = fields.Boolean(load_default=False, metadata={"description": "Replace the run with the same tag."})
 
 
@@ -93,7 +99,8 @@ def fetch_run(call: Call) -> ResponseReturnValue | object:
 
 
 def _order(call: Call) -> RunOrder:
-    return RunOrder(engine_in(call), call.body["tag"], details_in(call), replaces=call.body["replaces"])
+    details = replace(details_in(call), task=call.body["task"])
+    return RunOrder(engine_in(call), call.body["tag"], details, replaces=call.body["replaces"])
 
 
 def engine_in(call: Call) -> SearchEngine:

@@ -61,6 +61,27 @@ class RuleForTopic(Schema):
     wanted = fields.Boolean(required=True, metadata={"description": "Whether a run without it gets a warning."})
 
 
+class RuleForTask(Schema):
+    """A task, by whose rules its runs are checked."""
+
+    key = fields.String(required=True, metadata={"description": "The name by which runs refer to it."})
+    title = fields.String(required=True, metadata={"description": "The title, in a line."})
+    topics = fields.List(
+        fields.String,
+        required=True,
+        metadata={"description": "The numbers of its topics, of those above; another is a problem."},
+    )
+    formats = fields.List(
+        fields.String, required=True, metadata={"description": "The formats in which its runs are taken."}
+    )
+    most_per_topic = fields.Integer(required=True, metadata={"description": "A run with more gets a warning."})
+    most_runs = fields.Integer(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The most active runs of the team for it, in each round. Null: any number."},
+    )
+
+
 class RunInUse(Schema):
     """A tag in use."""
 
@@ -73,6 +94,12 @@ class RunInUse(Schema):
     )
     in_closed_round = fields.Boolean(
         required=True, metadata={"description": "Whether it cannot be replaced, as its round is closed."}
+    )
+    task = fields.String(
+        allow_none=True,
+        metadata={
+            "description": "The key of its task; null for a run from before the tasks. Only where there are any."
+        },
     )
 
 
@@ -109,6 +136,10 @@ class RunRules(Schema):
         QuestionnaireShown,
         required=True,
         metadata={"description": "What is asked about every run; answers are sent with it."},
+    )
+    tasks = fields.List(
+        fields.Nested(RuleForTask),
+        metadata={"description": "The tasks, by whose rules runs are checked; only where the collection has any."},
     )
     runs = fields.List(
         fields.Nested(RunInUse),

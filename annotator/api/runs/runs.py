@@ -51,6 +51,7 @@ class SentRun(Schema):
     uploaded_at = Moment(required=True)
     withdrawn_at = Moment(required=True, allow_none=True)
     round = fields.Integer(required=True, allow_none=True)
+    task = fields.String(metadata={"description": "The key of its task; left out for a run without one."})
     same_ranking_as = fields.List(
         fields.String,
         required=True,
@@ -86,6 +87,10 @@ class FileQuery(Schema):
     team = Text(
         load_default=None,
         metadata={"description": "The team of the run; a participant's run belongs to their own team."},
+    )
+    task = Text(
+        load_default=None,
+        metadata={"description": "The key of the task; a new run needs one where the collection has tasks."},
     )
 
 
@@ -150,6 +155,7 @@ def check_run(call: Call) -> object:
             sender=_sender(call),
             tag_from_file=call.query["tag_from_file"],
             unpacked_limit=settings().unpacked_limit,
+            shared=RunDetails(task=call.query["task"]),
         )
     looked_at.problems.report_if_any()
     [checked] = looked_at.runs
@@ -173,7 +179,8 @@ def upload_run(call: Call) -> object:
     """
     at = arrived_at()  # the time of arrival, as reading a file may end after the deadline
     run_type = None if call.query["type"] is None else RunType(call.query["type"])
-    details = RunDetails(_team(call), call.query["description"], run_type, call.query["priority"])
+    query = call.query
+    details = RunDetails(_team(call), query["description"], run_type, query["priority"], task=query["task"])
     done = run_upload.upload(
         database(),
         call.slug,
@@ -254,7 +261,8 @@ def _same_rankings(slug: str) -> Mapping[int, Sequence[str]]:
 
 
 def _shown(run: sent_runs.SentRun, same: Mapping[int, Sequence[str]]) -> dict[str, object]:
-    return {**vars(run), "same_ranking_as": same.get(run.id, ())}
+    shown = {**vars(run), "same_ranking_as": same.get(run.id, ())}
+    return {name: value for name, value in shown.items() if name != "task" or value is not None}
 
 
 def shown_receipt(slug: str, receipt: sent_runs.Receipt) -> dict[str, object]:

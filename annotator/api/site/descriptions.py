@@ -312,6 +312,8 @@ OF_OPERATIONS: Mapping[str, Mapping[str, str]] = {
     "link_click_log": {"name": "The name of the log."},
     "remove_click_log": {"name": "The name of the log."},
     "remove_fact": {"key": "The key of the fact."},
+    "change_task": {"key": "The key of the task."},
+    "remove_task": {"key": "The key of the task."},
     "restore_collection": {"name": "The short name of the deleted collection."},
     "show_agreement": {
         "by": "Which table: all judges together, or by pair, topic, judge, grade or time.",

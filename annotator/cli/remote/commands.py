@@ -11,7 +11,13 @@ from annotator.cli.leaderboard.score_formats import score_format_option
 from annotator.cli.remote.comparison import compare
 from annotator.cli.remote.docnos import ids_group
 from annotator.cli.remote.site import on_site
-from annotator.cli.runs.check_options import docnos_option, files_after_slug, files_of_check, rules_option
+from annotator.cli.runs.check_options import (
+    docnos_option,
+    files_after_slug,
+    files_of_check,
+    rules_option,
+    run_task_option,
+)
 from annotator.cli.site.files import FILE, read_files, write_or_print
 from annotator.cli.site.options import (
     AS_MINUS_ONE,
@@ -76,6 +82,7 @@ runs.add_command(compare)
 @replace_option
 @rules_option
 @docnos_option
+@run_task_option
 @format_option()
 @click.pass_obj
 def check_runs(
@@ -84,6 +91,7 @@ def check_runs(
     files: Sequence[str],
     rules_source: str | None,
     docnos_file: str | None,
+    task: str | None,
     *,
     tag_from_file: bool,
     replace: bool,
@@ -97,20 +105,35 @@ def check_runs(
     if rules_source is None:
         if docnos_file is not None:
             raise click.UsageError("--docnos needs --rules: the site compares docnos with those that it knows.")
-        check_on_site(slug, given, tag_from_file=tag_from_file, replace=replace, format_=format_)
+        check_on_site(slug, given, task=task, tag_from_file=tag_from_file, replace=replace, format_=format_)
     else:
         # It reads runs itself, which other commands on a site leave to the site: so they need no NumPy.
         import_module("annotator.cli.runs.runs").check_elsewhere(
-            settings, rules_source, given, None, docnos_file, format_, tag_from_file=tag_from_file, replace=replace
+            settings,
+            rules_source,
+            given,
+            None,
+            docnos_file,
+            format_,
+            task=task,
+            tag_from_file=tag_from_file,
+            replace=replace,
         )
 
 
 @on_site
 def check_on_site(
-    site: Site, slug: str, files: Sequence[str], *, tag_from_file: bool, replace: bool, format_: str
+    site: Site,
+    slug: str,
+    files: Sequence[str],
+    *,
+    task: str | None,
+    tag_from_file: bool,
+    replace: bool,
+    format_: str,
 ) -> None:
     """Check files on the site."""
-    checked, problems = _checked(site, slug, files, tag_from_file=tag_from_file, replaces=replace)
+    checked, problems = _checked(site, slug, files, task=task, tag_from_file=tag_from_file, replaces=replace)
     if format_ == JSON:
         warnings = [[name, warning] for name, one in checked for warning in one["warnings"]]
         wrong = [[one.file, one.line, str(one.sentence)] for one in problems.by_file()]
@@ -144,6 +167,7 @@ def check_on_site(
     metavar="N",
     help="The pooling priority among the runs of the team: 1 = pooled first.",
 )
+@run_task_option
 @answer_option
 @on_site
 def import_runs(
@@ -157,11 +181,12 @@ def import_runs(
     description: str | None,
     run_type: str | None,
     priority: int | None,
+    task: str | None,
     answers: Sequence[str],
 ) -> None:
     """Check all files, and if none has an error submit them, one after the other."""
     answered = read_assignments(answers)
-    checked, problems = _checked(site, slug, files, tag_from_file=tag_from_file, replaces=replace)
+    checked, problems = _checked(site, slug, files, task=task, tag_from_file=tag_from_file, replaces=replace)
     _show_warnings(checked)
     problems.refuse_if_any()
     receipts = [
@@ -174,6 +199,7 @@ def import_runs(
             description=description,
             type=run_type,
             priority=priority,
+            task=task,
             answers=json.dumps(answered, ensure_ascii=False) if answered else None,
         )
         for file in read_files(files)
@@ -193,10 +219,11 @@ def import_runs(
 def list_runs(site: Site, slug: str, format_: str, *, every: bool) -> None:
     """List the active runs that you may see."""
     rows = site.every(f"/collections/{slug}/runs", every=every)
+    listed = {**LISTED, "TASK": "task"} if any("task" in row for row in rows) else LISTED
     show_rows(
         format_,
-        [*LISTED, "DESCRIPTION"],
-        [[*(row[name] or None for name in LISTED.values()), row["description"]] for row in rows],
+        [*listed, "DESCRIPTION"],
+        [[*(row.get(name) or None for name in listed.values()), row["description"]] for row in rows],
     )
 
 
@@ -233,7 +260,7 @@ def export_run(site: Site, slug: str, tag: str, version: int | None, output: str
 
 
 def _checked(
-    site: Site, slug: str, paths: Sequence[str], *, tag_from_file: bool, replaces: bool
+    site: Site, slug: str, paths: Sequence[str], *, task: str | None, tag_from_file: bool, replaces: bool
 ) -> tuple[list[tuple[str, dict[str, Any]]], Problems]:
     """The checked run of each file, by file name, and the problems of all files."""
     problems, checked = Problems(), []
@@ -241,7 +268,11 @@ def _checked(
         for file in files:
             try:
                 found = site.send(
-                    f"/collections/{slug}/runs/check", file, tag_from_file=tag_from_file, replaces=replaces
+                    f"/collections/{slug}/runs/check",
+                    file,
+                    task=task,
+                    tag_from_file=tag_from_file,
+                    replaces=replaces,
                 )
             except FileRefusedError as refusal:
                 for one in refusal.problems:

@@ -15,6 +15,7 @@ rules_option = click.option(
     "https://…/api/v1/collections/SLUG/run-rules, with --token.",
 )
 
+run_task_option = click.option("--task", metavar="KEY", help="The task of the runs, where the collection has tasks.")
 docnos_option = click.option(
     "--docnos",
     "docnos_file",
@@ -31,6 +32,7 @@ class CheckOptions(TypedDict):
     input_format: str | None
     docnos_file: str | None
     format_: str
+    task: str | None
     tag_from_file: bool
 
 

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import click
 
+from annotator.cli.runs.check_options import run_task_option
 from annotator.cli.site.installation import Installation, actor, on_installation
 from annotator.cli.site.options import dry_run_option, show_outcome
 from annotator.cli.site.progress import progress_shown
@@ -94,6 +95,7 @@ def engine_options(command: Command) -> Command:
 @click.argument("slug")
 @engine_options
 @click.option("--round", "round_number", type=int, metavar="N", help="The round of the run. [the open one]")
+@run_task_option
 @click.option("--replace", is_flag=True, help="Replace the run with the same tag; the older file is kept.")
 @dry_run_option
 @on_installation
@@ -113,6 +115,7 @@ def fetch(
     run_type: RunType | None,
     priority: int | None,
     round_number: int | None,
+    task: str | None,
     replace: bool,
     dry_run: bool,
 ) -> None:
@@ -123,7 +126,9 @@ def fetch(
     docno, score, title or body; PATH has keys with dots between them, [0] and [*]. Without scores the order counts.
     """
     engine = SearchEngine(endpoint, template, Dialect(dialect), HitPaths.parse(paths), depth, with_texts=texts)
-    order = RunOrder(engine, tag, RunDetails(team, description, run_type, priority, round_number), replaces=replace)
+    order = RunOrder(
+        engine, tag, RunDetails(team, description, run_type, priority, round_number, task), replaces=replace
+    )
     settings, now = installation.settings, datetime.now(UTC)
     with progress_shown("Asking") as show:
         done = run_fetching.fetch_run(

@@ -12,6 +12,7 @@ from annotator.cli.runs.check_options import (
     files_after_slug,
     files_of_check,
     rules_option,
+    run_task_option,
 )
 from annotator.cli.runs.run_comparison import compare
 from annotator.cli.runs.run_fetching import fetch
@@ -88,6 +89,7 @@ command.add_command(sources_group)
 @input_format_option(Holds.RUNS)
 @docnos_option
 @rules_option
+@run_task_option
 @format_option()
 @click.pass_obj
 def check(
@@ -113,6 +115,7 @@ def check_elsewhere(
     docnos_file: str | None,
     format_: str,
     *,
+    task: str | None,
     tag_from_file: bool,
     replace: bool = True,
 ) -> None:
@@ -123,7 +126,7 @@ def check_elsewhere(
     rules = rules_at(rules_source)
     with watched(given_files(files, Holds.RUNS, input_format=input_format)) as given:
         checked = check_by_rules(
-            given, rules, replaces=replace, tag_from_file=tag_from_file, unpacked_limit=limit, docnos=docnos
+            given, rules, task=task, replaces=replace, tag_from_file=tag_from_file, unpacked_limit=limit, docnos=docnos
         )
     warn_about_docnos(rules, docnos)
     show_checked_runs(format_, checked.runs, checked.problems)
@@ -138,6 +141,7 @@ def check_here(
     docnos_file: str | None,
     format_: str,
     *,
+    task: str | None,
     tag_from_file: bool,
 ) -> None:
     """Check files against a collection of the database."""
@@ -155,6 +159,7 @@ def check_here(
             sender=sender,
             tag_from_file=tag_from_file,
             unpacked_limit=limit,
+            shared=RunDetails(task=task),
             docnos=docnos,
         )
     show_checked_runs(format_, checked.runs, checked.problems)
@@ -170,6 +175,7 @@ def check_here(
 @type_option
 @priority_option
 @round_option
+@run_task_option
 @answer_option
 @click.option("--replace", is_flag=True, help="Replace runs with the same tags; the older files are kept.")
 @dry_run_option
@@ -186,18 +192,19 @@ def import_files(
     run_type: RunType | None,
     priority: int | None,
     round_number: int | None,
+    task: str | None,
     answers: Sequence[str],
     replace: bool,
     dry_run: bool,
 ) -> None:
     """Import runs: all of the files, or none if any of them has an error.
 
-    Zip archives are opened. A CSV file with the columns file or tag, team, type, priority and description gives the
-    metadata of each run.
+    Zip archives are opened. A CSV file with the columns file or tag, team, task, type, priority and description gives
+    the metadata of each run.
     """
     submission = Submission(
         Sender(team, organises=True, replaces=replace),
-        RunDetails(team, description, run_type, priority, round_number),
+        RunDetails(team, description, run_type, priority, round_number, task),
         tag_from_file=tag_from_file,
         answers=read_assignments(answers),
     )
@@ -231,15 +238,17 @@ def show_all(installation: Installation, slug: str, team: str | None, format_: s
     with installation.database.reading() as session:
         rows = runs.list_runs(session, slug, team=team, every=every)
         same = runs.rankings_sent_twice(session, slug)
+    has_tasks = any(row.task for row in rows)
     show_rows(
         format_,
         [
-            *("TAG", "TEAM", "TOPICS", "RETRIEVED", "POOLED", "VERSION", "STATE", "TYPE", "PRIORITY", "WARNINGS"),
-            *("SENT", "SAME RANKING AS", "DESCRIPTION"),
+            *("TAG", "TEAM", *(["TASK"] if has_tasks else []), "TOPICS", "RETRIEVED", "POOLED", "VERSION", "STATE"),
+            *("TYPE", "PRIORITY", "WARNINGS", "SENT", "SAME RANKING AS", "DESCRIPTION"),
         ],
         [
             [
-                *(row.tag, row.team, row.topics, row.retrieved, row.pooled, row.version, row.state),
+                *(row.tag, row.team, *([row.task] if has_tasks else []), row.topics, row.retrieved, row.pooled),
+                *(row.version, row.state),
                 *(row.run_type or None, row.priority, row.warnings, row.uploaded_at),
                 *(", ".join(same.get(row.id, ())) or None, row.description),
             ]
@@ -271,6 +280,7 @@ def show(installation: Installation, slug: str, tag: str, version: int | None, f
             "type": receipt.run_type or None,
             "priority": receipt.priority,
             **({} if receipt.round is None else {"round": receipt.round}),
+            **({} if receipt.task is None else {"task": receipt.task}),
             "description": receipt.description or None,
             "file": receipt.file_name,
             "bytes": receipt.bytes,
@@ -296,6 +306,7 @@ def show(installation: Installation, slug: str, tag: str, version: int | None, f
 @type_option
 @priority_option
 @round_option
+@run_task_option
 @on_installation
 def change(
     installation: Installation,
@@ -306,11 +317,12 @@ def change(
     run_type: RunType | None,
     priority: int | None,
     round_number: int | None,
+    task: str | None,
 ) -> None:
     """Change the given details of a run, and keep the others."""
-    details = RunDetails(team, description, run_type, priority, round_number)
+    details = RunDetails(team, description, run_type, priority, round_number, task)
     if details == RunDetails():
-        raise click.UsageError("Give at least one of --team, --description, --type, --priority, --round.")
+        raise click.UsageError("Give at least one of --team, --description, --type, --priority, --round, --task.")
     with installation.database.transaction() as session:
         runs.change_run(session, slug, tag, details=details, at=datetime.now(UTC))
         note(session, "runs.edit", slug, subject=tag, details=vars(details))

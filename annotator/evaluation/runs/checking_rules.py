@@ -11,6 +11,7 @@ from annotator.evaluation.formats.foreign_rows import query_key
 from annotator.evaluation.runs.questionnaires import RunQuestion, as_plain, questions_of
 from annotator.evaluation.runs.run_intake import PARTS_OF_ADDRESSES, RunRules
 from annotator.evaluation.runs.run_tags import TagHolder, TeamRules
+from annotator.evaluation.runs.run_tasks import TaskRules
 from annotator.evaluation.runs.tag_rules import CHOSEN_LENGTH, GREATEST_TAG_LENGTH, TagRule, can_be_of_team
 
 FORMAT = "annotator-run-rules"
@@ -42,7 +43,8 @@ class CheckingRules:
     """What a collection checks in the runs of one sender: a team, or the organisers.
 
     `runs` are those that the sender may know. `deadline` is in ISO 8601; None where there is none. The `of_team` rules
-    have the name of the team, and restrict nothing for organisers.
+    have the name of the team, and restrict nothing for organisers. Where there are `tasks`, a run is checked by the
+    topics, formats and limits of its task.
     """
 
     collection: str
@@ -56,6 +58,7 @@ class CheckingRules:
     questions: tuple[RunQuestion, ...]
     runs: tuple[TagHolder, ...]
     of_team: TeamRules
+    tasks: tuple[TaskRules, ...] = ()
 
     def for_intake(self, *, unpacked_limit: int, tag_from_file: bool) -> RunRules:
         """The rules as files are read by them."""
@@ -66,11 +69,13 @@ class CheckingRules:
             unpacked_limit=unpacked_limit,
             tag_from_file=tag_from_file,
             titles={query_key(topic.title): topic.number for topic in self.topics},
+            tasks={task.key: task for task in self.tasks},
         )
 
 
 def rules_as_plain(rules: CheckingRules, formats: Sequence[str]) -> dict[str, Any]:
     """The document, whose fields `docs/reference/run-rules.md` describes; `formats` are the names of those of runs."""
+    in_order = [topic.number for topic in rules.topics]
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -88,6 +93,7 @@ def rules_as_plain(rules: CheckingRules, formats: Sequence[str]) -> dict[str, An
         "documents": {"most_per_topic": rules.most_documents, "compared_with": rules.compared_with.value},
         "topics": [{"number": topic.number, "title": topic.title, "wanted": topic.wanted} for topic in rules.topics],
         "questionnaire": {"number": rules.questionnaire, "questions": as_plain(rules.questions)},
+        **({"tasks": [_task_as_plain(task, in_order, formats) for task in rules.tasks]} if rules.tasks else {}),
         "runs": [
             {
                 "tag": run.tag,
@@ -96,9 +102,21 @@ def rules_as_plain(rules: CheckingRules, formats: Sequence[str]) -> dict[str, An
                 "withdrawn": run.withdrawn,
                 "withdrawn_by_team": run.withdrawn_by_team,
                 "in_closed_round": run.in_closed_round,
+                **({"task": run.task} if rules.tasks else {}),
             }
             for run in rules.runs
         ],
+    }
+
+
+def _task_as_plain(task: TaskRules, topics: Sequence[str], formats: Sequence[str]) -> dict[str, Any]:
+    return {
+        "key": task.key,
+        "title": task.title,
+        "topics": [number for number in topics if number in task.topics],
+        "formats": list(task.formats or formats),
+        "most_per_topic": task.most_documents,
+        "most_runs": task.most_runs or None,
     }
 
 
@@ -136,6 +154,7 @@ def _rules(plain: Mapping[str, Any]) -> CheckingRules:
     collection = _field(plain, "collection", str)
     if not collection.isprintable():  # it is printed at a terminal
         raise _wrong("collection")
+    topics = tuple(_topic(place, one) for place, one in _objects(plain, "topics"))
     return CheckingRules(
         collection=collection,
         team=_text_or_none(sender, "team", "sender."),
@@ -143,12 +162,40 @@ def _rules(plain: Mapping[str, Any]) -> CheckingRules:
         deadline=_text_or_none(plain, "deadline"),
         most_documents=most_documents,
         compared_with=ComparedWith(compared_with),
-        topics=tuple(_topic(place, one) for place, one in _objects(plain, "topics")),
+        topics=topics,
         questionnaire=_field(questionnaire, "number", int, "questionnaire."),
         questions=questions_of(_field(questionnaire, "questions", list, "questionnaire.")),
         runs=tuple(_holder(number, place, one) for number, (place, one) in enumerate(_objects(plain, "runs"), 1)),
         of_team=TeamRules(_tag_rule(plain), _most_runs(plain)),
+        # Documents of earlier versions of the program, and of collections without tasks, have none.
+        tasks=tuple(_task(place, one, topics) for place, one in _objects({"tasks": [], **plain}, "tasks")),
     )
+
+
+def _task(place: str, one: Mapping[str, Any], topics: Sequence[TopicRule]) -> TaskRules:
+    key, title = _field(one, "key", str, place), _field(one, "title", str, place)
+    if not key or not key.isprintable():  # it is printed at a terminal
+        raise _wrong(f"{place}key")
+    most_documents = _field(one, "most_per_topic", int, place)
+    if most_documents < 1:
+        raise _wrong(f"{place}most_per_topic")
+    own = frozenset(_texts(one, "topics", place))
+    return TaskRules(
+        key=key,
+        title=title,
+        topics=own & {topic.number for topic in topics},
+        wanted_topics=own & {topic.number for topic in topics if topic.wanted},
+        formats=tuple(_texts(one, "formats", place)),
+        most_documents=most_documents,
+        most_runs=_most_runs(one, place),
+    )
+
+
+def _texts(one: Mapping[str, Any], name: str, place: str) -> list[str]:
+    texts = _field(one, name, list, place)
+    if not all(isinstance(text, str) for text in texts):
+        raise _wrong(f"{place}{name}")
+    return texts
 
 
 def _tag_rule(plain: Mapping[str, Any]) -> TagRule:
@@ -164,12 +211,12 @@ def _tag_rule(plain: Mapping[str, Any]) -> TagRule:
     return rule
 
 
-def _most_runs(plain: Mapping[str, Any]) -> int:
+def _most_runs(plain: Mapping[str, Any], place: str = "") -> int:
     if plain.get("most_runs") is None:
         return 0
-    most = _field(plain, "most_runs", int)
+    most = _field(plain, "most_runs", int, place)
     if most < 1:
-        raise _wrong("most_runs")
+        raise _wrong(f"{place}most_runs")
     return most
 
 
@@ -188,6 +235,7 @@ def _holder(number: int, place: str, one: Mapping[str, Any]) -> TagHolder:
         withdrawn=_field(one, "withdrawn", bool, place),
         withdrawn_by_team=_field(one, "withdrawn_by_team", bool, place),
         in_closed_round=_field(one, "in_closed_round", bool, place),
+        task=_text_or_none(one, "task", place),
     )
 
 

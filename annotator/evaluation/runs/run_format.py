@@ -106,7 +106,8 @@ class _Reading:
         if topic not in self.entries:
             self.entries[topic] = _Entries()
             if self.topics is not None and topic.decode() not in self.topics:
-                self.problems.add(self.name, line, self.unknown_topic.template, topic=shown(topic))
+                unknown = self.unknown_topic
+                self.problems.add(self.name, line, unknown.template, **unknown.values, topic=shown(topic))
 
     def note_duplicates(self) -> None:
         for topic, entries in self.entries.items():

@@ -2,6 +2,7 @@
 
 import hashlib
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -10,7 +11,9 @@ from pathlib import PurePath
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.errors import Problems, Sentence
+from annotator.errors import InvalidValueError, Problems, Sentence
+from annotator.evaluation.formats.input_formats import choose
+from annotator.evaluation.formats.row_formats import RUN_FORMATS, TREC
 from annotator.evaluation.formats.unpacking import unpack_into
 from annotator.evaluation.runs.docno_lists import are_listed
 from annotator.evaluation.runs.docno_numbers import DocnoNumbers, Numbers
@@ -21,6 +24,7 @@ from annotator.evaluation.runs.parsed_runs import NumberedRun
 from annotator.evaluation.runs.rankings import encode_documents, encode_scores
 from annotator.evaluation.runs.run_format import UNKNOWN_TOPIC, first_tag_of
 from annotator.evaluation.runs.run_tags import SortedTags
+from annotator.evaluation.runs.run_tasks import TaskRules, choose_task
 from annotator.evaluation.runs.run_warnings import warnings_of, warnings_of_corpus, warnings_of_list
 from annotator.evaluation.runs.tag_rules import GREATEST_TAG_LENGTH, composed
 
@@ -34,7 +38,8 @@ NO_TAGS = SortedTags()
 class RunRules:
     """The rules for runs of a collection: permitted and expected topics, and the maximum length of lists.
 
-    `unknown_topic` is the problem for any other topic.
+    `unknown_topic` is the problem for any other topic. Where there are `tasks`, by key, the rules for a run are those
+    of its task.
     """
 
     topics: frozenset[str]
@@ -46,16 +51,31 @@ class RunRules:
     titles: Mapping[str, str] = field(
         default_factory=dict
     )  # numbers of topics by their queries, as `query_key` writes them
+    tasks: Mapping[str, TaskRules] = field(default_factory=dict)
+
+    def of_task(self, task: TaskRules | None) -> "RunRules":
+        """The rules for runs of this task; for None these."""
+        if task is None:
+            return self
+        return replace(
+            self,
+            topics=task.topics,
+            wanted_topics=task.wanted_topics,
+            most_documents=task.most_documents,
+            unknown_topic=task.unknown_topic,
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class ReadRun:
-    """A run read without a problem, and its warnings."""
+    """A run read without a problem, its warnings, the key of its task and the name of the format it was read as."""
 
     file_name: str
     parsed: NumberedRun
     warnings: tuple[Sentence, ...]
     metadata: IrMetadata
+    task: str | None
+    read_as: str
 
 
 class RunIntake:
@@ -66,7 +86,7 @@ class RunIntake:
         self.problems = Problems()
         self.documents = DocnoNumbers()
         self._files: dict[str, str] = {}  # by tag
-        self._new = 0  # runs that replace none
+        self._new: Counter[str | None] = Counter()  # runs that replace none, by task
 
     def read(
         self,
@@ -76,11 +96,12 @@ class RunIntake:
         tag: str | None = None,
         tags: SortedTags = NO_TAGS,
         input_format: str | None = None,
+        task: str | None = None,
     ) -> ReadRun | None:
         """Read one file; None with its problems noted.
 
-        `tag` is used in place of that in the file; `tags` are those in use, sorted for the sender of this file.
-        Without `input_format` the format is detected.
+        `tag` is used in place of that in the file; `tags` are those in use, sorted for the sender of this file; `task`
+        is the key of the task that is named for it. Without `input_format` the format is detected.
         """
         text = unpack_into(self.problems, name, content, self.rules.unpacked_limit)
         if text is None:
@@ -88,11 +109,22 @@ class RunIntake:
         before = self.problems.total
         converted = as_trec_run(name, text, self.problems, input_format=input_format, titles=self.rules.titles)
         if converted is None:
-            return self._read(name, content, text, self.problems, tag=tag, tags=tags)
+            return self._read(name, content, text, self.problems, tag=tag, tags=tags, task=task)
         if not converted.lines and self.problems.total > before:
             return None  # beside what is wrong with all of its rows, that there is no line says nothing
         found = Problems()
-        run = self._read(name, content, converted.text, found, tag=tag, tags=tags, lines=converted.lines)
+        read_as = choose(RUN_FORMATS, text, input_format).name
+        run = self._read(
+            name,
+            content,
+            converted.text,
+            found,
+            tag=tag,
+            tags=tags,
+            task=task,
+            read_as=read_as,
+            lines=converted.lines,
+        )
         converted.add_problems(found, self.problems)
         return run if self.problems.total == before else None
 
@@ -105,51 +137,71 @@ class RunIntake:
         *,
         tag: str | None,
         tags: SortedTags,
+        task: str | None,
+        read_as: str = TREC,
         lines: "array[int] | None" = None,
     ) -> ReadRun | None:
         given = tag or (tag_of(name) if self.rules.tag_from_file else None)
         line, first_tag = first_tag_of(text)
-        is_free = self._tag_is_free(name, content, line, given or first_tag, tags, problems)
+        before = problems.total
+        of_task = self._task_of(name, given or first_tag, task, tags, read_as, problems)
+        rules, of_its_task = self.rules.of_task(of_task), _for_task(tags, of_task)
+        self._note_tag(name, content, line, given or first_tag, of_its_task, problems)
+        is_free = problems.total == before
         run = read_numbered_run(
             name,
             text,
             problems,
             self.documents,
-            topics=self.rules.topics,
+            topics=rules.topics,
             tag=given,
-            unknown_topic=self.rules.unknown_topic,
+            unknown_topic=rules.unknown_topic,
         )
         if run is None or not is_free:
             return None
         if lines is not None:
             run = replace(run, origin=replace(run.origin, lines=np.array(lines, np.int32)[run.origin.lines - 1]))
-        warnings = warnings_of(run, topics=self.rules.wanted_topics, most_documents=self.rules.most_documents)
+        warnings = warnings_of(run, topics=rules.wanted_topics, most_documents=rules.most_documents)
         metadata, broken = _metadata_of(text)
-        return ReadRun(name, run, (*warnings, *broken), metadata)
+        return ReadRun(name, run, (*warnings, *broken), metadata, of_task.key if of_task else None, read_as)
 
-    def _tag_is_free(
-        self, name: str, content: bytes, line: int, tag: str, tags: SortedTags, problems: Problems
-    ) -> bool:
-        """Note a tag that the run cannot have, or that another of these files has; True if it is free."""
-        before = problems.total
+    def _task_of(
+        self, name: str, tag: str, named: str | None, tags: SortedTags, read_as: str, problems: Problems
+    ) -> TaskRules | None:
+        """The task of a run; notes why it cannot be sent to one, if so."""
+        try:
+            task = choose_task(self.rules.tasks, named, tag, tags)
+        except InvalidValueError as error:
+            problems.add(name, None, error.sentence.template, **error.sentence.values)
+            return None
+        refusal = task.refusal_of_format(read_as) if task is not None else None
+        if refusal is not None:
+            problems.add(name, None, refusal.template, **refusal.values)
+        return task
+
+    def _note_tag(self, name: str, content: bytes, line: int, tag: str, tags: SortedTags, problems: Problems) -> None:
+        """Note a tag that the run cannot have, or that another of these files has."""
         if not tag:
-            return True  # a line too short to have a tag, which the parser notes
+            return  # a line too short to have a tag, which the parser notes
         refusal = refusal_of_any(tag) or _refusal(content, tag, tags)
         if refusal is None and tag in self._files:
             refusal = Sentence("The tag %(tag)s is also the tag of %(other)s.", {"tag": tag, "other": self._files[tag]})
         if refusal is not None:
             problems.add(name, line, refusal.template, **refusal.values)
-        elif tag not in tags.corrected:
+        elif tag not in tags.corrected and not (self.rules.tasks and tags.task is None):
             self._note_too_many(name, tags, problems)
         self._files.setdefault(tag, name)
-        return problems.total == before
 
     def _note_too_many(self, name: str, tags: SortedTags, problems: Problems) -> None:
         """Count a new run, and note when its team has no more of them; the files are of one team where that is so."""
-        self._new += 1
-        refusal = tags.refusal_of_new(self._new)
+        self._new[tags.task] += 1
+        refusal = tags.refusal_of_new(self._new[tags.task])
         if refusal is not None:
             problems.add(name, None, refusal.template, **refusal.values)
+
+
+def _for_task(tags: SortedTags, task: TaskRules | None) -> SortedTags:
+    return tags if task is None else tags.for_task(task.key, task.most_runs)
 
 
 def refusal_of_any(tag: str) -> Sentence | None:

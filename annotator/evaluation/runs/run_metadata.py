@@ -1,4 +1,4 @@
-"""Tables with the metadata of several runs: a line for each file or tag, with team, type, priority and description."""
+"""Tables with the metadata of several runs: a line for each file or tag, with team, task, type and so on."""
 
 import csv
 import io
@@ -12,9 +12,9 @@ from annotator.evaluation.formats.table_lines import counted_fields
 from annotator.evaluation.runs.run_intake import tag_of
 from annotator.evaluation.runs.tag_rules import composed
 
-FILE, TAG, TEAM, TYPE, PRIORITY, DESCRIPTION = "file", "tag", "team", "type", "priority", "description"
+FILE, TAG, TEAM, TASK, TYPE, PRIORITY, DESCRIPTION = "file", "tag", "team", "task", "type", "priority", "description"
 NAMES = {FILE, TAG}
-KNOWN = {*NAMES, TEAM, TYPE, PRIORITY, DESCRIPTION}
+KNOWN = {*NAMES, TEAM, TASK, TYPE, PRIORITY, DESCRIPTION}
 TYPES = {"", "automatic", "manual"}
 SEPARATORS = ",;\t"
 ENDINGS = (".csv", ".tsv")
@@ -32,6 +32,7 @@ class MetadataRow:
     priority: int | None = None
     description: str = ""
     line: int = 0
+    task: str = ""
 
 
 def is_metadata(name: str, content: bytes) -> bool:
@@ -56,7 +57,9 @@ def parse_metadata(name: str, text: bytes, problems: Problems) -> list[MetadataR
         heading = [field.strip().casefold() for field in next(lines, [])]
         if not _is_heading(heading):
             problems.add(
-                name, 1, "The first line names the columns: file or tag, then team, type, priority and description."
+                name,
+                1,
+                "The first line names the columns: file or tag, then team, task, type, priority and description.",
             )
             return []
         for fields in lines:
@@ -152,4 +155,5 @@ def _row(name: str, line: int, heading: Sequence[str], fields: Sequence[str], pr
         int(priority) if priority else None,
         values[DESCRIPTION],
         line,
+        values[TASK],
     )

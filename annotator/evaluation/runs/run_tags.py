@@ -1,7 +1,8 @@
 """The tags a sender of runs may use: new ones, and those of runs to be corrected."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from annotator.errors import Sentence
 from annotator.evaluation.runs.tag_rules import ANY_TAG, TagRule
@@ -30,6 +31,7 @@ class TagHolder:
     withdrawn: bool
     withdrawn_by_team: bool
     in_closed_round: bool = False
+    task: str | None = None  # None where the collection has no tasks, and for a run from before they were set
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,8 @@ class SortedTags:
     `corrected` has the id of each run that the sender would correct, `refused` why other tags cannot be used, and
     `checksums` those of files that the sender may know: the same file again would change nothing. `own` are the tags
     of the sender's runs, and `active` the number of those runs that count for the most runs of a team: with
-    `has_closed`, where some runs are of closed rounds, only those of the current round do.
+    `has_closed`, where some runs are of closed rounds, only those of the current round do. `tasks` are those of the
+    runs in use; for the tags as they are for runs of a `task`, see `for_task`.
     """
 
     corrected: dict[str, int] = field(default_factory=dict)
@@ -63,6 +66,10 @@ class SortedTags:
     active: int = 0
     has_closed: bool = False
     rules: TeamRules = NO_RULES
+    is_bound: bool = False  # by rules, as organisers are not
+    tasks: Mapping[str, str | None] = field(default_factory=dict)
+    active_of: Mapping[str | None, int] = field(default_factory=dict)  # by task
+    task: str | None = None
 
     def __contains__(self, tag: object) -> bool:
         """Whether the tag is in use."""
@@ -77,12 +84,19 @@ class SortedTags:
         """Return why the sender cannot use the tag, if so; the rule for tags does not bind runs that are there."""
         return (None if tag in self.own else self.rules.tags.refusal(tag, self)) or self.refused.get(tag)
 
+    def for_task(self, task: str, most_runs: int) -> "SortedTags":
+        """The same tags, with the most runs of a team for this task and those of its runs that count for it."""
+        rules = replace(self.rules, most_runs=most_runs) if self.is_bound else self.rules
+        return replace(self, rules=rules, active=self.active_of.get(task, 0), task=task)
+
     def refusal_of_new(self, number: int) -> Sentence | None:
         """Return why the team cannot send this new run too, the first of the files with `number` 1, if so."""
         too_many = self._too_many(number)
         if not too_many:
             return None
-        values = {"count": self.active + number, "most": self.rules.most_runs}
+        values: dict[str, object] = {"count": self.active + number, "most": self.rules.most_runs}
+        if self.task is not None:
+            return self._refusal_of_new_in_task(values, too_many)
         if self.has_closed:
             return Sentence(
                 "This would be active run %(count)d of your team in this round, and it may have %(most)d. Withdraw "
@@ -101,12 +115,33 @@ class SortedTags:
             {**values, "excess": too_many},
         )
 
+    def _refusal_of_new_in_task(self, values: Mapping[str, object], too_many: int) -> Sentence:
+        named = {**values, "excess": too_many, "task": self.task}
+        if self.has_closed:
+            return Sentence(
+                "This would be active run %(count)d of your team for the task %(task)s in this round, and it may have "
+                "%(most)d. Withdraw runs of this task and round (%(excess)d), replace runs with the same tags, or "
+                "leave this one out.",
+                named,
+            )
+        return Sentence(
+            "This would be active run %(count)d of your team for the task %(task)s, and it may have %(most)d. Withdraw "
+            "runs of this task (%(excess)d), replace runs with the same tags, or leave this one out.",
+            named,
+        )
+
     def refusal_of_restored(self) -> Sentence | None:
         """Return why the team cannot restore a withdrawn run, if it has as many as it may have."""
         too_many = self._too_many(1)
         if not too_many:
             return None
-        values = {"active": self.active, "most": self.rules.most_runs}
+        values: dict[str, object] = {"active": self.active, "most": self.rules.most_runs}
+        if self.task is not None:
+            return Sentence(
+                "Your team has %(active)d active runs for the task %(task)s and may have %(most)d. Withdraw others of "
+                "this task (%(excess)d) before you restore this one.",
+                {**values, "task": self.task, "excess": too_many},
+            )
         if self.has_closed:
             return Sentence(
                 "Your team has %(active)d active runs in this round and may have %(most)d. Withdraw others of this "
@@ -138,11 +173,15 @@ def sort_tags(sender: Sender, holders: Iterable[TagHolder], rules: TeamRules = N
     """Group the tags in use by what the sender may do with them; the rules do not bind organisers."""
     of_all = list(holders)
     own = [holder for holder in of_all if _is_own(sender, holder)]
+    active_of = Counter(holder.task for holder in own if not (holder.withdrawn or holder.in_closed_round))
     tags = SortedTags(
         own={holder.tag for holder in own},
         has_closed=any(holder.in_closed_round for holder in own),
-        active=sum(not (holder.withdrawn or holder.in_closed_round) for holder in own),
+        active=active_of.total(),
         rules=NO_RULES if sender.organises else rules,
+        is_bound=not sender.organises,
+        tasks={holder.tag: holder.task for holder in of_all},
+        active_of=active_of,
     )
     for holder in of_all:
         refusal = _refusal(sender, holder)

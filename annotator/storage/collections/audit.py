@@ -153,7 +153,11 @@ ACTIONS: Mapping[str, Action] = {
     "run-sources.set": Action(Subject.THING, {**dict.fromkeys(("host", "dialect"), Kind.CODE), "nightly": Kind.FLAG}),
     "runs.edit": Action(
         Subject.THING,
-        {"team": Kind.CODE, "description": Kind.HIDDEN, "run_type": Kind.CODE, **_numbers("priority", "round")},
+        {
+            **dict.fromkeys(("team", "run_type", "task"), Kind.CODE),
+            "description": Kind.HIDDEN,
+            **_numbers("priority", "round"),
+        },
     ),
     "runs.export": Action(Subject.THING),
     "runs.import": Action(Subject.THING, dict.fromkeys(("sha256", "host", "dialect"), Kind.CODE)),
@@ -166,6 +170,9 @@ ACTIONS: Mapping[str, Action] = {
     "sources.fetch": Action(details={"again": Kind.FLAG, "documents": Kind.NUMBER}),
     "sources.remove": Action(),
     "sources.set": Action(details={"kind": Kind.CODE}),
+    "tasks.add": Action(Subject.THING),
+    "tasks.remove": Action(Subject.THING),
+    "tasks.set": Action(Subject.THING, {"fields": Kind.CODES}),
     "terms.accept": Action(),
     "test-questions.add": Action(Subject.THING, _ADDED_QUESTIONS),
     "test-questions.import": Action(Subject.FREE, _ADDED_QUESTIONS),

@@ -13,6 +13,7 @@ from annotator.errors import NotFoundError
 from annotator.storage.collections.collection import round_of_new_runs
 from annotator.storage.people.accounts import find_or_add_team
 from annotator.storage.runs.run_tops import add_tops
+from annotator.storage.runs.tasks import find_task
 from annotator.storage.site.bulk_insert import chunks, insert_rows
 from annotator.storage.tables.people import Team
 from annotator.storage.tables.runs import (
@@ -90,7 +91,7 @@ class RunDetails:
     """Metadata that is not in a run file; None leaves a value unchanged, or unset for a new run.
 
     `priority` is the team's order of pooling, from 1; runs may share one. `round` is a number; a new run that does not
-    correct another gets the open round by default.
+    correct another gets the open round by default. `task` is the key of a task.
     """
 
     team: str | None = None
@@ -98,6 +99,7 @@ class RunDetails:
     run_type: RunType | None = None
     priority: int | None = None
     round: int | None = None
+    task: str | None = None
 
 
 def apply_details(session: Session, run: Run, details: RunDetails) -> None:
@@ -112,6 +114,8 @@ def apply_details(session: Session, run: Run, details: RunDetails) -> None:
         run.priority = details.priority
     if details.round is not None or (inspect(run).transient and run.round_id is None):
         run.round_id = round_of_new_runs(session, run.collection_id, details.round)
+    if details.task is not None:
+        run.task_id = find_task(session, run.collection_id, details.task).id
 
 
 @dataclass(frozen=True)

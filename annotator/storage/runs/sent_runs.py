@@ -16,6 +16,7 @@ from annotator.storage.tables.collections import Round
 from annotator.storage.tables.people import Team, User
 from annotator.storage.tables.pools import PoolRun
 from annotator.storage.tables.runs import IN_FORCE, RankedList, Run, RunFile, RunState, RunType
+from annotator.storage.tables.tasks import Task
 
 GZIP_SIZE_BYTES = 4
 
@@ -46,6 +47,7 @@ class SentRun:
     replaced_at: datetime | None
     round: int | None  # None where the collection has no rounds
     in_closed_round: bool
+    task: str | None  # the key; None where the collection has no tasks, and for a run from before they were set
 
     @property
     def corrects(self) -> bool:
@@ -68,7 +70,7 @@ def sent_runs(session: Session, collection_id: int, tag: str | None = None) -> l
         statement = statement.where(Run.tag == tag)
     versions: Counter[str] = Counter()
     sent = []
-    for run, team, user, withdrawn_by, topics, is_pooled, its_round in session.execute(statement):
+    for run, team, user, withdrawn_by, topics, is_pooled, its_round, task in session.execute(statement):
         versions[run.tag] += 1
         sent.append(
             SentRun(
@@ -94,19 +96,21 @@ def sent_runs(session: Session, collection_id: int, tag: str | None = None) -> l
                 replaced_at=run.replaced_at,
                 round=its_round.number if its_round is not None else None,
                 in_closed_round=its_round is not None and its_round.closed_at is not None,
+                task=task,
             )
         )
     return sent
 
 
-def _selected() -> Select[Run, str, str, str, int, bool, Round | None]:
-    """Query of runs with team, submitter, withdrawer, number of lists, whether pooled, and round."""
+def _selected() -> Select[Run, str, str, str, int, bool, Round | None, str | None]:
+    """Query of runs with team, submitter, withdrawer, number of lists, whether pooled, round, and key of the task."""
     lists = select(func.count()).where(RankedList.run_id == Run.id).correlate(Run).scalar_subquery()
     pooled = select(PoolRun.run_id).where(PoolRun.run_id == Run.id).correlate(Run).exists()
     withdrawer = aliased(User)
     return (
-        select(Run, Team.name, User.name, withdrawer.name, lists, pooled, Round)
+        select(Run, Team.name, User.name, withdrawer.name, lists, pooled, Round, Task.key)
         .outerjoin(Round, Round.id == Run.round_id)
+        .outerjoin(Task, Task.id == Run.task_id)
         .outerjoin(Team, Team.id == Run.team_id)
         .outerjoin(User, User.id == Run.uploaded_by_id)
         .outerjoin(withdrawer, withdrawer.id == Run.withdrawn_by_id)

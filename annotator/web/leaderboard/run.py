@@ -9,6 +9,7 @@ from annotator.errors import NotFoundError
 from annotator.storage import Role
 from annotator.web.people.senders import own_team, sender_state
 from annotator.web.runs.runs import DetailsForm
+from annotator.web.runs.task_choices import tasks_here
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note, note_export
 from annotator.web.site.context import database, now, the_person, the_place
@@ -45,6 +46,7 @@ def show(slug: str) -> ResponseReturnValue:
     """One run (`?tag=`) with its warnings and all files submitted for it."""
     run = _run(slug)
     said = {"run_type": run.row.run_type.value, "priority": run.row.priority, "description": run.row.description}
+    said["task"] = run.row.task or ""
     return _page(slug, run, DetailsForm(formdata=None, team=run.row.team, **said))
 
 
@@ -161,5 +163,5 @@ def _page(slug: str, run: RunView, form: DetailsForm) -> str:
         stated = run_costs.costs_of_run(session, slug, run.row.tag, team=own_team())
         answered = questionnaires.show_answers(session, slug, run.row.tag, team=own_team())
         same = runs.rankings_sent_twice(session, slug).get(run.row.id, ()) if the_place().organises else ()
-    about = {"run": run, "same": same, "stated": stated, "answered": answered}
+    about = {"tasks": tasks_here(), "run": run, "same": same, "stated": stated, "answered": answered}
     return render_template("runs/one.html", **about, form=form, sending=sender_state(slug))

@@ -13,6 +13,7 @@ from annotator.storage import RunType
 from annotator.storage.runs.runs import RunDetails
 from annotator.web.runs.cost_forms import CostsForm
 from annotator.web.runs.questionnaire_forms import AnswersForm
+from annotator.web.runs.task_choices import task_field
 from annotator.web.site.forms import Form as PageForm
 from annotator.web.site.labels import RUN_TYPES
 from annotator.web.site.language import gettext, lazy_gettext
@@ -27,6 +28,7 @@ class RowForm(Form):  # type: ignore[misc]  # wtforms ships no types
     use = BooleanField(lazy_gettext("Store"))
     tag = StringField(lazy_gettext("Tag"), [InputRequired(lazy_gettext("A run needs a tag."))])
     team = StringField(lazy_gettext("Team"))
+    task = task_field(lazy_gettext("none"))
     run_type = SelectField(lazy_gettext("Type"), choices=lambda: list(RUN_TYPES.items()))
     priority = IntegerField(lazy_gettext("Priority"), [Optional()])
     description = StringField(lazy_gettext("Description"))
@@ -50,6 +52,7 @@ class CheckedRow:
             self.form.description.data or None,
             RunType(self.form.run_type.data) or None,
             self.form.priority.data,
+            task=self.form.task.data or None,
         )
         return RunEntry(None if tag == self.kept["own_tag"] else tag, details)
 
@@ -79,6 +82,7 @@ def _row(row: ReviewRow) -> dict[str, object]:
         "tag": row.tag,
         "details": {
             "team": details.team or "",
+            "task": row.task or details.task or "",
             "run_type": details.run_type or "",
             "priority": details.priority,
             "description": details.description or "",

@@ -114,7 +114,9 @@ class FetchForm(DetailsForm):
     def details(self) -> RunDetails:
         """The details as entered; for a replaced run, empty fields keep the stored values."""
         given = super().details()
-        return RunDetails(given.team, given.description or None, given.run_type or None, given.priority)
+        return RunDetails(
+            given.team, given.description or None, given.run_type or None, given.priority, task=given.task
+        )
 
     def order(self) -> RunOrder:
         """What is fetched; raises `InvalidValueError` for malformed paths."""

@@ -21,6 +21,7 @@ from annotator.web.people.senders import own_team, sender_state
 from annotator.web.runs.cost_forms import CostsForm, costs_form
 from annotator.web.runs.questionnaire_forms import AnswersForm, answers_form
 from annotator.web.runs.review_rows import as_kept, checked_rows, review_page
+from annotator.web.runs.task_choices import task_field
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import actor
 from annotator.web.site.background import arrived_at, keep_form, keep_form_here, long_form, work
@@ -38,6 +39,7 @@ from annotator.workflows.runs import (
     run_rules,
     run_upload,
     runs,
+    tasks,
     upload_review,
 )
 from annotator.workflows.runs.questionnaires import Questionnaire, refuse_other_version
@@ -69,6 +71,7 @@ class DetailsForm(Form):
         description=lazy_gettext("1 = pooled first, if not all runs of a team can be pooled."),
     )
     description = StringField(lazy_gettext("Description"), description=lazy_gettext("How the system works, in a line."))
+    task = task_field(lazy_gettext("none"))
 
     def given_team(self) -> str | None:
         """The entered team; a participant always submits for their own."""
@@ -77,7 +80,12 @@ class DetailsForm(Form):
     def details(self) -> RunDetails:
         """The details as entered."""
         return RunDetails(
-            self.given_team(), self.description.data or "", RunType(self.run_type.data), self.priority.data
+            self.given_team(),
+            self.description.data or "",
+            RunType(self.run_type.data),
+            self.priority.data,
+            # The task of a run that is there is not for a participant to change.
+            task=(self.task.data or None) if the_place().organises else None,
         )
 
 
@@ -90,10 +98,11 @@ class RunsForm(DetailsForm):
         description=lazy_gettext(
             "Six columns per line (topic, Q0, docno, rank, score, tag), or tables, JSON or Parquet; one run per file, "
             "also compressed or in a zip archive. Order is by score; ranks that contradict it get a warning. A CSV "
-            "file with the columns file or tag, team, type, priority, description gives the metadata of each run."
+            "file with the columns file or tag, team, task, type, priority, description gives the metadata of each run."
         ),
     )
     input_format = format_field(Holds.RUNS)
+    task = task_field(lazy_gettext("named in the metadata, or that of the replaced run"))
     team = StringField(lazy_gettext("Team"), description=lazy_gettext("The team of the runs; optional."))
     priority = IntegerField(
         lazy_gettext("Priority"),
@@ -112,7 +121,13 @@ class RunsForm(DetailsForm):
     def details(self) -> RunDetails:
         """The details as entered; for a corrected run, empty fields keep the stored values."""
         given = super().details()
-        return RunDetails(given.team, given.description or None, given.run_type or None, given.priority)
+        return RunDetails(
+            given.team,
+            given.description or None,
+            given.run_type or None,
+            given.priority,
+            task=self.task.data or None,
+        )
 
     def sender(self) -> Sender:
         """The person who submits these files, with their team."""
@@ -260,6 +275,7 @@ def _list(slug: str, form: RunsForm, about: About) -> str:
         answers = [] if place.organises else questionnaires.list_answers(session, slug, team=own_team())
         sender = Sender(own_team(), organises=place.organises)
         own = run_rules.own_rules(session, slug, sender, [] if place.organises else rows)
+        listed = tasks.list_tasks(session, slug)
     return render_template(
         "runs/list.html",
         rows=sorted(rows, key=lambda run: run.team or ""),
@@ -273,5 +289,6 @@ def _list(slug: str, form: RunsForm, about: About) -> str:
         **({} if place.organises else news_for_reader(slug)),
         sending=sender_state(slug),
         own=own,
+        tasks=listed,
         upload_limit=settings().upload_limit,
     )

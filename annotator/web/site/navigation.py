@@ -219,6 +219,7 @@ ENTRIES: tuple[Entry, ...] = (
             _tab("team_questions.show", lazy_gettext("Questions"), _teams, ("team_questions.ask",)),
             _tab("submissions.show", lazy_gettext("Submissions"), _task_organisers, ("submissions.terms",)),
             _tab("run_fetching.show", lazy_gettext("Search engine"), also=SOURCE_PAGES),
+            _tab("tasks.show", lazy_gettext("Tasks"), also=("tasks.add", "tasks.edit", "tasks.change")),
             _tab("questionnaire.show", lazy_gettext("Questionnaire")),
             _tab("rounds.show", lazy_gettext("Rounds")),
             _tab("costs.show", lazy_gettext("Costs"), _board_readers, ("costs.show_run", "costs.columns")),

@@ -19,6 +19,7 @@ from annotator.storage.documents.search import index_documents
 from annotator.storage.documents.sources import copy_source
 from annotator.storage.runs.questionnaires import newest_questionnaire
 from annotator.storage.runs.runs import columns_of
+from annotator.storage.runs.tasks import copy_tasks
 from annotator.storage.tables.documents import DOCUMENTS
 from annotator.storage.tables.runs import FactColumn, QuestionnaireVersion
 from annotator.workflows.people.members import add_member
@@ -66,6 +67,8 @@ def copy_collection(
 ) -> int:
     """Create a collection with the settings of another, without topics, runs and people; returns documents copied.
 
+    A task that does not have every topic has none in the copy.
+
     Raises `NotFoundError` for an unknown collection or organiser, and `InvalidValueError` and `ConflictError` for an
     invalid or used short name.
     """
@@ -86,6 +89,7 @@ def copy_collection(
     questionnaire = newest_questionnaire(session, old.id)
     if questionnaire is not None and questionnaire.questions:
         session.add(QuestionnaireVersion(collection_id=new.id, number=1, questions=questionnaire.questions, made_at=at))
+    copy_tasks(session, old.id, new.id, at=at)
     session.flush()
     copied = _copy_documents(session, old.id, new.id, at) if with_documents else 0
     if organiser is not None:

@@ -59,7 +59,7 @@ from annotator.storage.pools.pools import PoolState, next_pool, next_seed, pool_
 from annotator.storage.tables.judging import OF_A_FILE
 from annotator.storage.tables.pools import Besides
 from annotator.workflows.judging.machine_labels import store_parts
-from annotator.workflows.runs.run_upload import add_missing_documents
+from annotator.workflows.runs.run_documents import add_missing_documents
 from annotator.workflows.topics.topics import numbers_by_query
 
 

@@ -13,8 +13,9 @@ from annotator.evaluation.runs.docno_lists import ReadDocnos, lines_of
 from annotator.evaluation.runs.run_intake import DocumentIds, ReadRun, RunIntake, RunRules
 from annotator.evaluation.runs.run_tags import Sender, sort_tags
 from annotator.files import InputFile
+from annotator.storage.runs.runs import RunDetails
 from annotator.workflows.runs.run_files import open_files
-from annotator.workflows.runs.run_upload import NO_DETAILS, merge_details, sender_of
+from annotator.workflows.runs.run_upload import merge_details, sender_of
 
 
 @dataclass(frozen=True)
@@ -65,12 +66,13 @@ def check_by_rules(
     files: Sequence[InputFile],
     rules: CheckingRules,
     *,
+    task: str | None = None,
     replaces: bool = False,
     tag_from_file: bool = False,
     unpacked_limit: int,
     docnos: ReadDocnos | None = None,
 ) -> ReadFiles:
-    """Validate runs as `check_each_run` of the collection with these rules.
+    """Validate runs as `check_each_run` of the collection with these rules; `task` is the key of their task.
 
     Not known here are the tags of other teams and, without `docnos`, the documents of the corpus.
     """
@@ -80,8 +82,18 @@ def check_by_rules(
     sender = Sender(rules.team, organises=rules.organises, replaces=replaces)
     read = []
     for file, entry in zip(opened.files, opened.entries, strict=True):
-        tags = sort_tags(sender_of(sender, merge_details(sender, NO_DETAILS, entry.details)), rules.runs, rules.of_team)
-        read.append(intake.read(file.name, file.content, tag=entry.tag, tags=tags, input_format=file.input_format))
+        details = merge_details(sender, RunDetails(task=task), entry.details)
+        tags = sort_tags(sender_of(sender, details), rules.runs, rules.of_team)
+        read.append(
+            intake.read(
+                file.name,
+                file.content,
+                tag=entry.tag,
+                tags=tags,
+                input_format=file.input_format,
+                task=details.task,
+            )
+        )
     return _with_warnings(intake, read, _documents_by(rules, intake, docnos))
 
 

@@ -12,11 +12,12 @@ from annotator.evaluation.formats.document_formats import ParsedDocument
 from annotator.evaluation.formats.identifiers import MAX_IDENTIFIER_BYTES, is_too_long, natural_order
 from annotator.evaluation.runs.run_intake import refusal_of_any
 from annotator.evaluation.runs.run_tags import Sender
+from annotator.evaluation.runs.run_tasks import choose_task
 from annotator.evaluation.runs.search_engines import EngineHit, SearchEngine, document_of, run_of
 from annotator.files import InputFile
 from annotator.storage import ACCEPTED, Database, Topic
 from annotator.storage.collections.audit import Actor
-from annotator.storage.collections.collection import find_open_collection, round_of_new_runs
+from annotator.storage.collections.collection import find_open_collection, round_of_new_runs, topic_ids
 from annotator.storage.people.accounts import check_team_name
 from annotator.storage.runs.runs import RunDetails
 from annotator.storage.runs.sent_runs import Receipt
@@ -25,6 +26,7 @@ from annotator.workflows.runs.engine_requests import EngineAccess, Progress, ask
 from annotator.workflows.runs.run_rules import sorted_tags
 from annotator.workflows.runs.run_upload import Brought, CheckedRun, Submission, upload
 from annotator.workflows.runs.runs import check_details
+from annotator.workflows.runs.tasks import task_rules
 from annotator.workflows.site.outgoing import check_address
 
 NAMED_TOPICS = 5
@@ -72,16 +74,17 @@ class FetchedRun:
 
 
 def check_order(session: Session, slug: str, order: RunOrder, access: EngineAccess) -> dict[str, str]:
-    """Topic → query of the accepted topics, when a run could be fetched; nothing is sent.
+    """Topic → query of the accepted topics, of the task where there is one, if a run can be fetched; nothing is sent.
 
     Raises `InvalidValueError` for a malformed engine and for topics without a title, `NotAllowedError` for a host that
     no administrator has named, `ConflictError` without topics, and for what would refuse the run as an upload.
     """
     check_address(order.engine.check(), access.hosts)
-    _foresee_run(session, slug, order.tag, order.submission)
+    topics = _foresee_run(session, slug, order.tag, order.submission)
     if not order.tag or is_too_long(order.tag):
         raise InvalidValueError("The tag of a run has from 1 to %(most)d bytes.", most=MAX_IDENTIFIER_BYTES)
-    queries = _queries(session, find_open_collection(session, slug).id)
+    found = _queries(session, find_open_collection(session, slug).id)
+    queries = {number: query for number, query in found.items() if topics is None or number in topics}
     if not queries:
         raise ConflictError("The collection has no accepted topics, so that there is nothing to search for.")
     untitled = [number for number, query in queries.items() if not query]
@@ -90,10 +93,11 @@ def check_order(session: Session, slug: str, order: RunOrder, access: EngineAcce
     return queries
 
 
-def _foresee_run(session: Session, slug: str, tag: str, submission: Submission) -> None:
+def _foresee_run(session: Session, slug: str, tag: str, submission: Submission) -> frozenset[str] | None:
     """Raise for what would refuse an organiser's run with this tag whatever it ranks, before anything is done for it.
 
-    Raises `InvalidValueError` for a tag that no run can have and for invalid details, `ConflictError` for a tag that
+    Returns the accepted topics of its task, None where the collection has no tasks. Raises `InvalidValueError` for a
+    tag that no run can have, for invalid details and for what is wrong with the task, `ConflictError` for a tag that
     the sender may not use and when no round takes runs, and `NotFoundError` for an unknown round.
     """
     collection = find_open_collection(session, slug)
@@ -109,6 +113,9 @@ def _foresee_run(session: Session, slug: str, tag: str, submission: Submission) 
         check_team_name(details.team)
     if details.round is not None or tag not in tags.corrected:
         round_of_new_runs(session, collection.id, details.round)
+    accepted = topic_ids(session, collection.id, ACCEPTED)
+    task = choose_task(task_rules(session, collection, accepted, accepted), details.task, tag, tags)
+    return None if task is None else task.topics
 
 
 def fetch_run(

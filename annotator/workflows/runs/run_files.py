@@ -95,5 +95,11 @@ def first_tag(file: InputFile) -> str:
 def _entry(row: MetadataRow) -> RunEntry:
     return RunEntry(
         row.tag or None,
-        RunDetails(row.team or None, row.description or None, RunType(row.run_type) or None, row.priority),
+        RunDetails(
+            row.team or None,
+            row.description or None,
+            RunType(row.run_type) or None,
+            row.priority,
+            task=row.task or None,
+        ),
     )

@@ -28,6 +28,7 @@ from annotator.storage.runs.sent_runs import SentRun, sent_runs
 from annotator.storage.tables.runs import RunState
 from annotator.workflows.documents.source_folders import index_of
 from annotator.workflows.runs.questionnaires import show_questionnaire
+from annotator.workflows.runs.tasks import most_runs_of, task_rules
 from annotator.workflows.site.input_sources import FORMAT_NAMES
 
 
@@ -36,6 +37,7 @@ def show_rules(session: Session, slug: str, sender: Sender) -> CheckingRules:
     collection = find_collection(session, slug)
     asked = show_questionnaire(session, slug)
     titles, wanted = _titles(session, collection.id), topic_ids(session, collection.id, ACCEPTED)
+    numbers = topics_for(session, collection.id, sender)
     until = collection.submissions_until
     return CheckingRules(
         collection=collection.slug,
@@ -45,13 +47,13 @@ def show_rules(session: Session, slug: str, sender: Sender) -> CheckingRules:
         most_documents=collection.most_documents,
         compared_with=_compared_with(session, collection.id),
         topics=tuple(
-            TopicRule(number, titles[number], number in wanted)
-            for number in sorted(topics_for(session, collection.id, sender), key=natural_order)
+            TopicRule(number, titles[number], number in wanted) for number in sorted(numbers, key=natural_order)
         ),
         questionnaire=asked.number,
         questions=asked.questions,
         runs=tuple(one for one in tag_holders(session, collection.id) if sender.organises or one.team == sender.team),
         of_team=team_rules(collection, sender),
+        tasks=tuple(task_rules(session, collection, numbers, wanted).values()),
     )
 
 
@@ -87,6 +89,7 @@ def _holders(sent: Iterable[SentRun]) -> list[TagHolder]:
             withdrawn=run.state == RunState.WITHDRAWN,
             withdrawn_by_team=run.withdrawn_by_team,
             in_closed_round=run.in_closed_round,
+            task=run.task,
         )
         for run in sent
         if run.state != RunState.REPLACED
@@ -114,7 +117,9 @@ def refuse_to_restore(session: Session, run: Run, team: str) -> None:
         raise NotAllowedError(
             "The run “%(tag)s” is of a round that is closed. Only the organisers can restore it.", tag=run.tag
         )
-    refusal = sorted_tags(session, run.collection_id, Sender(team, organises=False)).refusal_of_restored()
+    tags = sorted_tags(session, run.collection_id, Sender(team, organises=False))
+    of_task = most_runs_of(session, run)
+    refusal = (tags if of_task is None else tags.for_task(*of_task)).refusal_of_restored()
     if refusal is not None:
         raise ConflictError(refusal.template, **refusal.values)
 

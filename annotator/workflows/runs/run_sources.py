@@ -32,6 +32,7 @@ from annotator.storage.runs.run_sources import (
 )
 from annotator.storage.runs.runs import RunDetails
 from annotator.storage.runs.sent_runs import sent_runs
+from annotator.storage.runs.tasks import tasks_of
 from annotator.storage.tables.runs import RunState
 from annotator.workflows.runs.due_sources import next_at
 from annotator.workflows.runs.engine_requests import EngineAccess, Progress
@@ -98,12 +99,17 @@ def set_source(
     """Save a source, with `is_new` only if there is none of that name; its runs stay with it.
 
     Raises `InvalidValueError` for a malformed name, tag, hour or engine and for invalid details, `NotAllowedError` for
-    a host that no administrator has named, and `ConflictError` for a closed collection and too many sources.
+    a host that no administrator has named, and `ConflictError` for a collection that is closed or has tasks, and for
+    too many sources.
     """
     _check_settings(name, settings, access)
     engine, details = settings.engine, settings.details
     collection = lock_open_collection(session, slug)
     source = stored_source(session, collection.id, name)
+    if tasks_of(session, collection.id):
+        raise ConflictError(
+            "This collection has tasks, and a source of runs has none: fetch each run for its task instead."
+        )
     if source is not None and is_new:
         raise ConflictError("There is a source “%(name)s” already.", name=name)
     team_id = find_or_add_team(session, collection.id, details.team).id if details.team else None

@@ -2,20 +2,21 @@
 
 import gzip
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import PurePath
 
 from sqlalchemy.orm import Session
 
-from annotator.errors import Problems, Sentence
+from annotator.errors import InvalidValueError, Problems, Sentence
 from annotator.evaluation.costs.statements import Statement
 from annotator.evaluation.formats.document_formats import ParsedDocument
 from annotator.evaluation.runs.docno_lists import ReadDocnos
 from annotator.evaluation.runs.ir_metadata import IrMetadata
 from annotator.evaluation.runs.run_intake import DocumentIds, ReadRun, RunIntake, RunRules, checksum_of
 from annotator.evaluation.runs.run_tags import Sender, SortedTags
+from annotator.evaluation.runs.run_tasks import TaskRules, choose_task
 from annotator.evaluation.runs.run_warnings import as_stored
 from annotator.files import GZIP_MAGIC, InputFile
 from annotator.storage import ACCEPTED, Collection, Database, Event, MailKind, Run, RunType
@@ -26,24 +27,21 @@ from annotator.storage.collections.collection import (
     topic_ids,
 )
 from annotator.storage.documents import documents as document_rows
-from annotator.storage.documents.docno_lists import packed_parts, stored_list
-from annotator.storage.documents.documents import add_documents, has_texts, stored_documents
-from annotator.storage.documents.sources import find_source
 from annotator.storage.runs.questionnaires import carry_answers
 from annotator.storage.runs.run_sources import note_fetched
 from annotator.storage.runs.runs import RunDetails, add_files, add_ranked_lists, apply_details, carry_facts
 from annotator.storage.runs.sent_runs import Receipt, sent_runs
-from annotator.storage.site.database import has_one_writer
 from annotator.storage.site.mail import Letter, queue_for_account
 from annotator.storage.site.webhooks import announce
 from annotator.workflows.documents.documents import DocumentImport, import_documents
-from annotator.workflows.documents.source_folders import index_of
 from annotator.workflows.runs.questionnaires import answer_with_runs, foresee_answers
 from annotator.workflows.runs.run_costs import state_with_runs
+from annotator.workflows.runs.run_documents import add_missing_documents, documents_of
 from annotator.workflows.runs.run_files import RunEntry, open_files
 from annotator.workflows.runs.run_rules import sorted_tags, topics_for
 from annotator.workflows.runs.runs import check_details, rankings_sent_twice
 from annotator.workflows.runs.submissions import check_may_send, foresee_sending
+from annotator.workflows.runs.tasks import task_rules
 from annotator.workflows.topics.topics import numbers_by_query
 
 PACKING = 1  # zlib's level: the default 6 takes four times as long for a run and saves a fourteenth
@@ -243,51 +241,42 @@ def check_each_run(
     senders = [sender_of(sender, details) for details in merged]
     collection = find_open_collection(session, slug)
     tags = {one: sorted_tags(session, collection.id, one) for one in dict.fromkeys((sender, *senders))}
-    rules = RunRules(
-        topics=new_topics.union(topics_for(session, collection.id, sender)),
-        wanted_topics=new_topics.union(topic_ids(session, collection.id, ACCEPTED)),
-        most_documents=collection.most_documents,
-        unpacked_limit=unpacked_limit,
-        tag_from_file=tag_from_file,
-        titles=numbers_by_query(session, collection.id),
-    )
-    intake = RunIntake(rules)
+    topics = new_topics.union(topics_for(session, collection.id, sender))
+    rules = _rules(session, collection, topics, new_topics, unpacked_limit)
+    intake = RunIntake(replace(rules, tag_from_file=tag_from_file))
     if entries is None:
         intake.problems.add_all(opened.problems)
     read = [
         _Read(file, run, one, details)
         for file, entry, one, details in zip(opened.files, given, senders, merged, strict=True)
-        if entry and (run := _taken(intake, file, entry, tags[one])) is not None
+        if entry and (run := _taken(intake, file, entry, tags[one], details.task)) is not None
     ]
     greatest = document_rows.greatest_document(session)
-    documents = _documents_of(session, collection.id, intake, docnos)
+    documents = documents_of(session, collection.id, intake, docnos)
     ready = [_checked(one, tags[one.sender].corrected.get(one.run.parsed.tag), documents, greatest) for one in read]
     return CheckedFiles(ready, intake.problems)
 
 
-def _documents_of(session: Session, collection_id: int, intake: RunIntake, docnos: ReadDocnos | None) -> DocumentIds:
-    """The documents of the runs, compared with these docnos, else with the list of the collection if it has one.
-
-    Else with the index of its source if that is a folder, and last with the texts.
-    """
-    listed: Iterable[bytes] | None = None if docnos is None else docnos.packed_lines
-    if listed is None and stored_list(session, collection_id) is not None:
-        listed = packed_parts(session, collection_id)
-    source = find_source(session, collection_id)
-    index = index_of(source) if listed is None else None
-    documents = DocumentIds(
-        intake.documents,
-        # From a source only the texts of pooled documents come.
-        corpus_is_loaded=source is None and has_texts(session, collection_id),
-        list_parts=listed,
-        index=None if index is None else index.has,
+def _rules(
+    session: Session,
+    collection: Collection,
+    topics: frozenset[str],
+    new_topics: frozenset[str],
+    unpacked_limit: int,
+) -> RunRules:
+    wanted = new_topics.union(topic_ids(session, collection.id, ACCEPTED))
+    return RunRules(
+        topics=topics,
+        wanted_topics=wanted,
+        most_documents=collection.most_documents,
+        unpacked_limit=unpacked_limit,
+        titles=numbers_by_query(session, collection.id),
+        tasks=task_rules(session, collection, topics, wanted),
     )
-    find_documents(session, collection_id, documents)
-    return documents
 
 
-def _taken(intake: RunIntake, file: InputFile, entry: RunEntry, tags: SortedTags) -> ReadRun | None:
-    return intake.read(file.name, file.content, tag=entry.tag, tags=tags, input_format=file.input_format)
+def _taken(intake: RunIntake, file: InputFile, entry: RunEntry, tags: SortedTags, task: str | None) -> ReadRun | None:
+    return intake.read(file.name, file.content, tag=entry.tag, tags=tags, input_format=file.input_format, task=task)
 
 
 def store_runs(
@@ -307,7 +296,7 @@ def store_runs(
     check_details(details, *its_details)
     collection = lock_open_collection(session, slug)
     topics = topic_ids(session, collection.id)
-    _check_fit(session, collection.id, checked)
+    _check_fit(session, collection, checked)
     greatest = {run.documents: run.greatest_document for run in checked}
     documents = {one: add_missing_documents(session, collection.id, one, after) for one, after in greatest.items()}
     runs = []
@@ -352,13 +341,6 @@ def _received(
     ]
 
 
-def find_documents(session: Session, collection_id: int, documents: DocumentIds) -> None:
-    """Look up the ids of documents that have a row."""
-    count, docnos = documents.missing_count, (docnos for _, docnos in documents.missing())
-    for rows in stored_documents(session, collection_id, count, docnos, with_text=documents.corpus_is_loaded):
-        documents.take(rows)
-
-
 @dataclass(frozen=True)
 class _Read:
     """A file read without a problem, its sender and its details."""
@@ -400,8 +382,10 @@ def _checked(one: _Read, corrected_id: int | None, documents: DocumentIds, great
         corrected_id=corrected_id,
         documents=documents,
         greatest_document=greatest_document,
-        details=_filled(one.details, run.metadata),
+        details=replace(_filled(one.details, run.metadata), task=run.task),
         metadata=run.metadata,
+        task=run.task,
+        read_as=run.read_as,
     )
 
 
@@ -413,45 +397,47 @@ def _filled(details: RunDetails, metadata: IrMetadata) -> RunDetails:
     return replace(details, description=details.description or metadata.description, run_type=run_type)
 
 
-def add_missing_documents(
-    session: Session, collection_id: int, checked: DocumentIds, greatest: int | None = None
-) -> DocumentIds:
-    """Insert rows for documents without one; the checked mapping is not modified, in case of a rollback.
-
-    `greatest` was the greatest id of a document when they were looked up, if that is known.
-    """
-    documents = checked.copy()
-    if greatest is not None and has_one_writer(session):
-        # Looking all of them up again would hold up other writers.
-        documents.take(document_rows.documents_after(session, collection_id, greatest))
-    else:
-        find_documents(session, collection_id, documents)
-    for numbers, docnos in documents.missing():
-        documents.give(numbers, add_documents(session, collection_id, docnos))
-    return documents
-
-
-def _check_fit(session: Session, collection_id: int, checked: Sequence[CheckedRun]) -> None:
+def _check_fit(session: Session, collection: Collection, checked: Sequence[CheckedRun]) -> None:
     """Raise `FileRefusedError` for what the sender may no longer do since the check."""
     senders = {run.sender for run in checked}
-    tags = {sender: sorted_tags(session, collection_id, sender) for sender in senders}
-    topics = {sender: topics_for(session, collection_id, sender) for sender in senders}
-    new: Counter[Sender] = Counter()
+    tags = {sender: sorted_tags(session, collection.id, sender) for sender in senders}
+    topics = {sender: topics_for(session, collection.id, sender) for sender in senders}
+    tasks = {sender: task_rules(session, collection, topics[sender], ()) for sender in senders}
+    new: Counter[tuple[Sender, str | None]] = Counter()
     problems = Problems()
     for run in checked:
-        tag, of_sender = run.parsed.tag, tags[run.sender]
-        refusal = of_sender.refusal(tag)
+        sender, tag = run.sender, run.parsed.tag
+        try:
+            task = choose_task(tasks[sender], run.task, tag, tags[sender])
+        except InvalidValueError as error:
+            problems.add(run.file_name, None, error.sentence.template, **error.sentence.values)
+            continue
+        of_sender = tags[sender] if task is None else tags[sender].for_task(task.key, task.most_runs)
+        refusal = of_sender.refusal(tag) or (task.refusal_of_format(run.read_as) if task is not None else None)
         if refusal is None and run.corrected_id is None:
-            new[run.sender] += 1
-            refusal = of_sender.refusal_of_new(new[run.sender])
+            new[sender, run.task] += 1
+            refusal = of_sender.refusal_of_new(new[sender, run.task])
+        if refusal is None and of_sender.corrected.get(tag) != run.corrected_id:
+            refusal = _changed_since(tag, is_there=tag in of_sender.corrected)
         if refusal is not None:
             problems.add(run.file_name, None, refusal.template, **refusal.values)
-        elif of_sender.corrected.get(tag) != run.corrected_id:
-            changed = _changed_since(tag, is_there=tag in of_sender.corrected)
-            problems.add(run.file_name, None, changed.template, **changed.values)
-        for number in set(run.parsed.topics).difference(topics[run.sender]):
-            problems.add(run.file_name, None, "There is no topic %(number)s any more.", number=number)
+        _note_topics(run, task, topics[sender], problems)
     problems.refuse_if_any()
+
+
+def _note_topics(run: CheckedRun, task: TaskRules | None, topics: Mapping[str, int], problems: Problems) -> None:
+    """Note topics of a run that its task, or the collection, does not have any more."""
+    for number in set(run.parsed.topics).difference(topics if task is None else task.topics):
+        if task is None:
+            problems.add(run.file_name, None, "There is no topic %(number)s any more.", number=number)
+        else:
+            problems.add(
+                run.file_name,
+                None,
+                "The task %(task)s does not have the topic %(number)s any more.",
+                task=task.key,
+                number=number,
+            )
 
 
 def _changed_since(tag: str, *, is_there: bool) -> Sentence:
@@ -476,5 +462,6 @@ def _begun(session: Session, checked: CheckedRun, at: datetime) -> Run:
         old.replaced_at = at
         session.flush()  # before the new one takes the tag
         run.team_id, run.description = old.team_id, old.description
-        run.run_type, run.priority, run.round_id = old.run_type, old.priority, old.round_id
+        run.run_type, run.priority = old.run_type, old.priority
+        run.round_id, run.task_id = old.round_id, old.task_id
     return run

@@ -24,6 +24,7 @@ from annotator.storage.runs.sent_runs import Receipt, SentRun, find_sent_run, sa
 from annotator.storage.tables.runs import RunState
 from annotator.workflows.runs.run_rules import is_of_closed_round, refuse_to_restore
 from annotator.workflows.runs.submissions import check_may_change, check_may_send
+from annotator.workflows.runs.tasks import refuse_topics_outside
 
 LONGEST_DESCRIPTION = 1_000
 GREATEST_PRIORITY = 99
@@ -89,12 +90,15 @@ def change_run(
 ) -> None:
     """Change the details of a run's newest file; raises as `check_may_change`.
 
-    With `team`, a participant of it changes one of its runs, whose team cannot change.
+    With `team`, a participant of it changes one of its runs, whose team and task cannot change. Raises `ConflictError`
+    for a task that does not have all its topics, and `NotFoundError` for an unknown one.
     """
     collection = check_may_change(session, slug, by_id, team=team, at=at)
     check_details(details)
     run = find_run(session, collection.id, tag, team=team)
-    apply_details(session, run, details if team is None else replace(details, team=None))
+    if details.task is not None and team is None:
+        refuse_topics_outside(session, run, details.task)
+    apply_details(session, run, details if team is None else replace(details, team=None, task=None))
 
 
 def check_details(*several: RunDetails) -> None:

@@ -24,13 +24,15 @@ from annotator.workflows.runs.run_upload import CheckedRun, Submission, check_ea
 class ReviewRow:
     """One run file: the tag in it or in its name, the tag from the metadata, its format, and what was found.
 
-    `topics` and `retrieved` are 0 for a file with problems; `same_as` are tags and files with the same ranking.
+    `topics` and `retrieved` are 0 for a file with problems; `same_as` are tags and files with the same ranking. `task`
+    is that of the run that it replaces, or the one that is named for it, None for a file with problems.
     """
 
     file: str
     own_tag: str
     tag: str
     details: RunDetails
+    task: str | None
     read_as: Sentence
     topics: int
     retrieved: int
@@ -81,10 +83,7 @@ def review_upload(
     alike = dict(
         zip((run.file_name for run in checked.runs), runs_ranked_alike(session, slug, checked.runs), strict=True)
     )
-    runs = {run.file_name: run for run in checked.runs}
-    problems: dict[str, list[Problem]] = {}
-    for problem in checked.problems.by_file():
-        problems.setdefault(problem.file, []).append(problem)
+    runs, problems = {run.file_name: run for run in checked.runs}, _by_file(checked.problems)
     opened = open_files(files, unpacked_limit=unpacked_limit)
     rows = []
     for file, entry in zip([opened.files[number] for number in range(len(opened.files))], opened.entries, strict=True):
@@ -97,6 +96,7 @@ def review_upload(
                 tag=entry.tag or own_tag,
                 read_as=Sentence(format_of(Holds.RUNS, file).title),
                 details=merge_details(submission.sender, submission.details, entry.details),
+                task=run.task if run else None,
                 topics=len(run.parsed.topics) if run else 0,
                 retrieved=run.parsed.retrieved if run else 0,
                 corrects=run is not None and run.corrects,
@@ -106,6 +106,13 @@ def review_upload(
             )
         )
     return Review(rows, checked.problems)
+
+
+def _by_file(found: Problems) -> dict[str, list[Problem]]:
+    problems: dict[str, list[Problem]] = {}
+    for problem in found.by_file():
+        problems.setdefault(problem.file, []).append(problem)
+    return problems
 
 
 def _own_tag(file: InputFile, run: CheckedRun | None, entry: RunEntry) -> str:
