@@ -5,7 +5,7 @@ Each page is whole without scripts: the leaderboard in another order is a page o
 
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
@@ -31,7 +31,8 @@ WRITTEN_AT = (1980, 1, 1, 0, 0, 0)
 class PageLinks:
     """The addresses in a page: of the task, of the leaderboard by order, of the page by language, and of the style.
 
-    Without an address the style is part of the page, and registration is not linked.
+    `parts` are the addresses of the leaderboards of several tasks, by key. Without an address the style is part of the
+    page, and registration is not linked.
     """
 
     task: str
@@ -39,6 +40,7 @@ class PageLinks:
     languages: Mapping[str, str]
     style: str | None = None
     registration: str | None = None
+    parts: Mapping[str, str] = field(default_factory=dict)
 
 
 def public_page(task: PublicTask, links: PageLinks, *, language: str, order: str | None = None) -> bytes:
@@ -79,14 +81,22 @@ def message_page(title: str, text: str, *, language: str, style: str) -> bytes:
 def site_files(task: PublicTask) -> dict[str, bytes]:
     """The content of every file of a web site, by name: all pages in all languages, linked relative to each other."""
     files: dict[str, bytes] = {}
+    bases: Mapping[str | None, str] = {key: _board_name(place) for place, key in enumerate(task.boards)} or {
+        None: BOARD
+    }
     for language in LANGUAGES:
-        boards = {order: _board_file(place, language) for place, order in enumerate(task.orders)}
         task_file = _file(TASK, language)
-        links = PageLinks(task_file, boards, {one: _file(TASK, one) for one in LANGUAGES})
-        files[task_file] = public_page(task, links, language=language)
-        for place, order in enumerate(task.orders):
-            links = PageLinks(task_file, boards, {one: _board_file(place, one) for one in LANGUAGES})
-            files[boards[order]] = public_page(task, links, language=language, order=order)
+        parts = {key: _file(base, language) for key, base in bases.items() if key is not None}
+        for key, base in bases.items():
+            shown = task.with_board_of(key)
+            boards = {order: _board_file(base, place, language) for place, order in enumerate(shown.orders)}
+            links = PageLinks(task_file, boards, {one: _file(TASK, one) for one in LANGUAGES}, parts=parts)
+            if task_file not in files:
+                files[task_file] = public_page(shown, links, language=language)
+            for place, order in enumerate(shown.orders):
+                of_languages = {one: _board_file(base, place, one) for one in LANGUAGES}
+                links = PageLinks(task_file, boards, of_languages, parts=parts)
+                files[boards[order]] = public_page(shown, links, language=language, order=order)
     return files
 
 
@@ -101,8 +111,13 @@ def zipped_site(task: PublicTask, folder: str) -> bytes:
     return stream.getvalue()
 
 
-def _board_file(place: int, language: str) -> str:
-    return _file(f"{BOARD}-{place + 1}" if place else BOARD, language)
+def _board_name(place: int) -> str:
+    """The name of the leaderboard of a task, without its ending; keys could make two names one."""
+    return f"{BOARD}-task{place + 1}" if place else BOARD
+
+
+def _board_file(base: str, place: int, language: str) -> str:
+    return _file(f"{base}-{place + 1}" if place else base, language)
 
 
 def _file(name: str, language: str) -> str:

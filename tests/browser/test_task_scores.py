@@ -9,7 +9,8 @@ from build import SLUG
 from playwright.sync_api import Page, expect
 from tasks import task
 
-from annotator.storage import Database
+from annotator.storage import Database, PublicScores
+from annotator.workflows.leaderboard.public_scores import PublicChange, change_public
 
 NEWS = f"/collections/{SLUG}"
 ORGANISERS = (
@@ -51,3 +52,13 @@ def test_pages_of_a_task_are_accessible_and_narrow_enough(page: Page, tasks: str
     sign_in(page, tasks, "pat")
     participants = ("/scores", "/scores?task=dense", "/leaderboard?task=lexical")
     assert [fault for path in participants for fault in audit(page, tasks, f"{NEWS}{path}")] == []
+
+
+def test_public_pages_of_tasks_are_accessible_and_narrow_enough(page: Page, tasks: str, served: Database) -> None:
+    with served.transaction() as session:
+        change_public(session, SLUG, PublicChange(scores=PublicScores.EVERYTHING))
+    for path in (f"/tasks/{SLUG}", f"/tasks/{SLUG}/leaderboard", f"/tasks/{SLUG}/leaderboard?task=lexical"):
+        assert audit(page, tasks, path) == []
+    page.goto(f"{tasks}/tasks/{SLUG}/leaderboard")
+    page.get_by_role("navigation", name="Tasks").get_by_role("link", name="Lexical retrieval").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Leaderboard: Lexical retrieval")

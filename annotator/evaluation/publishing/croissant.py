@@ -54,11 +54,21 @@ RUN_FIELDS = (("run", TEXT), ("team", TEXT), ("type", TEXT), ("file", TEXT), ("t
 Fields = Sequence[tuple[str, str]]
 
 
+def run_fields(*, has_tasks: bool) -> Fields:
+    """The columns of the table of runs, without descriptions."""
+    return (*RUN_FIELDS, ("task", TEXT)) if has_tasks else RUN_FIELDS
+
+
 def croissant_json(facts: KitFacts, files: Sequence[WrittenFile], measures: Sequence[str]) -> bytes:
     """The metadata of these files; `measures` head the columns of the scores by topic."""
     publication = facts.publication
     scores = (("run", TEXT), ("topic", TEXT), *((measure, NUMBER) for measure in measures))
-    tables = {kit_files.TOPICS: TOPIC_FIELDS, kit_files.RUNS: RUN_FIELDS, kit_files.SCORES_BY_TOPIC: scores}
+    by_task = kit_files.score_files([task.key for task in facts.tasks]).values()
+    tables = {
+        kit_files.TOPICS: TOPIC_FIELDS,
+        kit_files.RUNS: run_fields(has_tasks=bool(facts.tasks)),
+        **dict.fromkeys([kit_files.SCORES_BY_TOPIC, *(path for _, path in by_task)], scores),
+    }
     written = {file.path for file in files}
     values: dict[str, Any] = {
         "@context": CONTEXT,
@@ -95,7 +105,7 @@ def _file_object(file: WrittenFile) -> dict[str, Any]:
 
 
 def _record_set(path: str, fields: Fields) -> dict[str, Any]:
-    name = path.partition(".")[0]
+    name = path.removesuffix(".csv").removesuffix(".jsonl").replace("/", "_")
     return {
         "@type": "cr:RecordSet",
         "@id": name,

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from annotator.evaluation.publishing import kit_files
-from annotator.evaluation.publishing.kit_files import ABOUT, FINGERPRINT_DIGITS, Publication
+from annotator.evaluation.publishing.kit_files import ABOUT, ABOUT_FOLDERS, FINGERPRINT_DIGITS, Publication
 
 ANONYMOUS = "The names of teams and runs are replaced by pseudonyms, which are the same in each release of this kit."
 NO_PROMPT = "not stated"
@@ -46,6 +46,17 @@ class PoolBuilt:
     runs: int
 
 
+@dataclass(frozen=True)
+class KitTask:
+    """A task of several, with the numbers of its accepted topics and the number of its runs."""
+
+    key: str
+    title: str
+    description: str
+    topics: tuple[str, ...]
+    runs: int
+
+
 @dataclass(frozen=True, eq=False)
 class KitFacts:
     """The parts of README, datasheet and metadata.
@@ -64,7 +75,8 @@ class KitFacts:
     agreement: Agreement
     machines: Sequence[MachineUsed]
     pools: Sequence[PoolBuilt]
-    files: Sequence[str]  # paths, without runs
+    files: Sequence[str]  # paths, without runs and the scores of tasks
+    tasks: Sequence[KitTask] = ()  # empty for a collection that is a single task
 
     @property
     def name(self) -> str:
@@ -94,7 +106,13 @@ def _readme(facts: KitFacts) -> Iterator[str]:
         yield ANONYMOUS
     has_runs = f"\n| `{kit_files.RUN_FOLDER}/` | the runs, a file each: topic, Q0, document, rank, score, tag |"
     listed = "\n".join(f"| `{path}` | {ABOUT[path]} |" for path in facts.files)
-    yield f"## Files\n\n| File | Holds |\n| --- | --- |\n{listed}" + (has_runs if facts.runs else "")
+    has_scores = "".join(
+        f"\n| `{folder}/` | {ABOUT_FOLDERS[folder]}, a file for each |"
+        for folder in (kit_files.SCORE_FOLDER, kit_files.TOPIC_SCORE_FOLDER)
+    )
+    more = (has_runs if facts.runs else "") + (has_scores if facts.runs and facts.tasks else "")
+    yield f"## Files\n\n| File | Holds |\n| --- | --- |\n{listed}{more}"
+    yield from _tasks(facts)
     if not facts.documents:
         yield (
             "The texts of the documents are not part of this kit. Get them from where the corpus is published; "
@@ -116,19 +134,39 @@ def _readme(facts: KitFacts) -> Iterator[str]:
     yield f"Made on {_day(publication.made_at)} by annotator {publication.program}."
 
 
+def _tasks(facts: KitFacts) -> Iterator[str]:
+    if not facts.tasks:
+        return
+    yield "## Tasks"
+    yield f"Each run was sent to one task, and is scored on its topics; `{kit_files.TASKS}` lists them."
+    yield _list(
+        *(
+            f"`{task.key}`: {_line(task.title)}. Topics: {len(task.topics):,}; runs: {task.runs:,}."
+            + (f" {_line(task.description)}" if task.description else "")
+            for task in facts.tasks
+        )
+    )
+
+
 def _scores(facts: KitFacts) -> Iterator[str]:
     yield "## Scores"
+    files = f"`{kit_files.SCORES}` and `{kit_files.SCORES_BY_TOPIC}`"
+    if facts.tasks:
+        files = f"The files of `{kit_files.SCORE_FOLDER}/` and `{kit_files.TOPIC_SCORE_FOLDER}/`, one for each task,"
     yield (
-        f"`{kit_files.SCORES}` and `{kit_files.SCORES_BY_TOPIC}` were computed from `{kit_files.QRELS}`, version "
+        f"{files} were computed from `{kit_files.QRELS}`, version "
         f"{facts.publication.version} of the qrels, kept on {_day(facts.kept_at)} (SHA-256 begins with "
         f"{facts.manifest['sha256'][:FINGERPRINT_DIGITS]}). Grades from {facts.manifest['relevant_from']} on count as "
-        "relevant. Scores are those of trec_eval 10, averaged over the topics that have a judgement."
+        f"relevant. Scores are those of trec_eval 10, averaged over the topics{' of the task' if facts.tasks else ''} "
+        "that have a judgement."
     )
     yield (
         "To compute them again, and to score other runs:\n\n```sh\n"
         f"annotator evaluate {kit_files.QRELS} {kit_files.RUN_FOLDER}/*.run.gz\n"
         f"trec_eval -l {facts.manifest['relevant_from']} {kit_files.QRELS} run.txt\n```"
     )
+    if facts.tasks:
+        yield "These score all topics. For the scores of a task, keep only the lines of its topics in the qrels."
 
 
 def datasheet(facts: KitFacts) -> bytes:
@@ -162,6 +200,7 @@ def _composition(facts: KitFacts) -> Iterator[str]:
         f"that could not be judged: {counts['could_not_be_judged']:,}.",
         f"Runs: {facts.runs:,}; teams: {facts.teams:,}.",
     )
+    yield from _tasks_in_short(facts)
     rows = "\n".join(
         f"| {grade['value']} | {_cell(grade['name'])} | {_cell(grade['description'])} "
         f"| {counts['lines_by_grade'].get(str(grade['value']), 0):,} |"
@@ -169,6 +208,15 @@ def _composition(facts: KitFacts) -> Iterator[str]:
     )
     yield f"| Grade | Name | Meaning | Documents |\n| ---: | --- | --- | ---: |\n{rows}"
     yield f"Grades from {facts.manifest['relevant_from']} on count as relevant in binary measures."
+
+
+def _tasks_in_short(facts: KitFacts) -> Iterator[str]:
+    if facts.tasks:
+        rows = "\n".join(
+            f"| {_cell(task.key)} | {_cell(task.title)} | {len(task.topics):,} | {task.runs:,} |"
+            for task in facts.tasks
+        )
+        yield f"| Task | Title | Topics | Runs |\n| --- | --- | ---: | ---: |\n{rows}"
 
 
 def _collection(facts: KitFacts) -> Iterator[str]:

@@ -13,6 +13,7 @@ README = "README.md"
 DATASHEET = "DATASHEET.md"
 GUIDELINES = "guidelines.md"
 TOPICS = "topics.jsonl"
+TASKS = "tasks.json"
 QRELS = "qrels.txt"
 QRELS_MANIFEST = "qrels.manifest.json"
 PRELS = "prels.txt"
@@ -23,6 +24,8 @@ RUNS = "runs.csv"
 RUN_FOLDER = "runs"
 SCORES = "scores.csv"
 SCORES_BY_TOPIC = "scores_by_topic.csv"
+# Of a collection with several tasks: a file for each.
+SCORE_FOLDER, TOPIC_SCORE_FOLDER = "scores", "scores_by_topic"
 CITATION = "CITATION.cff"
 ZENODO = ".zenodo.json"
 LOADER = "ir_datasets_loader.py"
@@ -33,6 +36,7 @@ ABOUT: Mapping[str, str] = {
     README: "what this is, and how it is read",
     DATASHEET: "how topics, pool and judgements came about",
     TOPICS: "the topics, a JSON object a line",
+    TASKS: "the tasks: key, title, description, numbers of topics",
     QRELS: "the qrels: topic, 0, document, grade",
     QRELS_MANIFEST: "how the qrels were made: pool versions, scale, policy, counts, SHA-256",
     PRELS: "the qrels of the sample: topic, 0, document, stratum, grade; -1 is not drawn",
@@ -48,6 +52,11 @@ ABOUT: Mapping[str, str] = {
     ZENODO: "metadata for Zenodo",
     KIT: "how this kit was made, for `annotator collections publish --check`",
     CROISSANT: "metadata of all files in the format Croissant, with SHA-256",
+}
+ABOUT_FOLDERS: Mapping[str, str] = {
+    RUN_FOLDER: "a run: topic, Q0, document, rank, score, tag",
+    SCORE_FOLDER: "the scores of each run of a task, with intervals",
+    TOPIC_SCORE_FOLDER: "the scores of each run of a task by topic",
 }
 MEDIA: Mapping[str, str] = {
     ".cff": "application/yaml",
@@ -116,7 +125,7 @@ class WrittenFile:
     @property
     def about(self) -> str:
         """What it is, in words."""
-        return ABOUT.get(self.path, "a run: topic, Q0, document, rank, score, tag")
+        return ABOUT.get(self.path) or ABOUT_FOLDERS[self.path.partition("/")[0]]
 
 
 # Takes a file of the kit, and returns what was written.
@@ -173,21 +182,31 @@ def json_bytes(value: Mapping[str, Any]) -> bytes:
 
 
 def run_files(tags: Sequence[str]) -> dict[str, str]:
-    """The path of each run's file by its tag; a tag may have characters that names of files cannot have.
+    """The path of each run's file by its tag; a tag may have characters that names of files cannot have."""
+    return {tag: f"{RUN_FOLDER}/{name}.run.gz" for tag, name in _file_names(tags).items()}
 
-    Paths differ also where a file system does not tell upper and lower case apart.
-    """
-    paths: dict[str, str] = {}
+
+def score_files(keys: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """The paths of the scores of each task by its key: those of the runs, and those of the runs by topic."""
+    return {
+        key: (f"{SCORE_FOLDER}/{name}.csv", f"{TOPIC_SCORE_FOLDER}/{name}.csv")
+        for key, name in _file_names(keys).items()
+    }
+
+
+def _file_names(given: Sequence[str]) -> dict[str, str]:
+    """A name of a file for each; they differ also where a file system does not tell upper and lower case apart."""
+    names: dict[str, str] = {}
     taken: set[str] = set()
-    for tag in tags:
-        name = plain = UNSAFE.sub("_", tag)[:LONGEST_NAME]
+    for one in given:
+        name = plain = UNSAFE.sub("_", one)[:LONGEST_NAME]
         number = 1
         while name.casefold() in taken:
             number += 1
             name = f"{plain}-{number}"
         taken.add(name.casefold())
-        paths[tag] = f"{RUN_FOLDER}/{name}.run.gz"
-    return paths
+        names[one] = name
+    return names
 
 
 def run_lines(tag: str, topic: str, docnos: Sequence[str], scores: Sequence[float]) -> bytes:

@@ -1,7 +1,7 @@
-"""What everybody may read of a collection: the facts of its task, and its runs with or without scores."""
+"""What everybody may read of a collection: the facts of its task or tasks, and its runs with or without scores."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from statistics import median
 
@@ -71,8 +71,22 @@ class PublicBoard:
 
 
 @dataclass(frozen=True)
+class PublicPart:
+    """A task of several in a collection: its title, its description, which may be empty, and its accepted topics."""
+
+    key: str
+    title: str
+    description: str
+    topics: int
+
+
+@dataclass(frozen=True)
 class PublicResults:
-    """The runs and their scores by a released version of the qrels."""
+    """The runs and their scores by a released version of the qrels.
+
+    In a collection with several tasks there is a board for each that has one, by its key, and `board` is the first or
+    the chosen one.
+    """
 
     released_at: datetime
     version: int  # of the qrels
@@ -81,13 +95,25 @@ class PublicResults:
     teams: int
     veiled: bool
     board: PublicBoard
+    of_parts: Mapping[str, PublicBoard] = field(default_factory=dict)
+    part: str | None = None  # the key of the task of `board`
+
+    @property
+    def runs(self) -> int:
+        """The number of runs, of every task."""
+        return sum(len(one.runs) for one in self.of_parts.values()) if self.of_parts else len(self.board.runs)
+
+    def of_part(self, key: str) -> "PublicResults":
+        """The results with the board of that task."""
+        return replace(self, board=self.of_parts[key], part=key)
 
 
 @dataclass(frozen=True)
 class PublicTask:
     """The task of a collection as it is published; texts may be empty.
 
-    Without `results` there is no leaderboard. `registration_until` is None unless teams may register.
+    `parts` are the tasks of a collection with several. Without `results` there is no leaderboard. `registration_until`
+    is None unless teams may register.
     """
 
     title: str
@@ -98,6 +124,16 @@ class PublicTask:
     topics: int
     registration_until: datetime | None = None
     results: PublicResults | None = None
+    parts: tuple[PublicPart, ...] = ()
+
+    @property
+    def boards(self) -> tuple[str, ...]:
+        """The keys of the tasks that have a leaderboard; empty in a collection that is a single task."""
+        return () if self.results is None else tuple(self.results.of_parts)
+
+    def with_board_of(self, key: str | None) -> "PublicTask":
+        """The same with the leaderboard of that task; as it is for None."""
+        return self if key is None or self.results is None else replace(self, results=self.results.of_part(key))
 
     @property
     def orders(self) -> tuple[str, ...]:

@@ -69,14 +69,16 @@ class PublicMemory:
             _keep(self._tasks, slug, kept, MOST_TASKS)
         return kept
 
-    def page(self, kept: KeptTask, links: PageLinks, *, language: str, order: str | None) -> bytes:
-        """A page of the task, rendered once."""
+    def page(
+        self, kept: KeptTask, links: PageLinks, *, language: str, order: str | None, part: str | None = None
+    ) -> bytes:
+        """A page of the task, or of one of several, by its key, rendered once."""
         # With a chosen language the links differ.
-        key = (kept.state, language, order, links.task, links.style)
+        key = (kept.state, language, order, part, links.task, links.style)
         with self._lock:
             page = self._pages.get(key)
         if page is None:
-            page = public_page(kept.task, links, language=language, order=order)
+            page = public_page(kept.task.with_board_of(part), links, language=language, order=order)
         with self._lock:
             _keep(self._pages, key, page, MOST_PAGES)
         return page

@@ -31,7 +31,7 @@ def show_task(slug: str) -> ResponseReturnValue:
 
 @blueprint.get("/tasks/<slug>/leaderboard")
 def show_board(slug: str) -> ResponseReturnValue:
-    """The leaderboard, sorted by a measure or by name."""
+    """The leaderboard, sorted by a measure or by name: `?sort=AP`; of one of several tasks: `?task=KEY`."""
     return _answer(slug, is_board=True)
 
 
@@ -41,13 +41,14 @@ def _answer(slug: str, *, is_board: bool = False) -> ResponseReturnValue:
     language = asked or chosen_language()
     try:
         kept = public_memory().find(database(), slug, at=now())
+        part = _part(kept.task) if is_board else None
         order = _order(kept.task) if is_board else None
     except BusyError as busy:
         return _message(BUSY, busy, language)
     except AnnotatorError as refusal:
         return _message(NOT_FOUND, refusal, language)
-    links = _links(slug, kept.task, asked, order)
-    content = public_memory().page(kept, links, language=language, order=order)
+    links = _links(slug, kept.task, asked, order, part)
+    content = public_memory().page(kept, links, language=language, order=order, part=part)
     response = Response(content, mimetype="text/html")
     response.set_etag(hashlib.sha256(content).hexdigest())
     response.headers["Cache-Control"] = "public, no-cache"
@@ -64,12 +65,22 @@ def _order(task: PublicTask) -> str:
     return order
 
 
-def _links(slug: str, task: PublicTask, asked: str | None, order: str | None) -> PageLinks:
-    """Links that keep a language that was chosen by an address: there is no cookie to remember it."""
-    usual = next(iter(task.orders), None)
+def _part(task: PublicTask) -> str | None:
+    """The requested task of several, by default the first that has a leaderboard; None in a collection with one."""
+    usual = next(iter(task.boards), None)
+    key = request.args.get("task", usual)
+    if key != usual and key not in task.boards:
+        raise NotFoundError("There is no leaderboard of a task “%(key)s”.", key=key)
+    return key
 
-    def board(one: str, language: str | None) -> str:
-        return url_for(".show_board", slug=slug, sort=None if one == usual else one, language=language)
+
+def _links(slug: str, task: PublicTask, asked: str | None, order: str | None, part: str | None) -> PageLinks:
+    """Links that keep a language that was chosen by an address: there is no cookie to remember it."""
+    usual, first = next(iter(task.orders), None), next(iter(task.boards), None)
+
+    def board(one: str | None, language: str | None, key: str | None = part) -> str:
+        task_key = None if key == first else key
+        return url_for(".show_board", slug=slug, sort=None if one == usual else one, task=task_key, language=language)
 
     def page(language: str) -> str:
         return url_for(".show_task", slug=slug, language=language) if order is None else board(order, language)
@@ -80,6 +91,7 @@ def _links(slug: str, task: PublicTask, asked: str | None, order: str | None) ->
         languages={one: page(one) for one in NAMES},
         style=url_for("static", filename=STYLE),
         registration=url_for("registration.begin", slug=slug),
+        parts={key: board(usual, asked, key) for key in task.boards},
     )
 
 

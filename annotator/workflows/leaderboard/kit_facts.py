@@ -7,7 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.evaluation.agreement.many_judges import Level
-from annotator.evaluation.publishing.kit_facts import Agreement, KitFacts, MachineUsed, PoolBuilt
+from annotator.evaluation.publishing.kit_facts import Agreement, KitFacts, KitTask, MachineUsed, PoolBuilt
 from annotator.evaluation.publishing.kit_files import Publication
 from annotator.storage import Collection, QrelsVersion, User
 from annotator.storage.agreement.machines import machines_of
@@ -31,6 +31,7 @@ def kit_facts(
     runs: Sequence[SentRun],
     documents: int,
     files: Sequence[str],
+    tasks: Sequence[KitTask],
 ) -> KitFacts:
     """Everything that README, datasheet and metadata say; `manifest` is that of the version, for readers."""
     return KitFacts(
@@ -46,6 +47,7 @@ def kit_facts(
         machines=_machines(session, collection.id, version.manifest),
         pools=[_pool(pool) for pool in manifest["pool_versions"]],
         files=files,
+        tasks=tasks,
     )
 
 

@@ -1,16 +1,24 @@
 """What everybody may read of a collection without signing in: the choice of its organisers, and what it shows."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, FileRefusedError, InvalidValueError, Problems, Sentence
 from annotator.evaluation.formats.identifiers import check_free_text
+from annotator.evaluation.leaderboard.leaderboard import Leaderboard
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES, measures_on_scale
-from annotator.evaluation.publishing.public_board import PublicResults, PublicTask, public_board
+from annotator.evaluation.publishing.public_board import (
+    PublicBoard,
+    PublicPart,
+    PublicResults,
+    PublicTask,
+    public_board,
+)
 from annotator.evaluation.publishing.veil import NO_VEIL, NameSearch, Veil
 from annotator.storage import ACCEPTED, Pool, PublicScores, Run, Team, Topic
 from annotator.storage import Collection as CollectionRow
@@ -21,8 +29,11 @@ from annotator.storage.collections.collection import (
     rounds_of,
     scale_of,
 )
-from annotator.storage.qrels.qrels_versions import kept_version
+from annotator.storage.leaderboard.scored_task import facts_of_task
+from annotator.storage.qrels.qrels_versions import kept_version, number_of_grades
+from annotator.storage.runs.tasks import tasks_of
 from annotator.storage.tables.runs import IN_FORCE
+from annotator.storage.tables.tasks import Task
 from annotator.workflows.leaderboard.grade_sources import GradesFrom
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard
 from annotator.workflows.leaderboard.release_kit import collection_veil
@@ -69,16 +80,36 @@ class PublicChange:
     allowed: tuple[str, ...] | None = None
 
 
+class PublicRunState(NamedTuple):
+    """A run that is shown."""
+
+    id: int
+    tag: str
+    team: str | None
+    task: int | None  # its id
+
+
+@dataclass(frozen=True)
+class TaskState:
+    """A task of several: its texts, and the accepted topics that it has, by id."""
+
+    id: int
+    key: str
+    title: str
+    description: str
+    topics: tuple[int, ...]
+
+
 @dataclass(frozen=True)
 class ReleasedState:
-    """What public scores are computed from: the version of the qrels, and the runs shown, each with id, tag and team.
+    """What public scores are computed from: the version of the qrels, and the runs shown.
 
     `further` changes with what else the scores depend on.
     """
 
     released_at: datetime
     version: int
-    runs: tuple[tuple[int, str, str | None], ...]
+    runs: tuple[PublicRunState, ...]
     further: tuple[object, ...]
 
 
@@ -98,6 +129,7 @@ class PublicState:
     topics: tuple[tuple[int, str], ...]
     collection_id: int
     released: ReleasedState | None
+    tasks: tuple[TaskState, ...] = ()
 
     def holds_at(self, at: datetime) -> bool:
         """Whether it is the same at a later time, as long as nothing is stored."""
@@ -219,7 +251,19 @@ def _texts(session: Session, collection: CollectionRow, settings: PublicSettings
         DESCRIPTION: settings.description,
         GUIDELINES: "" if latest is None else latest.text,
         CITATION: settings.citation,
+        **{f"task {task.key}": _text_of(task) for task in tasks_of(session, collection.id)},
     }
+
+
+def _text_of(task: Task | TaskState) -> str:
+    """The texts of a task, its key included, which is part of addresses and names of files."""
+    return f"{task.key}\n{task.title}\n{task.description}"
+
+
+def _topics_of(session: Session, task: Task, accepted: Sequence[tuple[int, str]]) -> tuple[int, ...]:
+    """The ids of the accepted topics that the task has."""
+    facts = facts_of_task(session, task.collection_id, task.key)
+    return tuple(id_ for id_, _ in accepted if facts is None or facts.topics is None or id_ in facts.topics)
 
 
 def public_state(session: Session, slug: str, *, at: datetime) -> PublicState:
@@ -232,9 +276,10 @@ def public_state(session: Session, slug: str, *, at: datetime) -> PublicState:
     if settings.scores is PublicScores.NOTHING:
         raise ConflictError("Nothing of the collection is public: choose first what everybody may read.")
     released = None if settings.scores is PublicScores.TASK else _released(session, collection, at)
-    topics = session.execute(
+    rows = session.execute(
         select(Topic.id, Topic.number).where(Topic.collection_id == collection.id, ACCEPTED).order_by(Topic.id)
     )
+    topics = tuple((id_, number) for id_, number in rows)
     return PublicState(
         slug,
         settings,
@@ -242,9 +287,13 @@ def public_state(session: Session, slug: str, *, at: datetime) -> PublicState:
         _texts(session, collection, settings)[GUIDELINES],
         deadline_in_words(collection.submissions_until, collection.submissions_until_written),
         _registration_until(session, slug, at),
-        tuple((id_, number) for id_, number in topics),
+        topics,
         collection.id,
         released,
+        tuple(
+            TaskState(task.id, task.key, task.title, task.description, _topics_of(session, task, topics))
+            for task in tasks_of(session, collection.id)
+        ),
     )
 
 
@@ -272,24 +321,22 @@ def _basis_of_scores(session: Session, collection: CollectionRow) -> tuple[objec
     return (collection.relevant_from, best_grade, has_rounds, *session.execute(pools).one(), *names)
 
 
-def _runs(
-    session: Session, collection: CollectionRow, released_at: datetime
-) -> tuple[tuple[int, str, str | None], ...]:
-    """The runs in force that were uploaded before the release: id, tag and team."""
+def _runs(session: Session, collection: CollectionRow, released_at: datetime) -> tuple[PublicRunState, ...]:
+    """The runs in force that were uploaded before the release."""
     rows = session.execute(
-        select(Run.id, Run.tag, Team.name)
+        select(Run.id, Run.tag, Team.name, Run.task_id)
         .outerjoin(Team, Team.id == Run.team_id)
         .where(Run.collection_id == collection.id, IN_FORCE, Run.uploaded_at < released_at)
         .order_by(Run.id)
     )
-    return tuple((id_, tag, team) for id_, tag, team in rows)
+    return tuple(PublicRunState(*row) for row in rows)
 
 
 def public_task(session: Session, state: PublicState) -> PublicTask:
     """Describe the task and, where scores are public, score the runs by the released version of the qrels, as kept.
 
-    Of the texts, those that have a veiled name by now are left out. Raises `ConflictError` when the title has one, and
-    when no run or no topic is left.
+    Of the texts, those that have a veiled name by now are left out. Raises `ConflictError` when the title or a text of
+    a task has one, and when no run or no topic is left.
     """
     settings = state.settings
     veil = _veil(session, state.slug, settings)
@@ -301,6 +348,9 @@ def public_task(session: Session, state: PublicState) -> PublicTask:
     title = shown(TITLE, state.title)
     if not title:
         raise ConflictError("The title of the collection has the name of a team or run, which is not public.")
+    for task in state.tasks:
+        if search.found(task.key, [_text_of(task).encode()]):
+            raise ConflictError("A text of a task has the name of a team or run, which is not public.")
     return PublicTask(
         title=title,
         description=shown(DESCRIPTION, settings.description),
@@ -310,23 +360,57 @@ def public_task(session: Session, state: PublicState) -> PublicTask:
         topics=len(state.topics),
         registration_until=state.registration_until,
         results=None if state.released is None else _results(session, state, state.released, veil),
+        parts=tuple(PublicPart(task.key, task.title, task.description, len(task.topics)) for task in state.tasks),
     )
 
 
 def _results(session: Session, state: PublicState, released: ReleasedState, veil: Veil) -> PublicResults:
-    settings = state.settings
-    grades = GradesFrom(version=released.version, as_kept=True)
-    # Without the cache of the process: anonymous readers evict nothing that judges and organisers use.
-    board = build_leaderboard(
-        session, state.slug, settings.measures or DEFAULT_MEASURES, grades=grades, before=released.released_at
-    )
     version = kept_version(session, state.collection_id, str(released.version))
+    boards = {task.key: board for task in state.tasks if (board := _board_of_task(session, state, task, veil))}
+    if not state.tasks:
+        whole = _board(session, state, released, None)
+        judged, shown = whole.grades, public_board(whole, veil, relative=_is_relative(state))
+    elif boards:
+        judged, shown = number_of_grades(session, version.id), next(iter(boards.values()))
+    else:
+        raise ConflictError("No task has a run with a score, so that there is none to show.")
+    ids = {task.id for task in state.tasks if task.key in boards}
+    teams = {run.team for run in released.runs if not state.tasks or run.task in ids}
     return PublicResults(
         released_at=released.released_at,
         version=released.version,
         kept_at=version.made_at,
-        judged=board.grades,
-        teams=len({team for _, _, team in released.runs} - {None}),
-        veiled=settings.veiled,
-        board=public_board(board, veil, relative=settings.scores is PublicScores.RELATIVE),
+        judged=judged,
+        teams=len(teams - {None}),
+        veiled=state.settings.veiled,
+        board=shown,
+        of_parts=boards,
+        part=next(iter(boards), None),
+    )
+
+
+def _is_relative(state: PublicState) -> bool:
+    return state.settings.scores is PublicScores.RELATIVE
+
+
+def _board_of_task(session: Session, state: PublicState, task: TaskState, veil: Veil) -> PublicBoard | None:
+    """The runs of a task; None while it has no run or no judged topic."""
+    if state.released is None:
+        return None
+    try:
+        board = _board(session, state, state.released, task.key)
+    except ConflictError:
+        return None
+    return public_board(board, veil, relative=_is_relative(state))
+
+
+def _board(session: Session, state: PublicState, released: ReleasedState, task: str | None) -> Leaderboard:
+    grades = GradesFrom(version=released.version, as_kept=True, task=task)
+    # Without the cache of the process: anonymous readers evict nothing that judges and organisers use.
+    return build_leaderboard(
+        session,
+        state.slug,
+        state.settings.measures or DEFAULT_MEASURES,
+        grades=grades,
+        before=released.released_at,
     )

@@ -4,7 +4,7 @@ import gzip
 import hashlib
 import json
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,8 +21,8 @@ from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard
 from annotator.evaluation.publishing import kit_files
 from annotator.evaluation.publishing.citation import citation_cff, zenodo_json
-from annotator.evaluation.publishing.croissant import RUN_FIELDS, croissant_json
-from annotator.evaluation.publishing.kit_facts import KitFacts, datasheet, readme
+from annotator.evaluation.publishing.croissant import croissant_json, run_fields
+from annotator.evaluation.publishing.kit_facts import KitFacts, KitTask, datasheet, readme
 from annotator.evaluation.publishing.kit_files import (
     Add,
     KitFile,
@@ -33,6 +33,7 @@ from annotator.evaluation.publishing.kit_files import (
     kit_json,
     run_files,
     run_lines,
+    score_files,
 )
 from annotator.evaluation.publishing.kit_reading import KitFolder
 from annotator.evaluation.publishing.loader import loader
@@ -51,6 +52,7 @@ from annotator.storage.runs.sent_runs import SentRun
 from annotator.storage.site.bulk_insert import fetch_rows
 from annotator.workflows.leaderboard.grade_sources import GradesFrom
 from annotator.workflows.leaderboard.kit_facts import kit_facts
+from annotator.workflows.leaderboard.kit_tasks import kit_tasks, tasks_json, tasks_of_runs
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard, scores_of_board
 from annotator.workflows.leaderboard.overview_report import manifest_for_readers
 from annotator.workflows.qrels.prels import export_prels
@@ -306,9 +308,32 @@ class _Kit:
         return sorted(runs, key=lambda run: natural_order(self.veil.run(run.tag)))
 
     @cached_property
+    def tasks_of_runs(self) -> dict[int, str]:
+        """Run id → key of its task, in a collection with several."""
+        return tasks_of_runs(self.session, self.collection.id, {run.id for run in self.runs})
+
+    @cached_property
+    def tasks(self) -> list[KitTask]:
+        return kit_tasks(self.session, self.collection.id, self.topics, self.tasks_of_runs.values())
+
+    @cached_property
+    def boards(self) -> dict[str, Leaderboard]:
+        """The leaderboard of each task that has one, by its key."""
+        found = {}
+        for task in self.tasks if self.runs else ():
+            try:
+                found[task.key] = self._board(task.key)
+            except ConflictError:  # no run, or no judged topic
+                continue
+        return found
+
+    @cached_property
     def board(self) -> Leaderboard:
+        return self._board()
+
+    def _board(self, task: str | None = None) -> Leaderboard:
         """The leaderboard by the kept version, as it was kept, with published names and no judge's."""
-        grades = GradesFrom(version=self.version.number, as_kept=True)
+        grades = GradesFrom(version=self.version.number, as_kept=True, task=task)
         board = build_leaderboard(self.session, self.collection.slug, self.publication.measures, grades=grades)
         rows = [
             replace(row, run=replace(row.run, tag=self.veil.run(row.tag), team=self.veil.team(row.team)))
@@ -331,8 +356,9 @@ class _Kit:
             kit_files.PRELS_MANIFEST: self.prels is not None,
             kit_files.GUIDELINES: bool(self.guidelines),
             kit_files.DOCUMENTS: self.publication.with_texts,
-            kit_files.SCORES: bool(self.runs),
-            kit_files.SCORES_BY_TOPIC: bool(self.runs),
+            kit_files.TASKS: bool(self.tasks),
+            kit_files.SCORES: bool(self.runs) and not self.tasks,
+            kit_files.SCORES_BY_TOPIC: bool(self.runs) and not self.tasks,
         }
         return [path for path in kit_files.ABOUT if has.get(path, True)]
 
@@ -356,6 +382,7 @@ class _Kit:
             runs=self.runs,
             documents=self.documents,
             files=self.paths,
+            tasks=self.tasks,
         )
 
     def make(self, add: Add) -> None:
@@ -364,6 +391,7 @@ class _Kit:
             kit_files.README: lambda: iter([readme(self.facts)]),
             kit_files.DATASHEET: lambda: iter([datasheet(self.facts)]),
             kit_files.TOPICS: lambda: iter([self._topics_jsonl().encode()]),
+            kit_files.TASKS: lambda: iter([json_bytes(tasks_json(self.tasks))]),
             kit_files.QRELS: lambda: iter([self.qrels]),
             kit_files.QRELS_MANIFEST: lambda: iter([json_bytes(self.manifest)]),
             kit_files.PRELS: lambda: iter([self.prels[0] if self.prels else b""]),
@@ -380,9 +408,20 @@ class _Kit:
             kit_files.KIT: lambda: iter([kit_json(self.publication)]),
         }
         written = [add(KitFile(path, contents[path]())) for path in self.paths if path != kit_files.CROISSANT]
+        written += map(add, self._score_files())
         written += map(add, self._run_files())
-        measures = self.board.measures if self.runs else ()
-        add(KitFile(kit_files.CROISSANT, [croissant_json(self.facts, written, measures)]))
+        add(KitFile(kit_files.CROISSANT, [croissant_json(self.facts, written, self._measures())]))
+
+    def _measures(self) -> Sequence[str]:
+        boards = list(self.boards.values()) if self.tasks else [self.board] if self.runs else []
+        return boards[0].measures if boards else ()
+
+    def _score_files(self) -> Iterator[KitFile]:
+        """The scores of each task, over its topics and by topic."""
+        for key, paths in score_files([task.key for task in self.tasks]).items():
+            if key in self.boards:
+                for path, per_topic in zip(paths, (False, True), strict=True):
+                    yield KitFile(path, [scores_of_board(self.boards[key], SCORES_FORMAT, per_topic=per_topic)])
 
     def _topics_jsonl(self) -> str:
         return topics_jsonl(list_topics(self.session, self.collection.slug))
@@ -410,11 +449,13 @@ class _Kit:
 
     def _runs_csv(self) -> str:
         """The runs; descriptions are texts of participants, which may name them, and are published only with names."""
-        headings = [name for name, _ in RUN_FIELDS] + ([] if self.publication.veiled else ["description"])
+        fields = run_fields(has_tasks=bool(self.tasks))
+        headings = [name for name, _ in fields] + ([] if self.publication.veiled else ["description"])
         rows: list[list[object]] = [
             [
                 *(self.veil.run(run.tag), self.veil.team(run.team), run.run_type.value),
                 *(self._paths_of_runs[self.veil.run(run.tag)], run.topics, run.retrieved),
+                *([self.tasks_of_runs.get(run.id)] if self.tasks else []),
                 *([] if self.publication.veiled else [run.description]),
             ]
             for run in self.runs

@@ -11,8 +11,10 @@ from zipfile import ZipFile
 import mlcroissant
 import pytest
 from cli.command_line import CommandLine
+from tasks import task
 
 from annotator.cli.site import files
+from annotator.storage import Database
 
 GRADES = "1 0 a 2\n1 0 b 0\n1 0 d 1\n2 0 e 1\n"
 VEIL = ("--veil", "--allow", "alpha")  # Krippendorff's alpha is in every datasheet
@@ -87,6 +89,26 @@ def test_mlcroissant_validates_the_metadata_and_reads_the_tables(judged: Command
     assert topics == [b"first topic", b"second topic"]
     assert [one["runs/run"] for one in dataset.records("runs")] == [b"alpha", b"beta"]
     assert {one["scores_by_topic/topic"] for one in dataset.records("scores_by_topic")} == {b"1", b"2", b"all"}
+
+
+@pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")  # of rdflib
+def test_a_kit_of_tasks_is_checked_and_validated(judged: CommandLine, sqlite_database: Database) -> None:
+    with sqlite_database.transaction() as session:
+        task(session, "first", ["1"], runs=["alpha"])
+        task(session, "both", runs=["beta"])
+    sqlite_database.close()
+    judged.done(
+        "collections", "publish", "news", "--licence", "CC0-1.0", "--address", "https://example.org/n", "-o", "kit"
+    )
+    assert "is what the database gives" in judged.talk("collections", "publish", "news", "--check", "-o", "kit")
+    dataset = mlcroissant.Dataset(jsonld="kit/metadata.json")
+    issues = dataset.metadata.ctx.issues
+    assert (issues.errors, issues.warnings) == (set(), set())
+    assert [one["runs/task"] for one in dataset.records("runs")] == [b"first", b"both"]
+    of_first = [one["scores_by_topic_first/topic"] for one in dataset.records("scores_by_topic_first")]
+    assert of_first == [b"1", b"all"]
+    judged.done("collections", "publish", "news", *VEIL, "-o", "veiled")
+    assert "alpha" not in Path("veiled/scores/first.csv").read_text(encoding="utf-8")
 
 
 def test_the_published_runs_have_the_published_scores(judged: CommandLine) -> None:
