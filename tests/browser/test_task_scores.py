@@ -1,16 +1,18 @@
 """The choice of a task in a real browser: applied at once, kept by links, accessible in every window."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from browser.pages import sign_in
 from browser.test_every_page import audit
-from build import SLUG
+from build import NOW, SLUG
 from playwright.sync_api import Page, expect
 from tasks import task
 
 from annotator.storage import Database, PublicScores
 from annotator.workflows.leaderboard.public_scores import PublicChange, change_public
+from annotator.workflows.runs import submissions
 
 NEWS = f"/collections/{SLUG}"
 ORGANISERS = (
@@ -49,6 +51,7 @@ def test_a_task_is_chosen_by_keyboard_and_kept_by_links(page: Page, tasks: str) 
 def test_pages_of_a_task_are_accessible_and_narrow_enough(page: Page, tasks: str) -> None:
     sign_in(page, tasks, "ola")
     assert [fault for path in ORGANISERS for fault in audit(page, tasks, f"{NEWS}{path}")] == []
+    page.context.clear_cookies()
     sign_in(page, tasks, "pat")
     participants = ("/scores", "/scores?task=dense", "/leaderboard?task=lexical")
     assert [fault for path in participants for fault in audit(page, tasks, f"{NEWS}{path}")] == []
@@ -56,6 +59,7 @@ def test_pages_of_a_task_are_accessible_and_narrow_enough(page: Page, tasks: str
 
 def test_public_pages_of_tasks_are_accessible_and_narrow_enough(page: Page, tasks: str, served: Database) -> None:
     with served.transaction() as session:
+        submissions.release_scores(session, SLUG, at=NOW + timedelta(days=1), qrels="1", early=True)
         change_public(session, SLUG, PublicChange(scores=PublicScores.EVERYTHING))
     for path in (f"/tasks/{SLUG}", f"/tasks/{SLUG}/leaderboard", f"/tasks/{SLUG}/leaderboard?task=lexical"):
         assert audit(page, tasks, path) == []

@@ -67,6 +67,11 @@ class SourceHistoryShown(Schema):
         required=True,
         metadata={"description": "The newest runs in the order in which they came; withdrawn ones are left out."},
     )
+    notices = fields.List(
+        fields.String,
+        required=True,
+        metadata={"description": "On the task of the runs, or that the runs of every round or task are scored."},
+    )
 
 
 @operation(
@@ -80,7 +85,12 @@ class SourceHistoryShown(Schema):
 def show_source_scores(call: Call) -> object:
     """Show the scores of the runs of a source in time, with an alarm when one has left its interval."""
     found = database().read(source_history, call.slug, call.path["name"], measure=call.query["m"])
-    return {"measure": found.measure, "alarms": list(found.alarms), "runs": [_run(one) for one in found.runs]}
+    return {
+        "measure": found.measure,
+        "alarms": list(found.alarms),
+        "runs": [_run(one) for one in found.runs],
+        "notices": list(map(str, found.notices)),
+    }
 
 
 def _run(run: HistoryRun) -> dict[str, object]:

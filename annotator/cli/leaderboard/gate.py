@@ -3,12 +3,13 @@
 import math
 from datetime import datetime
 from http import HTTPStatus
+from typing import NamedTuple
 
 import click
 
 from annotator.cli.remote.either import on_database_or_site
 from annotator.cli.site.installation import Installation
-from annotator.cli.site.options import qrels_option
+from annotator.cli.site.options import qrels_option, task_option
 from annotator.cli.site.tables import Cell, format_option, show_values
 from annotator.client import Site
 from annotator.client.site import SiteError, in_path
@@ -22,6 +23,15 @@ FELL = 1
 WRONG = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY})
 
 
+class Asked(NamedTuple):
+    """How the runs are scored, and how far the run may be worse."""
+
+    measure: str
+    max_drop: float
+    qrels: str
+    task: str | None
+
+
 class StoredRuns:
     """Runs in the local database."""
 
@@ -29,9 +39,9 @@ class StoredRuns:
         """Use the database of the installation."""
         self._database = installation.database
 
-    def gate(self, slug: str, baseline: str, run: str | None, measure: str, max_drop: float, qrels: str) -> Gate:
+    def gate(self, slug: str, baseline: str, run: str | None, asked: Asked) -> Gate:
         """The comparison of a run with its baseline."""
-        return self._database.read(gate_run, slug, baseline, run, measure=measure, max_drop=max_drop, qrels=qrels)
+        return self._database.read(gate_run, slug, baseline, run, **asked._asdict())
 
 
 class SiteRuns:
@@ -41,11 +51,18 @@ class SiteRuns:
         """Use this site."""
         self._site = site
 
-    def gate(self, slug: str, baseline: str, run: str | None, measure: str, max_drop: float, qrels: str) -> Gate:
+    def gate(self, slug: str, baseline: str, run: str | None, asked: Asked) -> Gate:
         """The comparison of a run with its baseline."""
-        candidate = run or self._newest(slug, baseline)
-        asked = {"first": baseline, "second": candidate, "m": measure, "qrels": qrels, "by": "tests"}
-        answer = self._site.get(f"/collections/{in_path(slug)}/leaderboard/comparison", **asked)
+        candidate = run or self._newest(slug, baseline, asked.task)
+        answer = self._site.get(
+            f"/collections/{in_path(slug)}/leaderboard/comparison",
+            first=baseline,
+            second=candidate,
+            m=asked.measure,
+            qrels=asked.qrels,
+            by="tests",
+            **({} if asked.task is None else {"task": asked.task}),
+        )
         row, about = answer["rows"][0], answer["about"]
         return Gate(
             about["measure"],
@@ -56,12 +73,14 @@ class SiteRuns:
             row["low"],
             row["high"],
             row["topics"],
-            max_drop,
+            asked.max_drop,
             about["better"] == Better.LESS,
+            tuple(answer["notices"]),
         )
 
-    def _newest(self, slug: str, baseline: str) -> str:
-        sent = ((datetime.fromisoformat(one["uploaded_at"]), str(one["tag"])) for one in self._site.runs(slug))
+    def _newest(self, slug: str, baseline: str, task: str | None) -> str:
+        of_task = [one for one in self._site.runs(slug) if task is None or one.get("task", task) == task]
+        sent = ((datetime.fromisoformat(one["uploaded_at"]), str(one["tag"])) for one in of_task)
         return newest_tag(sent, besides=baseline)
 
 
@@ -79,6 +98,7 @@ class SiteRuns:
     help="How far the mean may be worse than the baseline's.",
 )
 @qrels_option
+@task_option
 @format_option()
 @on_database_or_site(StoredRuns, SiteRuns)
 @click.pass_context
@@ -92,6 +112,7 @@ def command(
     measure: str,
     max_drop: float,
     qrels: str,
+    task: str | None,
     format_: str,
 ) -> None:
     """Fail a build when the mean score of a run falls too far below that of a baseline.
@@ -103,7 +124,7 @@ def command(
     if not math.isfinite(max_drop):
         raise click.UsageError(f"--max-drop is a finite number from 0 on, not {max_drop}.")
     try:
-        found = runs.gate(slug, baseline, run, measure, max_drop, qrels)
+        found = runs.gate(slug, baseline, run, Asked(measure, max_drop, qrels, task))
     except (InvalidValueError, NotFoundError) as wrong:
         raise click.UsageError(str(wrong)) from wrong
     except SiteError as refusal:
@@ -111,7 +132,8 @@ def command(
             raise click.UsageError(str(refusal)) from refusal
         raise
     show_values(format_, ("NAME", "VALUE"), _values(found))
-    click.echo(_conclusion(found), err=True)
+    for line in [*found.notices, _conclusion(found)]:
+        click.echo(line, err=True)
     if not found.passes:
         context.exit(FELL)
 

@@ -39,6 +39,8 @@ def show(installation: Installation, slug: str, name: str, measure: str, format_
             if (score := run.scores.get(qrels)) is not None
         ],
     )
+    for notice in found.notices:
+        click.echo(str(notice), err=True)
     for qrels in found.alarms:
         click.echo(f"By the qrels {qrels}, the newest run has left its interval.", err=True)
     if check and found.alarms:

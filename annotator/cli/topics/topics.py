@@ -214,7 +214,7 @@ def list_flags(
     headings = ["TOPIC", "POOL", "JUDGED", "RELEVANT", "WAITING", "WHY"]
     tables = [Table("topics", headings, list(map(_flag_row, flagged)))]
     show_tables(format_, *tables, *([_without(list(effects.values()))] if effects else []))
-    say_by_measure({measure: [_in_short(effect)] for measure, effect in effects.items()})
+    say_by_measure({measure: [*map(str, effect.notices), _in_short(effect)] for measure, effect in effects.items()})
 
 
 def _effects(

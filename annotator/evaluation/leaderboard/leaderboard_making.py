@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from annotator.errors import ConflictError
+from annotator.errors import ConflictError, Sentence
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard.leaderboard import (
     BoardRun,
@@ -153,6 +153,7 @@ class DroppingEffect:
     topics_left: int
     runs: tuple[RunChange, ...]
     tau: float | None  # Kendall's tau-b; None when all runs tie, or there is only one
+    notices: tuple[Sentence, ...] = ()  # on rounds and tasks
 
 
 def effect_of_dropping(

@@ -1,5 +1,6 @@
 """What is scored of a task: its runs and its topics; and in which tasks and rounds a team has runs."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -53,3 +54,13 @@ def places_of_team(session: Session, collection_id: int, team: str, *, before: d
         .order_by(Task.id, Round.number, Run.id)
     )
     return [RunPlace(*row) for row in rows]
+
+
+def task_of_runs(session: Session, collection_id: int, run_ids: Sequence[int]) -> str | None:
+    """The key of the task to which all of these runs belong; None if they belong to several or to none."""
+    rows = session.execute(
+        select(Run.id, Task.key).join(Task, Task.id == Run.task_id).where(Run.collection_id == collection_id)
+    )
+    key_of = {id_: key for id_, key in rows}
+    keys = {key_of.get(id_) for id_ in run_ids}
+    return keys.pop() if len(keys) == 1 else None

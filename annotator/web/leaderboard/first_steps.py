@@ -34,7 +34,10 @@ from annotator.web.site.uploads import input_files, names_of
 from annotator.workflows.collections.collection import CollectionCounts, count_collection
 from annotator.workflows.documents import documents
 from annotator.workflows.leaderboard.compared_runs import ComparedRuns, compare_runs
+from annotator.workflows.leaderboard.grade_sources import GradesFrom
+from annotator.workflows.leaderboard.inspecting import GradesChosen
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard
+from annotator.workflows.leaderboard.scopes import scope_choices
 from annotator.workflows.leaderboard.task_import import import_task, read_result_lists
 from annotator.workflows.people import invitations, members
 from annotator.workflows.people.invitations import USUAL_DAYS, InvitationRequest
@@ -345,13 +348,26 @@ def _plan(slug: str, form: DepthForm) -> PoolPlan | None:
 
 
 def _best_two(slug: str) -> ComparedRuns | None:
-    """The comparison of the two best runs; None while nothing can be scored, or with one run."""
+    """The comparison of the two best runs, of the first task with two if there are several.
+
+    None while nothing can be scored, or with one run.
+    """
+    tasks = [task.key for task in database().read(scope_choices, slug).tasks]
+    if not tasks:
+        return _best_two_of(slug, None)
+    return next(filter(None, (_best_two_of(slug, task) for task in tasks)), None)
+
+
+def _best_two_of(slug: str, task: str | None) -> ComparedRuns | None:
     try:
-        board = database().read(build_leaderboard, slug, [USUAL_MEASURE], cache=score_cache())
+        board = database().read(
+            build_leaderboard, slug, [USUAL_MEASURE], grades=GradesFrom(task=task), cache=score_cache()
+        )
         if len(board.rows) < 2:  # noqa: PLR2004 - a comparison has two sides
             return None
         second, first = (row.tag for row in board.rows[:2])
-        return database().read(compare_runs, slug, first, second, measure=USUAL_MEASURE)
+        grades = GradesChosen(task=task)
+        return database().read(compare_runs, slug, first, second, measure=USUAL_MEASURE, grades=grades)
     except ConflictError:
         return None
 

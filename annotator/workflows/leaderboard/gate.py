@@ -10,6 +10,7 @@ from annotator.errors import ConflictError
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.metrics.measures import Better
 from annotator.storage.collections.collection import find_collection
+from annotator.storage.leaderboard.scored_task import facts_of_task
 from annotator.storage.qrels.qrels_versions import LIVE
 from annotator.storage.runs.sent_runs import sent_runs
 from annotator.storage.tables.runs import RunState
@@ -37,6 +38,7 @@ class Gate:
     topics: int
     max_drop: float
     less_is_better: bool = False
+    notices: tuple[str, ...] = ()  # on round and task, and if the pool is a sample
 
     @property
     def difference(self) -> float:
@@ -62,8 +64,10 @@ def newest_tag(sent: Iterable[tuple[datetime, str]], *, besides: str) -> str:
     return max(others)[-1]
 
 
-def _newest_run(session: Session, slug: str, *, besides: str) -> str:
-    sent = sent_runs(session, find_collection(session, slug).id)
+def _newest_run(session: Session, slug: str, *, besides: str, task: str | None) -> str:
+    collection_id = find_collection(session, slug).id
+    of_task = facts_of_task(session, collection_id, task)
+    sent = [run for run in sent_runs(session, collection_id) if of_task is None or run.id in of_task.runs]
     return newest_tag(((run.uploaded_at, run.tag) for run in sent if run.state == RunState.IN_FORCE), besides=besides)
 
 
@@ -76,10 +80,15 @@ def gate_run(
     measure: str,
     max_drop: float,
     qrels: str = LIVE,
+    task: str | None = None,
 ) -> Gate:
-    """Compare a run, by default the newest, with a baseline, over all topics with a grade. Raises as `inspect_pair`."""
-    candidate = run or _newest_run(session, slug, besides=baseline)
-    found = inspect_pair(session, slug, baseline, candidate, measures=[measure], topics=(), grades=GradesChosen(qrels))
+    """Compare a run, by default the newest, with a baseline, over all topics with a grade.
+
+    With a `task`, its key, both runs are of it, and the topics are its own. Raises as `inspect_pair`.
+    """
+    candidate = run or _newest_run(session, slug, besides=baseline, task=task)
+    grades = GradesChosen(qrels, task=task)
+    found = inspect_pair(session, slug, baseline, candidate, measures=[measure], topics=(), grades=grades)
     one = found.look.by_measure[0]
     low, high = one.tests.t.interval.bounds or (None, None)
     return Gate(
@@ -93,4 +102,5 @@ def gate_run(
         one.tests.topics,
         max_drop,
         one.better is Better.LESS,
+        tuple(map(str, found.choices.notices)),
     )

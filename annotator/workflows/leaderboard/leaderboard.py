@@ -209,7 +209,8 @@ def effect_on_leaderboard(board: Leaderboard, topics: Sequence[str]) -> Dropping
                 number=number,
             )
     values = {row.tag: {topic: of_topic[0] for topic, of_topic in row.by_topic.items()} for row in board.rows}
-    return effect_of_dropping(parse_measures(board.measures)[0], values, topics)
+    effect = effect_of_dropping(parse_measures(board.measures)[0], values, topics)
+    return replace(effect, notices=board.of_scope)
 
 
 def measure_help(names: Sequence[str] = DEFAULT_MEASURES) -> dict[str, str]:

@@ -7,16 +7,18 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError, NotFoundError
+from annotator.errors import ConflictError, NotFoundError, Sentence
 from annotator.evaluation.inspection.source_history import HistoryScore, history_of
 from annotator.evaluation.metrics.names import USUAL_MEASURE, parse_measure
 from annotator.storage import QrelsVersion
 from annotator.storage.collections.collection import find_collection
+from annotator.storage.leaderboard.scored_task import task_of_runs
 from annotator.storage.qrels.qrels_versions import LIVE
 from annotator.storage.runs.run_sources import runs_from_source, stored_source
 from annotator.storage.runs.sent_runs import sent_runs
 from annotator.storage.tables.runs import RunState
 from annotator.workflows.leaderboard.inspecting import GradesChosen, score_versions
+from annotator.workflows.leaderboard.scopes import find_scope, scope_notices
 
 # Each is scored by each state of the qrels.
 MOST_RUNS, MOST_VERSIONS = 100, 4
@@ -51,6 +53,7 @@ class SourceHistory:
     runs: Sequence[HistoryRun]
     withdrawn: int
     left_out: int
+    notices: Sequence[Sentence] = ()  # on the task of the runs, or that those of every task are scored
 
     def newest(self, qrels: str) -> tuple[HistoryRun, HistoryScore, HistoryRun] | None:
         """The newest run with its score and the run that it is compared with; None without two runs."""
@@ -69,8 +72,8 @@ class SourceHistory:
 def source_history(session: Session, slug: str, name: str, *, measure: str = USUAL_MEASURE) -> SourceHistory:
     """Score the newest runs of a source, its replaced versions included, by the live qrels and the newest versions.
 
-    Qrels by which nothing can be scored, as while nothing is judged, are left out. Raises `NotFoundError` for an
-    unknown source, and `InvalidValueError` for an unknown measure.
+    Runs that belong to one task are scored on its topics. Qrels by which nothing can be scored, as while nothing is
+    judged, are left out. Raises `NotFoundError` for an unknown source, and `InvalidValueError` for an unknown measure.
     """
     collection = find_collection(session, slug)
     source = stored_source(session, collection.id, name)
@@ -81,7 +84,10 @@ def source_history(session: Session, slug: str, name: str, *, measure: str = USU
     sent = [run for run in sent_runs(session, collection.id) if run.id in came]
     counting = [run for run in sent if run.state != RunState.WITHDRAWN and run.withdrawn_at is None]
     shown = counting[-MOST_RUNS:]
-    by_qrels = _scores(session, slug, [run.id for run in shown], asked, _qrels(session, collection.id))
+    run_ids = [run.id for run in shown]
+    task = task_of_runs(session, collection.id, run_ids)
+    by_qrels = _scores(session, slug, run_ids, asked, _qrels(session, collection.id), task)
+    notices = scope_notices(session, collection.id, find_scope(session, collection.id, None, residual=False, task=task))
     runs = [
         HistoryRun(
             run.tag,
@@ -92,7 +98,8 @@ def source_history(session: Session, slug: str, name: str, *, measure: str = USU
         )
         for run in shown
     ]
-    return SourceHistory(name, asked, list(by_qrels), runs, len(sent) - len(counting), len(counting) - len(shown))
+    left_out = len(counting) - len(shown)
+    return SourceHistory(name, asked, list(by_qrels), runs, len(sent) - len(counting), left_out, notices)
 
 
 def _qrels(session: Session, collection_id: int) -> list[str]:
@@ -104,13 +111,13 @@ def _qrels(session: Session, collection_id: int) -> list[str]:
 
 
 def _scores(
-    session: Session, slug: str, run_ids: Sequence[int], measure: str, qrels: Sequence[str]
+    session: Session, slug: str, run_ids: Sequence[int], measure: str, qrels: Sequence[str], task: str | None
 ) -> dict[str, dict[int, HistoryScore]]:
     """Qrels → run id → score, of the qrels by which something can be scored."""
     found: dict[str, dict[int, HistoryScore]] = {}
     for one in qrels if run_ids else ():
         try:
-            ids, scored = score_versions(session, slug, run_ids, measure, GradesChosen(one))
+            ids, scored = score_versions(session, slug, run_ids, measure, GradesChosen(one, task=task))
         except ConflictError:  # nothing is judged, or no topic of the version is left
             continue
         found[one] = dict(zip(ids, history_of(scored), strict=True))

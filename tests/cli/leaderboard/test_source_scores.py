@@ -5,6 +5,7 @@ from build import NOW, SLUG, labels, news, pool, run, topic_file
 from cli.command_line import CommandLine
 from kept import Kept
 from sqlalchemy import select
+from tasks import task
 
 from annotator.evaluation.runs.search_engines import SearchEngine
 from annotator.storage import Database, Run
@@ -53,3 +54,11 @@ def test_scores_are_listed_and_an_alarm_fails_where_it_is_asked(started: Command
     assert started.refused("leaderboard", "source", "show", SLUG, "other") == [
         "There is no source of runs “other” in this collection."
     ]
+
+
+def test_the_task_of_the_runs_is_named(started: CommandLine, database: Database) -> None:
+    with database.transaction() as session:
+        task(session, "first", ["1", "6"], runs=["n1", "n2"])
+    told = started(*WORDS)
+    assert "Only the runs of the task “first” are scored, on its topics." in told.stderr
+    assert started.table(*WORDS)[1][3] == "0.5000"

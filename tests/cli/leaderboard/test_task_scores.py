@@ -5,7 +5,7 @@ import json
 from io import StringIO
 
 import pytest
-from cli.command_line import CommandLine
+from cli.command_line import CommandLine, write_run
 from tasks import task
 
 from annotator.evaluation.leaderboard.leaderboard_notices import EVERY_TASK
@@ -66,3 +66,17 @@ def test_two_runs_are_compared_in_their_task(tasks: CommandLine) -> None:
     assert tasks.refused("runs", "compare", "news", "alpha", "beta", "--task", "one") == [
         "The run beta is not one of the task “one”."
     ]
+
+
+def test_the_gate_compares_runs_of_a_task_on_its_topics(tasks: CommandLine) -> None:
+    write_run("newer", ["1 b", "1 a"])
+    tasks.done("runs", "import", "news", "newer.run")
+    assert SAYS in tasks("gate", "news", "--baseline", "alpha", "--run", "beta", "--measure", "AP").stderr
+    none = tasks("gate", "news", "--baseline", "alpha", "--measure", "AP", "--task", "one")
+    assert "The collection has no run besides “alpha”" in none.stderr  # the newest run is of no task
+    other = tasks("gate", "news", "--baseline", "alpha", "--run", "beta", "--task", "one")
+    assert (other.exit_code, "The run beta is not one of the task “one”." in other.stderr) == (2, True)
+
+
+def test_the_effect_of_dropping_topics_says_that_there_are_tasks(tasks: CommandLine) -> None:
+    assert SAYS in tasks.talk("topics", "flags", "list", "news", "-m", "AP", "--topic", "1")

@@ -293,3 +293,18 @@ def test_own_runs_are_compared_in_the_task_of_the_first(visit: Visit, judged: st
     assert "Two runs of your team with released scores are needed" in words(choice)
     assert f'href="{judged}/scores/pair?m=nDCG@10&amp;task=dense"' in choice.text
     assert "reds-more" in words(pat.get(f"{judged}/scores/pair?task=dense"))
+
+
+def test_the_first_results_are_of_the_first_task_with_two_runs(visit: Visit, judged: str, database: Database) -> None:
+    with database.transaction() as session:
+        session.connection().exec_driver_sql("UPDATE run SET task_id = NULL WHERE tag = 'alpha'")
+    page = visit("ola").get(f"{judged}/start/results")
+    assert "Only the runs of the task “dense” are scored, on its topics." in words(page)
+    assert "gamma" in words(page)
+    assert "beta" not in words(page)
+    assert re.search(r'href="[^"]*/leaderboard/pair\?[^"]*task=dense', page.text)
+
+
+@pytest.mark.parametrize("page", ["costs", "topic-flags?numbers=1"])
+def test_other_pages_that_score_all_runs_say_that_there_are_tasks(visit: Visit, judged: str, page: str) -> None:
+    assert EVERY_TASK in words(visit("ola").get(f"{judged}/{page}"))

@@ -7,8 +7,10 @@ from build import NOW, SLUG, labels, news, pool, run, topic_file
 from kept import Kept
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
+from tasks import task
 
 from annotator.errors import InvalidValueError, NotFoundError
+from annotator.evaluation.leaderboard.leaderboard_notices import EVERY_TASK
 from annotator.evaluation.runs.search_engines import SearchEngine
 from annotator.storage import Database, Run, RunSource
 from annotator.storage.runs.run_sources import note_fetched
@@ -126,3 +128,22 @@ def test_an_unknown_source_and_an_unknown_measure_are_refused(started: Database)
         started.read(source_history, SLUG, "other")
     with pytest.raises(InvalidValueError):
         history(started, "Q@x")
+
+
+def test_runs_of_one_task_are_scored_on_its_topics(started: Database) -> None:
+    with started.transaction() as session:
+        judge(session)
+        come(session, "n2", GOOD, others={"1": BAD})
+        task(session, "first", ["1", "2"], runs=["n1", "n2"])
+    found = history(started)
+    newest = found.newest("live")
+    assert newest is not None
+    assert newest[1].mean == pytest.approx(1 / 2)
+    assert list(map(str, found.notices)) == ["Only the runs of the task “first” are scored, on its topics."]
+    with started.transaction() as session:
+        task(session, "second", runs=["n2"])
+    found = history(started)
+    newest = found.newest("live")
+    assert newest is not None
+    assert newest[1].mean == pytest.approx(5 / 6)
+    assert found.notices == (EVERY_TASK,)
