@@ -108,17 +108,23 @@ def judge_rankings(
     for index, (topic, _) in enumerate(rankings):
         members.setdefault(topic, []).append(index)
     listed = [_TopicQrels.of(qrels.get(topic, {})) for topic in members]
+    retrieved = np.fromiter((documents.size for _, documents in rankings), np.intp, len(rankings))
     # One slot more than the highest document, to which every higher number is clipped as absent.
     table = np.full(max((int(one.documents.max(initial=0)) for one in listed), default=0) + 2, ABSENT, np.int16)
+    if len(listed) == 1 and not strata:  # as in collections of many runs, whose rankings are not parted and joined
+        found = _look_up(table, listed[0], [documents for _, documents in rankings], retrieved)
+        of_topic = np.zeros(len(rankings), np.intp)
+        ranking = np.repeat(np.arange(len(rankings)), found.counts)
+        rows = _Rows(ranking, found.rank, found.grade, np.zeros(ranking.size, np.intp))
+        return _assemble(rows, found.counts, retrieved, of_topic, _unsampled(listed))
     ranks: list[NDArray[np.int32]] = [np.empty(0, np.int32)] * len(rankings)
     grades: list[NDArray[np.int16]] = [np.empty(0, np.int16)] * len(rankings)
     topic_of, counts = np.zeros(len(rankings), np.intp), np.zeros(len(rankings), np.intp)
-    retrieved = np.fromiter((documents.size for _, documents in rankings), np.intp, len(rankings))
     for number, (one, indexes) in enumerate(zip(listed, members.values(), strict=True)):
         found = _look_up(table, one, [rankings[index][1] for index in indexes], retrieved[indexes])
         topic_of[indexes], counts[indexes] = number, found.counts
-        for index, rank, grade in zip(indexes, found.ranks, found.grades, strict=True):
-            ranks[index], grades[index] = rank, grade
+        for index, piece in zip(indexes, found.pieces, strict=True):
+            ranks[index], grades[index] = found.rank[piece], found.grade[piece]
     ranking = np.repeat(np.arange(len(rankings)), counts)
     entries = _unsampled(listed) if not strata else _sampled(listed, [strata.get(topic, {}) for topic in members])
     # Without a sample a topic is one stratum.
@@ -132,8 +138,13 @@ class _Found:
     """The retrieved documents of one topic's rankings that its qrels list."""
 
     counts: NDArray[np.intp]  # of each ranking
-    ranks: list[NDArray[np.int32]]
-    grades: list[NDArray[np.int16]]
+    rank: NDArray[np.int32]  # by ranking
+    grade: NDArray[np.int16]
+
+    @property
+    def pieces(self) -> list[slice]:
+        """The places of each ranking's documents."""
+        return [slice(begin, end) for begin, end in pairwise([0, *np.cumsum(self.counts).tolist()])]
 
 
 def _look_up(
@@ -150,10 +161,7 @@ def _look_up(
     # The documents of one topic fit 32 bits, which take half the time of 64.
     rank = rows.astype(np.int32)
     rank -= np.repeat((after - sizes - 1).astype(np.int32), counts)
-    grade = grades[rows]
-    begins = [0, *ends.tolist()]
-    pieces = [slice(begin, end) for begin, end in pairwise(begins)]
-    return _Found(counts, [rank[piece] for piece in pieces], [grade[piece] for piece in pieces])
+    return _Found(counts, rank, grades[rows])
 
 
 def _unsampled(listed: Sequence[_TopicQrels]) -> _Entries:

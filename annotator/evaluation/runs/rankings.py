@@ -10,6 +10,7 @@ from annotator.evaluation.formats.table_tokens import Words
 from annotator.evaluation.runs.run_scores import Scores, in_single_precision
 
 DOCUMENT_BYTES = 4  # bytes of a document number in a packed ranked list
+STORED_DOCUMENTS = np.dtype("<i4")
 
 
 def trec_order(docnos: NDArray[np.bytes_], scores: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -38,7 +39,8 @@ def encode_documents(documents: NDArray[np.int32]) -> bytes:
 
 def decode_documents(packed: bytes) -> NDArray[np.int32]:
     """Unpack document numbers; a read-only view of the bytes where the machine is little-endian."""
-    return np.frombuffer(packed, "<i4").astype(np.int32, copy=False)
+    documents: NDArray[np.int32] = np.frombuffer(packed, STORED_DOCUMENTS)
+    return documents if STORED_DOCUMENTS.isnative else documents.astype(np.int32)
 
 
 def encode_scores(scores: NDArray[np.float64]) -> bytes:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import Select, Table, func, select
+from sqlalchemy import Select, Table, func, null, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
@@ -197,12 +197,12 @@ def lists_with_scores(
 ) -> list[tuple[int, int, bytes, bytes | None]]:
     """(run id, topic id, packed documents, packed scores or None) of every ranked list of these runs and topics."""
     columns = (RankedList.run_id, RankedList.topic_id, RankedList.documents)
-    statement = select(*columns, RankedList.scores) if with_scores else select(*columns)
-    rows = []
+    statement = select(*columns, RankedList.scores if with_scores else null())
+    rows: list[tuple[int, int, bytes, bytes | None]] = []
     for some in chunks(sorted(run_ids)):
         for few in chunks(sorted(topics)):
             wanted = statement.where(RankedList.run_id.in_(some), RankedList.topic_id.in_(few))
-            rows += [(row[0], row[1], row[2], row[3] if with_scores else None) for row in session.execute(wanted)]
+            rows += fetch_rows(session, wanted)
     return rows
 
 
