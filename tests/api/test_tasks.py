@@ -82,3 +82,17 @@ def test_a_collection_without_tasks_answers_as_before(program: Caller) -> None:
     rules = ola.get(f"{NEWS}/run-rules").json
     assert "tasks" not in rules
     assert all("task" not in one for one in rules["runs"])
+
+
+def test_a_program_answers_what_the_task_asks(program: Caller) -> None:
+    ola, pat = program("ola"), program("pat")
+    question = {"key": "length", "text": "How long?", "kind": "text", "required": True, "choices": []}
+    made = ola.call("PUT", f"{NEWS}/questionnaire?task=first", json={"questions": [question]})
+    assert made.json == {"number": 1, "questions": [question]}
+    assert pat.get(f"{NEWS}/questionnaire").json == {"number": 0, "questions": []}
+    assert pat.get(f"{NEWS}/questionnaire", task="first").json["number"] == 1
+    missing = pat.send(f"{NEWS}/runs", GAMMA, task="first")
+    assert (missing.status_code, "needs an answer to “length”" in missing.json["detail"]) == (422, True)
+    answers = '{"length": "5"}'
+    assert pat.send(f"{NEWS}/runs", GAMMA, task="first", answers=answers, questionnaire=1).status_code == 201
+    assert pat.get(f"{NEWS}/runs/gamma/answers").json["answers"] == {"length": "5"}

@@ -45,6 +45,17 @@ class QuestionnaireBody(Schema):
     )
 
 
+class QuestionnaireQuery(Schema):
+    """Of which task."""
+
+    task = Text(
+        load_default=None,
+        metadata={
+            "description": "The key of a task: about its runs; one without its own asks what the collection asks."
+        },
+    )
+
+
 class QuestionnaireShown(Schema):
     """The questions asked now."""
 
@@ -126,10 +137,17 @@ class RunAnswersQuery(Schema):
     )
 
 
-@operation(resource, "GET", "/collections/<slug>/questionnaire", SEE_RUNS, Gives(QuestionnaireShown))
+@operation(
+    resource,
+    "GET",
+    "/collections/<slug>/questionnaire",
+    SEE_RUNS,
+    Gives(QuestionnaireShown),
+    Takes(query=QuestionnaireQuery),
+)
 def show_questionnaire(call: Call) -> object:
-    """Show what is asked about every run."""
-    return _shown(database().read(questionnaires.show_questionnaire, call.slug))
+    """Show what is asked about every run, or about the runs of a task."""
+    return _shown(database().read(questionnaires.show_questionnaire, call.slug, call.query["task"]))
 
 
 @operation(
@@ -138,18 +156,19 @@ def show_questionnaire(call: Call) -> object:
     "/collections/<slug>/questionnaire",
     ORGANISE,
     Gives(QuestionnaireShown),
-    Takes(body=QuestionnaireBody),
+    Takes(query=QuestionnaireQuery, body=QuestionnaireBody),
 )
 def set_questionnaire(call: Call) -> object:
     """Ask these questions from now on; answers that were given are kept with their questions."""
-    questions = questions_of(call.body["questions"])
+    questions, task = questions_of(call.body["questions"]), call.query["task"]
     with database().transaction() as session:
         made = questionnaires.set_questionnaire(
-            session, call.slug, questions, made_by_id=caller().id, at=now(), after=call.body.get("after")
+            session, call.slug, questions, made_by_id=caller().id, at=now(), after=call.body.get("after"), task=task
         )
         if made.is_new:
             keys = [one.key for one in made.questions]
-            note(session, "questionnaire.set", call.slug, subject=str(made.number), details={"questions": keys})
+            details = {"questions": keys, "task": task}
+            note(session, "questionnaire.set", call.slug, subject=str(made.number), details=details)
     return _shown(made)
 
 

@@ -191,6 +191,7 @@ def upload_run(call: Call) -> object:
             tag_from_file=call.query["tag_from_file"],
             answers=parse_answers(call.query["answers"]),
             asked=call.query["questionnaire"],
+            asked_task=call.query["task"],
         ),
         actor=actor(),
         at=at,

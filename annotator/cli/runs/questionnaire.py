@@ -25,17 +25,18 @@ class StoredQuestionnaire:
         """Use the database of the installation."""
         self._installation, self._database = installation, installation.database
 
-    def show(self, slug: str) -> Sequence[RunQuestion]:
-        """The questions asked now."""
-        return self._database.read(questionnaires.show_questionnaire, slug).questions
+    def show(self, slug: str, task: str | None) -> Sequence[RunQuestion]:
+        """The questions asked now about runs of the task, or of none."""
+        return self._database.read(questionnaires.show_questionnaire, slug, task).questions
 
-    def replace(self, slug: str, questions: Sequence[RunQuestion]) -> Questionnaire:
+    def replace(self, slug: str, questions: Sequence[RunQuestion], task: str | None) -> Questionnaire:
         """Ask these questions."""
+        at = datetime.now(UTC)
         with self._database.transaction() as session:
-            made = questionnaires.set_questionnaire(session, slug, questions, made_by_id=None, at=datetime.now(UTC))
+            made = questionnaires.set_questionnaire(session, slug, questions, made_by_id=None, at=at, task=task)
             if made.is_new:
-                keys = [one.key for one in made.questions]
-                note(session, "questionnaire.set", slug, subject=made.number, details={"questions": keys})
+                details = {"questions": [one.key for one in made.questions], "task": task}
+                note(session, "questionnaire.set", slug, subject=made.number, details=details)
         return made
 
     def export(self, slug: str, *, every: bool) -> bytes:
@@ -65,15 +66,16 @@ class SiteQuestionnaire:
         """Use this site."""
         self._site = site
 
-    def show(self, slug: str) -> Sequence[RunQuestion]:
-        """The questions asked now."""
-        return questions_of(self._site.get(f"/collections/{slug}/questionnaire")["questions"])
+    def show(self, slug: str, task: str | None) -> Sequence[RunQuestion]:
+        """The questions asked now about runs of the task, or of none."""
+        return questions_of(self._site.get(f"/collections/{slug}/questionnaire", task=task)["questions"])
 
-    def replace(self, slug: str, questions: Sequence[RunQuestion]) -> Questionnaire:
+    def replace(self, slug: str, questions: Sequence[RunQuestion], task: str | None) -> Questionnaire:
         """Ask these questions."""
         path = f"/collections/{slug}/questionnaire"
-        before: int = self._site.get(path)["number"]
-        made: dict[str, Any] = self._site.put(path, {"questions": as_plain(questions)})
+        before: int = self._site.get(path, task=task)["number"]
+        of_task = "" if task is None else f"?task={in_path(task)}"
+        made: dict[str, Any] = self._site.put(f"{path}{of_task}", {"questions": as_plain(questions)})
         return Questionnaire(made["number"], questions_of(made["questions"]), is_new=made["number"] != before)
 
     def export(self, slug: str, *, every: bool) -> bytes:
@@ -93,6 +95,9 @@ class SiteQuestionnaire:
 
 Questionnaires = StoredQuestionnaire | SiteQuestionnaire
 on_questionnaire = on_database_or_site(StoredQuestionnaire, SiteQuestionnaire)
+of_task_option = click.option(
+    "--task", metavar="KEY", help="Of this task; one without questions of its own asks what the collection asks."
+)
 
 
 @click.group
@@ -102,28 +107,33 @@ def command() -> None:
 
 @command.command("show")
 @click.argument("slug")
+@of_task_option
 @format_option()
 @on_questionnaire
-def show(asked: Questionnaires, slug: str, format_: str) -> None:
+def show(asked: Questionnaires, slug: str, task: str | None, format_: str) -> None:
     """List the questions that are asked about every run."""
     show_rows(
         format_,
         ["KEY", "KIND", "REQUIRED", "QUESTION", "CHOICES"],
-        [[one.key, one.kind, one.required, one.text, " | ".join(one.choices) or None] for one in asked.show(slug)],
+        [
+            [one.key, one.kind, one.required, one.text, " | ".join(one.choices) or None]
+            for one in asked.show(slug, task)
+        ],
     )
 
 
 @command.command("set")
 @click.argument("slug")
 @click.argument("file", type=FILE)
+@of_task_option
 @on_questionnaire
-def replace(asked: Questionnaires, slug: str, file: str) -> None:
+def replace(asked: Questionnaires, slug: str, file: str, task: str | None) -> None:
     """Ask the questions of a file in TOML or JSON from now on.
 
     Each of its `questions` has a key, a text, and optionally a kind (text, number, choice, yes-no, e-mail), choices and
     required. Answers that were given are kept with their questions.
     """
-    made = asked.replace(slug, read_questionnaire(read_text(file)))
+    made = asked.replace(slug, read_questionnaire(read_text(file)), task)
     present = f"Version {made.number} of the questionnaire is asked." if made.questions else "Nothing is asked."
     click.echo(present if made.is_new else f"Nothing changed. {present}", err=True)
 

@@ -207,6 +207,7 @@ def import_files(
         RunDetails(team, description, run_type, priority, round_number, task),
         tag_from_file=tag_from_file,
         answers=read_assignments(answers),
+        asked_task=task,
     )
     with watched(given_files(files, Holds.RUNS, input_format=input_format)) as given:
         now = datetime.now(UTC)

@@ -142,7 +142,7 @@ ACTIONS: Mapping[str, Action] = {
     "qrels.keep": Action(Subject.THING),
     "questionnaire.answer": Action(Subject.THING, {"questions": Kind.CODES}),
     "questionnaire.export": Action(details={"table": Kind.CODE}),
-    "questionnaire.set": Action(Subject.THING, {"questions": Kind.CODES}),
+    "questionnaire.set": Action(Subject.THING, {"questions": Kind.CODES, "task": Kind.CODE}),
     "questions.answer": Action(Subject.THING, {"public": Kind.FLAG}),
     "registration.add": Action(Subject.ACCOUNT, {"team": Kind.CODE}),
     "registration.close": Action(),

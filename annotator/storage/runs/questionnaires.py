@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import delete, func, insert, select
 from sqlalchemy.orm import Session
 
 from annotator.storage.site.bulk_insert import chunks
@@ -35,10 +35,29 @@ class GivenAnswer:
     at: datetime
 
 
-def newest_questionnaire(session: Session, collection_id: int) -> QuestionnaireVersion | None:
-    """The version that asks now; None if nothing was ever asked."""
+def newest_questionnaire(
+    session: Session, collection_id: int, task_id: int | None = None
+) -> QuestionnaireVersion | None:
+    """The version that asks about runs of this task, or of none; None if nothing was ever asked.
+
+    A task without a version of its own has that of the collection.
+    """
     wanted = select(QuestionnaireVersion).where(QuestionnaireVersion.collection_id == collection_id)
-    return session.scalar(wanted.order_by(QuestionnaireVersion.number.desc()).limit(1))
+    newest = wanted.order_by(QuestionnaireVersion.number.desc()).limit(1)
+    own = None if task_id is None else session.scalar(newest.where(QuestionnaireVersion.task_id == task_id))
+    return own or session.scalar(newest.where(QuestionnaireVersion.task_id.is_(None)))
+
+
+def newest_of_tasks(session: Session, collection_id: int) -> list[QuestionnaireVersion]:
+    """The newest version of each task that has its own, in the order of the tasks."""
+    newest = {one.task_id: one for one in questionnaires_of(session, collection_id).values() if one.task_id is not None}
+    return [newest[id_] for id_ in sorted(newest)]
+
+
+def greatest_version(session: Session, collection_id: int) -> int:
+    """The greatest number of a version in the collection, whatever its task; 0 without any."""
+    numbers = select(func.max(QuestionnaireVersion.number))
+    return session.scalar(numbers.where(QuestionnaireVersion.collection_id == collection_id)) or 0
 
 
 def questionnaires_of(session: Session, collection_id: int) -> dict[int, QuestionnaireVersion]:

@@ -86,9 +86,13 @@ def runs_outside(session: Session, run_ids: Select[int], topic_ids: Collection[i
     return {topic_id: count for topic_id, count in found.items() if topic_id not in topic_ids}
 
 
-def copy_tasks(session: Session, old_id: int, new_id: int, *, at: datetime) -> None:
-    """Copy the tasks to another collection, without their topics, which that one does not have."""
+def copy_tasks(session: Session, old_id: int, new_id: int, *, at: datetime) -> dict[int, int]:
+    """Copy the tasks to another collection, without their topics, which that one does not have: old id → new one."""
+    ids = {}
     for task in tasks_of(session, old_id):
         copied = {name: getattr(task, name) for name in COPIED}
-        session.add(Task(collection_id=new_id, added_at=at, **copied))
+        new = Task(collection_id=new_id, added_at=at, **copied)
+        session.add(new)
         session.flush()  # in their order
+        ids[task.id] = new.id
+    return ids

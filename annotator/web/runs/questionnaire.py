@@ -14,6 +14,7 @@ from annotator.web.runs.questionnaire_forms import (
     question_rows,
     whole_number,
 )
+from annotator.web.runs.task_choices import tasks_here
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note, note_export
 from annotator.web.site.context import database, now, the_person
@@ -32,7 +33,7 @@ EVERY = "every"  # the table of all answers that were ever kept
 @collection_page(Role.ORGANISER)
 def show(slug: str) -> ResponseReturnValue:
     """The questions, and the answers of every active run."""
-    present = database().read(questionnaires.show_questionnaire, slug)
+    present = database().read(questionnaires.show_questionnaire, slug, _task())
     form = QuestionnaireForm(formdata=None, after=str(present.number))
     return _page(slug, form, question_rows(present.questions))
 
@@ -50,14 +51,14 @@ def change(slug: str) -> ResponseReturnValue:
             questions = questions_of([row.plain() for row in rows if row.is_question])
             with database().transaction() as session:
                 made = questionnaires.set_questionnaire(
-                    session, slug, questions, made_by_id=the_person().id, at=now(), after=after
+                    session, slug, questions, made_by_id=the_person().id, at=now(), after=after, task=_task()
                 )
                 if made.is_new:
-                    keys = [one.key for one in made.questions]
-                    note(session, "questionnaire.set", slug, subject=str(made.number), details={"questions": keys})
+                    details = {"questions": [one.key for one in made.questions], "task": _task()}
+                    note(session, "questionnaire.set", slug, subject=str(made.number), details=details)
     if form.refused:
         return _page(slug, form, rows), form.status
-    return done(gettext("Questionnaire saved."), ".show", slug=slug)
+    return done(gettext("Questionnaire saved."), ".show", slug=slug, task=_task())
 
 
 @blueprint.get("/collections/<slug>/questionnaire/answers.csv")
@@ -103,16 +104,28 @@ def answer_run(slug: str) -> ResponseReturnValue:
     return done(gettext("Answers saved."), "run.show", slug=slug, tag=found.run.tag)
 
 
+def _task() -> str | None:
+    """The task whose questions are shown (`?task=`)."""
+    return request.args.get("task") or None
+
+
 def _answers(slug: str) -> RunAnswers:
     return database().read(questionnaires.show_answers, slug, request.args.get("tag", ""), team=own_team())
 
 
 def _page(slug: str, form: QuestionnaireForm, rows: list[QuestionRow]) -> str:
     with database().reading() as session:
-        present = questionnaires.show_questionnaire(session, slug)
-        answers = questionnaires.list_answers(session, slug)
+        present = questionnaires.show_questionnaire(session, slug, _task())
+        every = questionnaires.list_answers(session, slug)
     return render_template(
-        "runs/questionnaire/show.html", form=form, rows=rows, questions=present.questions, answers=answers, every=EVERY
+        "runs/questionnaire/show.html",
+        form=form,
+        rows=rows,
+        questions=present.questions,
+        answers=[one for one in every if one.asked.number == present.number],
+        every=EVERY,
+        tasks=tasks_here(),
+        task=_task(),
     )
 
 

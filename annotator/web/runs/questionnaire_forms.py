@@ -47,6 +47,7 @@ class AnswersForm(Form):
     """
 
     questionnaire_version = HiddenField()
+    questionnaire_task = HiddenField()
     seen_answers = HiddenField()
 
     @property
@@ -64,8 +65,9 @@ class AnswersForm(Form):
         """The version that was answered; 0, that of no questions, for none that can be read."""
         return whole_number(self.questionnaire_version.data) or 0
 
-    def show_now(self, version: int, answers: str = "") -> None:
+    def show_now(self, version: int, answers: str = "", task: str | None = None) -> None:
         """Show the form with what it is compared with when it is sent again."""
+        self.questionnaire_task.data = task or ""
         self.questionnaire_version.data, self.seen_answers.data = str(version), answers
 
 

@@ -1,7 +1,7 @@
 """Runs: check, submit and list them."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from flask import Blueprint, redirect, render_template, request, url_for
@@ -11,7 +11,7 @@ from werkzeug.datastructures import MultiDict
 from wtforms import BooleanField, IntegerField, RadioField, SelectChoice, StringField
 from wtforms.validators import InputRequired, Optional
 
-from annotator.errors import FileRefusedError
+from annotator.errors import ConflictError, FileRefusedError
 from annotator.evaluation.formats.input_formats import Holds
 from annotator.evaluation.runs.run_tags import Sender
 from annotator.storage import Role, RunType
@@ -141,20 +141,22 @@ class About:
     costs: CostsForm
     answers: AnswersForm
     asked: Questionnaire
+    task: str | None = None  # whose questionnaire it is
 
     @classmethod
     def of_request(cls, slug: str, fields: MultiDict[str, str] | None = None) -> "About":
         """The fields of this request, or those of an earlier one."""
         with database().reading() as session:
             facts = run_costs.list_facts(session, slug)
-            asked = questionnaires.show_questionnaire(session, slug)
-        return cls(costs_form(facts, fields), answers_form(asked.questions, fields), asked)
+            task = _asked_task(tasks.task_titles(session, slug), fields)
+            asked = questionnaires.show_questionnaire(session, slug, task)
+        return cls(costs_form(facts, fields), answers_form(asked.questions, fields), asked, task)
 
     @classmethod
     def empty(cls, slug: str) -> "About":
         """The fields of a new form."""
         about = cls.of_request(slug)
-        about.answers.show_now(about.asked.number)
+        about.answers.show_now(about.asked.number, task=about.task)
         return about
 
     def validate(self, form: Form) -> bool:
@@ -164,8 +166,14 @@ class About:
         """
         are_valid = all([self.costs.validate(), self.answers.validate()])
         with form.guard():
+            is_of_task = (self.answers.questionnaire_task.data or None) == self.task
+            if not is_of_task and self.answers.version != self.asked.number:
+                raise ConflictError(
+                    "The task that you chose asks other questions. Nothing was stored: answer those that are shown "
+                    "now, and choose the files again."
+                )
             refuse_other_version(self.asked, self.answers.version)
-        self.answers.show_now(self.asked.number)
+        self.answers.show_now(self.asked.number, task=self.task)
         return are_valid and form.refusal is None
 
     @property
@@ -191,14 +199,23 @@ class About:
             entries=entries,
             answers=self.answers.answers,
             asked=self.asked.number,
+            asked_task=self.task,
         )
+
+
+def _asked_task(known: Mapping[str, str], fields: MultiDict[str, str] | None) -> str | None:
+    """The task whose questions are answered: that of a form with files, else of the form before it, else `?task=`."""
+    sent = request.form if fields is None else fields
+    task = sent.get("task") or sent.get("questionnaire_task") or request.args.get("task")
+    return task if task in known else None
 
 
 @blueprint.get("/collections/<slug>/runs")
 @collection_page(Role.ORGANISER, Role.PARTICIPANT)
 def show(slug: str) -> ResponseReturnValue:
     """The current runs, or all submissions (`?show=all`); a participant sees their team's."""
-    return _list(slug, RunsForm(formdata=None), About.empty(slug))
+    about = About.empty(slug)
+    return _list(slug, RunsForm(formdata=None, task=about.task or ""), about)
 
 
 @blueprint.get("/collections/<slug>/runs/rules.json")

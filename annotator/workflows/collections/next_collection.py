@@ -17,7 +17,7 @@ from annotator.storage.documents.docno_lists import copy_list
 from annotator.storage.documents.documents import ROWS_AT_ONCE
 from annotator.storage.documents.search import index_documents
 from annotator.storage.documents.sources import copy_source
-from annotator.storage.runs.questionnaires import newest_questionnaire
+from annotator.storage.runs.questionnaires import newest_of_tasks, newest_questionnaire
 from annotator.storage.runs.runs import columns_of
 from annotator.storage.runs.tasks import copy_tasks
 from annotator.storage.tables.documents import DOCUMENTS
@@ -89,7 +89,11 @@ def copy_collection(
     questionnaire = newest_questionnaire(session, old.id)
     if questionnaire is not None and questionnaire.questions:
         session.add(QuestionnaireVersion(collection_id=new.id, number=1, questions=questionnaire.questions, made_at=at))
-    copy_tasks(session, old.id, new.id, at=at)
+    copied_tasks = copy_tasks(session, old.id, new.id, at=at)
+    for number, version in enumerate(newest_of_tasks(session, old.id), start=2):
+        own = QuestionnaireVersion(collection_id=new.id, number=number, questions=version.questions, made_at=at)
+        own.task_id = copied_tasks[version.task_id or 0]
+        session.add(own)
     session.flush()
     copied = _copy_documents(session, old.id, new.id, at) if with_documents else 0
     if organiser is not None:

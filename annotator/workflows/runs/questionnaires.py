@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -22,12 +22,14 @@ from annotator.storage.runs.questionnaires import (
     GivenAnswer,
     StoredAnswer,
     answers_of_runs,
+    greatest_version,
     newest_questionnaire,
     questionnaires_of,
     replace_answers,
 )
 from annotator.storage.runs.runs import find_run
 from annotator.storage.runs.sent_runs import SentRun, sent_runs
+from annotator.storage.runs.tasks import find_task, tasks_of
 from annotator.storage.tables.runs import QuestionnaireVersion, RunState
 from annotator.workflows.runs.submissions import check_may_change
 
@@ -115,9 +117,21 @@ class Seen:
 SEEN_NOTHING = Seen()
 
 
-def show_questionnaire(session: Session, slug: str) -> Questionnaire:
-    """What is asked about every run now."""
-    return _questionnaire(newest_questionnaire(session, find_collection(session, slug).id))
+def show_questionnaire(session: Session, slug: str, task: str | None = None) -> Questionnaire:
+    """What is asked about every run now, or about runs of the task with that key; `NotFoundError` for an unknown one.
+
+    A task without a questionnaire of its own asks what the collection asks.
+    """
+    collection_id = find_collection(session, slug).id
+    return _asked_of(session, collection_id, task)
+
+
+def _asked_of(session: Session, collection_id: int, task: str | None) -> Questionnaire:
+    return _questionnaire(newest_questionnaire(session, collection_id, _task_id(session, collection_id, task)))
+
+
+def _task_id(session: Session, collection_id: int, task: str | None) -> int | None:
+    return None if task is None else find_task(session, collection_id, task).id
 
 
 def set_questionnaire(
@@ -128,22 +142,26 @@ def set_questionnaire(
     made_by_id: int | None,
     at: datetime,
     after: int | None = None,
+    task: str | None = None,
 ) -> Questionnaire:
     """Ask these questions from now on; answers to earlier ones are kept.
 
-    The same questions again change nothing. With `after`, raises `ConflictError` if that version is not the newest any
-    more; `InvalidValueError` for invalid questions.
+    With `task`, about its runs alone, and no longer what the collection asks. Versions are numbered through the whole
+    collection. The same questions again change nothing. With `after`, raises `ConflictError` if that version is not the
+    newest any more; `InvalidValueError` for invalid questions.
     """
     collection = lock_open_collection(session, slug)
     checked = questions_of(as_plain(questions))
     refuse_taken_keys(checked)
-    present = _questionnaire(newest_questionnaire(session, collection.id))
+    task_id = _task_id(session, collection.id, task)
+    present = _questionnaire(newest_questionnaire(session, collection.id, task_id))
     if after is not None and after != present.number:
         raise ConflictError("The questionnaire has changed since you opened its page. Open it again.")
     if present.questions == checked:
         return present
-    made = QuestionnaireVersion(collection_id=collection.id, number=present.number + 1, questions=as_plain(checked))
-    made.made_by_id, made.made_at = made_by_id, at
+    number = greatest_version(session, collection.id) + 1
+    made = QuestionnaireVersion(collection_id=collection.id, number=number, questions=as_plain(checked))
+    made.task_id, made.made_by_id, made.made_at = task_id, made_by_id, at
     session.add(made)
     session.flush()
     return Questionnaire(made.number, checked, is_new=True)
@@ -205,7 +223,7 @@ def change_answers(
             "those that are kept now, and send them again."
         )
     read = read_answers(present.questions, given)
-    asked = newest_questionnaire(session, collection.id)
+    asked = newest_questionnaire(session, collection.id, _task_id(session, collection.id, present.run.task))
     if asked is not None:
         runs = {present.run.id: tag}
         _store(session, collection.id, asked, runs, read, by_id=by_id, at=at, requires=team is not None)
@@ -222,28 +240,63 @@ def answer_with_runs(
     at: datetime,
     requires: bool,
     version: int | None = None,
+    task: str | None = None,
 ) -> None:
     """Answer for runs that were just stored, {run id: tag}; other answers are those of the runs that they correct.
 
-    Raises `InvalidValueError` for answers that do not fit and, with `requires`, if a required one is missing;
-    `ConflictError` if they are to another `version` than the newest.
+    With a `version`, the answers are to that of the questionnaire of the `task`, or of none: they are not those of runs
+    that are asked by another. Raises `InvalidValueError` for answers that do not fit and, with `requires`, if a
+    required one is missing; `ConflictError` if they are to another version than the newest.
     """
     collection_id = find_collection(session, slug).id
-    asked = newest_questionnaire(session, collection_id)
-    refuse_other_version(_questionnaire(asked), version)
-    read = read_answers(_questionnaire(asked).questions, given)
-    if asked is not None and (requires or any(read.values())):
-        # Fields of a form that were left empty keep what the corrected run had.
-        answered = {key: answer for key, answer in read.items() if answer}
-        _store(session, collection_id, asked, runs, answered, by_id=by_id, at=at, requires=requires)
+    refuse_other_version(_asked_of(session, collection_id, task), version)
+    groups = _by_questionnaire(session, collection_id, runs)
+    known = {one.key for asked, _ in groups for one in _questionnaire(asked).questions}
+    for asked, of_group in groups:
+        questions = _questionnaire(asked).questions
+        own = {one.key for one in questions}
+        answers = {key: answer for key, answer in given.items() if key in own or key not in known}
+        if version is not None and asked is not None and asked.number != version:
+            answers = {}
+        read = read_answers(questions, answers)
+        if asked is not None and (requires or any(read.values())):
+            # Fields of a form that were left empty keep what the corrected run had.
+            answered = {key: answer for key, answer in read.items() if answer}
+            _store(session, collection_id, asked, of_group, answered, by_id=by_id, at=at, requires=requires)
+
+
+def _by_questionnaire(
+    session: Session, collection_id: int, runs: Mapping[int, str]
+) -> list[tuple[QuestionnaireVersion | None, dict[int, str]]]:
+    """These runs, {run id: tag}, with the version that asks about them."""
+    groups: dict[str | None, dict[int, str]] = {}
+    for run in sent_runs(session, collection_id):
+        if run.id in runs:
+            groups.setdefault(run.task, {})[run.id] = run.tag
+    return [
+        (newest_questionnaire(session, collection_id, _task_id(session, collection_id, task)), of_group)
+        for task, of_group in groups.items()
+    ]
 
 
 def foresee_answers(
-    session: Session, slug: str, given: Mapping[str, object], *, requires: bool, version: int | None = None
+    session: Session,
+    slug: str,
+    given: Mapping[str, object],
+    *,
+    requires: bool,
+    version: int | None = None,
+    task: str | None = None,
 ) -> None:
-    """Raise as `answer_with_runs` for new runs, before any file is read."""
-    asked = show_questionnaire(session, slug)
+    """Raise as `answer_with_runs` for new runs, before any file is read; the tasks of runs are not known then."""
+    collection_id = find_collection(session, slug).id
+    tasks = {one.key for one in tasks_of(session, collection_id)}
+    if task is not None and task not in tasks:
+        return  # which the check of the files says
+    asked = _asked_of(session, collection_id, task)
     refuse_other_version(asked, version)
+    if tasks:
+        return
     read = read_answers(asked.questions, given)
     if requires:
         _refuse_missing(unanswered(asked.questions, [key for key, answer in read.items() if answer]))
@@ -254,10 +307,11 @@ def answers_csv(session: Session, slug: str) -> str:
 
     A run is complete (yes or no), or its round was closed before it answered what is required now.
     """
-    keys = [one.key for one in show_questionnaire(session, slug).questions]
+    answers = list_answers(session, slug)
+    asked = [show_questionnaire(session, slug), *(one.asked for one in answers)]
+    keys = list(dict.fromkeys(question.key for one in asked for question in one.questions))
     rows = [
-        [one.run.tag, one.run.team, one.run.version, _completeness(one), *map(one.answers.get, keys)]
-        for one in list_answers(session, slug)
+        [one.run.tag, one.run.team, one.run.version, _completeness(one), *map(one.answers.get, keys)] for one in answers
     ]
     return csv_text([[*ANSWERS_HEADINGS, *keys], *rows])
 
@@ -290,18 +344,24 @@ def _questionnaire(stored: QuestionnaireVersion | None) -> Questionnaire:
 def _answers_of(session: Session, collection_id: int, runs: Sequence[SentRun]) -> list[RunAnswers]:
     versions = _versions(session, collection_id)
     stored = answers_of_runs(session, [run.id for run in runs])
-    return [_of_run(run, versions, stored.get(run.id, [])) for run in runs]
+    return [_of_run(run, versions.of_task(run.task), stored.get(run.id, [])) for run in runs]
 
 
 @dataclass(frozen=True)
 class _Versions:
-    """All versions, by number: the questions by key."""
+    """All versions, by number: the questions by key, and the key of the task; of these, those that ask about a run."""
 
     asked: Mapping[int, Mapping[str, RunQuestion]]
+    tasks: Mapping[int, str | None]
+    task: str | None = None
+
+    def of_task(self, task: str | None) -> "_Versions":
+        """Those for runs of this task, which asks what the collection asks if it has none of its own."""
+        return replace(self, task=task if task in self.tasks.values() else None)
 
     @property
     def newest(self) -> int:
-        return max(self.asked, default=0)
+        return max((number for number, task in self.tasks.items() if task == self.task), default=0)
 
     @property
     def now(self) -> Mapping[str, RunQuestion]:
@@ -327,7 +387,11 @@ class _Versions:
 
 def _versions(session: Session, collection_id: int) -> _Versions:
     versions = questionnaires_of(session, collection_id)
-    return _Versions({number: {one.key: one for one in questions_of(of.questions)} for number, of in versions.items()})
+    keys: dict[int | None, str | None] = {task.id: task.key for task in tasks_of(session, collection_id)}
+    return _Versions(
+        {number: {one.key: one for one in questions_of(of.questions)} for number, of in versions.items()},
+        {number: keys.get(of.task_id) for number, of in versions.items()},
+    )
 
 
 def _of_run(run: SentRun, versions: _Versions, stored: Sequence[StoredAnswer]) -> RunAnswers:
@@ -368,7 +432,7 @@ def _store(
     versions, stored = _versions(session, collection_id), answers_of_runs(session, runs)
     for run_id, tag in runs.items():
         [sent] = [run for run in sent_runs(session, collection_id, tag) if run.id == run_id]
-        before = versions.counted(stored.get(run_id, []))
+        before = versions.of_task(sent.task).counted(stored.get(run_id, []))
         after = {**{key: one.answer for key, one in before.items()}, **read}
         if requires:
             _refuse_missing(_missing(sent, tuple(questions.values()), after))

@@ -82,6 +82,7 @@ class Submission:
     entries: Sequence[RunEntry | None] | None = None
     answers: Mapping[str, object] = field(default_factory=dict)  # to the questionnaire, by key
     asked: int | None = None  # the version of the questionnaire that they answer, where it is known
+    asked_task: str | None = None  # the task whose questionnaire it is
 
     @property
     def team(self) -> str | None:
@@ -150,10 +151,11 @@ def upload(
     with the same ranking; without `keep` it is a dry run. Texts that are `brought` are imported in the same
     transaction. Raises `FileRefusedError` with every problem of every file, and as `check_may_send` and `store_runs`.
     """
-    team, user_id, given, version = submission.team, actor.user_id, submission.answers, submission.asked
+    team, user_id, given = submission.team, actor.user_id, submission.answers
+    version, task = submission.asked, submission.asked_task
     with database.reading() as session:
         foresee_sending(session, slug, user_id, team=team, at=at)
-        foresee_answers(session, slug, given, requires=submission.must_answer, version=version)
+        foresee_answers(session, slug, given, requires=submission.must_answer, version=version, task=task)
         checked = _check_submission(session, slug, files, submission, unpacked_limit)
     with database.transaction(keep=keep) as session:
         check_may_send(session, slug, user_id, team=team, at=at)
@@ -169,7 +171,10 @@ def upload(
         )
         tags = {receipt.id: receipt.tag for receipt in receipts}
         state_with_runs(session, slug, tags.values(), submission.costs, at=at)
-        answer_with_runs(session, slug, tags, given, by_id=user_id, at=at, requires=team is not None, version=version)
+        requires = team is not None
+        answer_with_runs(
+            session, slug, tags, given, by_id=user_id, at=at, requires=requires, version=version, task=task
+        )
         for receipt in receipts:
             details = {"sha256": receipt.checksum, **brought.noted}
             record_in(session, actor, "runs.import", slug, at=noted_at, subject=receipt.tag, details=details)

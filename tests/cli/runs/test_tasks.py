@@ -80,3 +80,15 @@ def test_what_is_no_limit_is_a_usage_error(tasked: CommandLine) -> None:
     }.items():
         result = tasked("tasks", "set", "news", "first", *options, given="1\n")
         assert (result.exit_code, wrong in result.stderr) == (2, True)
+
+
+def test_a_task_asks_its_own_questions(tasked: CommandLine) -> None:
+    asked = json.dumps([{"key": "length", "text": "How long?", "required": True}])
+    said = tasked.talk("questionnaire", "set", "news", "--task", "first", "-", given=asked)
+    assert said == "Version 1 of the questionnaire is asked.\n"
+    assert "How long?" in tasked.done("questionnaire", "show", "news", "--task", "first")
+    assert "How long?" not in tasked.done("questionnaire", "show", "news")
+    tasked.done("runs", "import", "news", "-", "--task", "first", "--answer", "length=5", given=GAMMA)
+    assert "5" in tasked.done("questionnaire", "answers", "show", "news", "gamma")
+    [wrong] = tasked.refused("questionnaire", "show", "news", "--task", "dox")
+    assert wrong == "There is no task “dox”. There are: first, every."

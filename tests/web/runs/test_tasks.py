@@ -7,7 +7,7 @@ from build import SLUG, run_text
 from visiting import Visit, Visitor, file, words
 
 from annotator.storage import Database
-from annotator.workflows.runs import runs, tasks
+from annotator.workflows.runs import questionnaires, runs, tasks
 
 GAMMA = run_text("gamma", {"1": ["a", "b"]})
 BOTH = run_text("both", {"1": ["a", "b"], "2": ["c"]})
@@ -64,7 +64,7 @@ def test_participants_see_the_tasks_and_send_runs_to_one(
     pat = visit("pat")
     page = pat.get(f"{news}/runs")
     assert "Only &lt;cats&gt;." in page.text
-    assert "Title of first first" in words(page)
+    assert "Title of first Send runs to it first" in words(page)
     assert pat.get(f"{news}/tasks/first/topics.txt").text == "1\n"
     refused = pat.post(f"{news}/runs", files=file("g.txt", GAMMA))
     assert "Name the task of this run. There are: first, every." in words(refused)
@@ -114,3 +114,25 @@ def test_a_collection_without_tasks_shows_none(visit: Visit, news: str) -> None:
         assert not re.search(r'>Task<|name="task"', ola.get(f"{news}/{page}").text)
     checked = ola.post(f"{news}/runs/check", files=file("b.txt", BOTH))
     assert 'name="0-task"' not in checked.text
+
+
+def test_each_task_asks_its_own_questions_on_the_page_and_in_the_form(
+    visit: Visit, ola: Visitor, news: str, database: Database
+) -> None:
+    question = {"question-0-key": "length", "question-0-text": "How long?", "question-0-kind": "text"}
+    saved = ola.post(f"{news}/questionnaire?task=first", after="0", **question, **{"question-0-required": "y"})
+    assert saved.status_code == 303
+    assert "How long?" in ola.get(f"{news}/questionnaire?task=first").text
+    assert "How long?" not in ola.get(f"{news}/questionnaire").text
+    pat = visit("pat")
+    assert "How long?" not in pat.get(f"{news}/runs").text
+    assert "How long?" in pat.get(f"{news}/runs?task=first").text
+    # Chosen in the form that showed no questions.
+    refused = pat.post(f"{news}/runs", files=file("g.txt", GAMMA), task="first", questionnaire_version="0")
+    assert "The task that you chose asks other questions." in words(refused)
+    assert "How long?" in refused.text
+    seen = {"questionnaire_version": "1", "questionnaire_task": "first", "task": "first"}
+    sent = pat.post(f"{news}/runs", files=file("g.txt", GAMMA), **seen, answer_length="5 words")
+    assert sent.status_code == 303
+    found = database.read(questionnaires.show_answers, SLUG, "gamma")
+    assert (dict(found.answers), found.asked.number) == ({"length": "5 words"}, 1)
