@@ -1,0 +1,60 @@
+"""Tasks and what else is done in a collection: pools, deletion of topics, archives."""
+
+import pytest
+from build import NOW, SLUG, news, pool, run_text, topic_file
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError
+from annotator.evaluation.runs.run_tags import Sender
+from annotator.files import InputFile
+from annotator.storage import DeletedKind
+from annotator.storage.collections.audit import Actor
+from annotator.storage.runs.runs import RunDetails
+from annotator.storage.tables.collections import Door
+from annotator.workflows.collections.deletions import delete_it
+from annotator.workflows.collections.restoring import restore_deletion
+from annotator.workflows.pools import pools
+from annotator.workflows.runs import run_upload, runs, tasks
+from annotator.workflows.runs.tasks import TaskFields
+
+BY_COMMAND = Actor(Door.COMMAND, "ola")
+
+
+def filled(session: Session) -> None:
+    """Two tasks of a topic each, with a run each."""
+    news(session)
+    topic_file(session)
+    for key, topic in (("one", "1"), ("two", "2")):
+        tasks.add_task(session, SLUG, key, TaskFields(key, topics=(topic,)), at=NOW)
+        given = [InputFile(f"{key}.run", run_text(f"of-{key}", {topic: ["a", key]}))]
+        details = RunDetails(task=key)
+        checked = run_upload.check_each_run(
+            session, SLUG, given, sender=Sender(None, organises=True), unpacked_limit=1 << 20, shared=details
+        )
+        assert [run.warnings for run in checked.runs] == [()]
+        run_upload.store_runs(session, SLUG, checked.runs, details=details, uploaded_by_id=None, uploaded_at=NOW)
+
+
+def test_runs_of_several_tasks_are_pooled_together_without_a_word_about_topics_of_others(session: Session) -> None:
+    filled(session)
+    pool(session)
+    assert {one.number: one.items for one in pools.pool_progress(session, SLUG)} == {"1": 2, "2": 2}
+    assert [run.warnings for run in runs.list_runs(session, SLUG)] == [0, 0]
+
+
+def test_a_topic_that_was_deleted_comes_back_into_its_task(session: Session) -> None:
+    filled(session)
+    tasks.add_task(session, SLUG, "third", TaskFields("third", topics=("1", "2")), at=NOW)
+    number, _ = delete_it(session, SLUG, DeletedKind.TOPIC, ["1"], typed=None, actor=BY_COMMAND, at=NOW)
+    assert tasks.topics_in_task(session, SLUG, "third") == ["2"]
+    restore_deletion(session, SLUG, number, at=NOW)
+    assert tasks.topics_in_task(session, SLUG, "third") == ["1", "2"]
+
+
+def test_a_topic_stays_deleted_when_a_task_of_it_was_removed(session: Session) -> None:
+    filled(session)
+    tasks.add_task(session, SLUG, "third", TaskFields("third", topics=("1", "2")), at=NOW)
+    number, _ = delete_it(session, SLUG, DeletedKind.TOPIC, ["1"], typed=None, actor=BY_COMMAND, at=NOW)
+    tasks.remove_task(session, SLUG, "third")
+    with pytest.raises(ConflictError):
+        restore_deletion(session, SLUG, number, at=NOW)
