@@ -46,7 +46,7 @@ from annotator.workflows.documents import docno_lists
 from annotator.workflows.pools import pools
 from annotator.workflows.runs import run_upload, runs
 from annotator.workflows.runs.file_checks import check_by_rules, check_run_files
-from annotator.workflows.runs.run_upload import CheckedRun, Submission
+from annotator.workflows.runs.run_upload import CheckedRun, Submission, Upload
 
 CHECK_HEADINGS = ("TAG", "TOPICS", "RETRIEVED", "WARNINGS", "FILE")
 
@@ -223,6 +223,10 @@ def import_files(
             compares=True,
             keep=not dry_run,
         )
+    _show_import(done, dry_run=dry_run)
+
+
+def _show_import(done: Upload, *, dry_run: bool) -> None:
     show_warnings(done.runs)
     show_copies(done.receipts, done.same)
     show_outcome(f"Runs imported: {len(done.receipts)}.", dry_run=dry_run)

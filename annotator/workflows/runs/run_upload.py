@@ -151,11 +151,10 @@ def upload(
     with the same ranking; without `keep` it is a dry run. Texts that are `brought` are imported in the same
     transaction. Raises `FileRefusedError` with every problem of every file, and as `check_may_send` and `store_runs`.
     """
-    team, user_id, given = submission.team, actor.user_id, submission.answers
-    version, task = submission.asked, submission.asked_task
+    team, user_id = submission.team, actor.user_id
     with database.reading() as session:
         foresee_sending(session, slug, user_id, team=team, at=at)
-        foresee_answers(session, slug, given, requires=submission.must_answer, version=version, task=task)
+        _foresee_answers(session, slug, submission)
         checked = _check_submission(session, slug, files, submission, unpacked_limit)
     with database.transaction(keep=keep) as session:
         check_may_send(session, slug, user_id, team=team, at=at)
@@ -171,16 +170,34 @@ def upload(
         )
         tags = {receipt.id: receipt.tag for receipt in receipts}
         state_with_runs(session, slug, tags.values(), submission.costs, at=at)
-        requires = team is not None
-        answer_with_runs(
-            session, slug, tags, given, by_id=user_id, at=at, requires=requires, version=version, task=task
-        )
+        _answer(session, slug, tags, submission, by_id=user_id, at=at)
         for receipt in receipts:
             details = {"sha256": receipt.checksum, **brought.noted}
             record_in(session, actor, "runs.import", slug, at=noted_at, subject=receipt.tag, details=details)
         note_fetched(session, brought.source_id, tags, at=at)
         same = rankings_sent_twice(session, slug) if compares else {}
     return Upload(checked.runs, receipts, same, texts)
+
+
+def _foresee_answers(session: Session, slug: str, sent: Submission) -> None:
+    foresee_answers(session, slug, sent.answers, requires=sent.must_answer, version=sent.asked, task=sent.asked_task)
+
+
+def _answer(
+    session: Session, slug: str, tags: Mapping[int, str], sent: Submission, *, by_id: int | None, at: datetime
+) -> None:
+    """Store the answers about runs that were just stored, {run id: tag}."""
+    answer_with_runs(
+        session,
+        slug,
+        tags,
+        sent.answers,
+        by_id=by_id,
+        at=at,
+        requires=sent.team is not None,
+        version=sent.asked,
+        task=sent.asked_task,
+    )
 
 
 def _check_submission(
