@@ -4,10 +4,10 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from build import NOW, SLUG, labels, run
+from build import NOW, SLUG, labels
 from calling import NEWS, Caller
 from kept import Kept
-from tasks import move_runs, task
+from tasks import move_runs, run, task
 
 from annotator.evaluation.leaderboard.leaderboard_notices import EVERY_TASK
 from annotator.storage import Database, ScoresShown

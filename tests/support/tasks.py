@@ -1,7 +1,9 @@
 """Tasks of a collection, as rows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from unittest.mock import patch
 
+import build
 from build import NOW, SLUG
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
@@ -10,6 +12,7 @@ from annotator.storage import Run, Topic
 from annotator.storage.collections.collection import find_collection, topic_ids
 from annotator.storage.runs.tasks import find_task
 from annotator.storage.tables.tasks import Task, TaskTopic
+from annotator.workflows.runs import run_upload
 
 
 def task(
@@ -52,3 +55,9 @@ def drop_topics(session: Session, key: str, topics: Sequence[str]) -> None:
     for row in session.scalars(select(TaskTopic).where(TaskTopic.task_id == task_id, TaskTopic.topic_id.in_(ids))):
         session.delete(row)
     session.flush()
+
+
+def run(session: Session, tag: str, lists: Mapping[str, Sequence[str]], *, team: str | None = None) -> None:
+    """A stored run of no task, as from before the tasks were set."""
+    with patch.object(run_upload, "task_rules", return_value={}):
+        build.run(session, tag, lists, team=team)

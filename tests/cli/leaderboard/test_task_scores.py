@@ -70,10 +70,10 @@ def test_two_runs_are_compared_in_their_task(tasks: CommandLine) -> None:
 
 def test_the_gate_compares_runs_of_a_task_on_its_topics(tasks: CommandLine) -> None:
     write_run("newer", ["1 b", "1 a"])
-    tasks.done("runs", "import", "news", "newer.run")
+    tasks.done("runs", "import", "news", "newer.run", "--task", "both")
     assert SAYS in tasks("gate", "news", "--baseline", "alpha", "--run", "beta", "--measure", "AP").stderr
     none = tasks("gate", "news", "--baseline", "alpha", "--measure", "AP", "--task", "one")
-    assert "The collection has no run besides “alpha”" in none.stderr  # the newest run is of no task
+    assert "The collection has no run besides “alpha”" in none.stderr  # the newest run is of another task
     other = tasks("gate", "news", "--baseline", "alpha", "--run", "beta", "--task", "one")
     assert (other.exit_code, "The run beta is not one of the task “one”." in other.stderr) == (2, True)
 

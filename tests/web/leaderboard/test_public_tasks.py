@@ -5,9 +5,9 @@ import re
 from zipfile import ZipFile
 
 import pytest
-from build import SLUG, labels, run
+from build import SLUG, labels
 from kept import Kept
-from tasks import add_topics, move_runs, task
+from tasks import add_topics, move_runs, run, task
 from visiting import Visit, words
 from web.leaderboard.test_public_pages import BOARD, TASK, publish
 

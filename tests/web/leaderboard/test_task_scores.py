@@ -6,9 +6,9 @@ from datetime import timedelta
 from io import StringIO
 
 import pytest
-from build import NOW, SLUG, labels, member, run
+from build import NOW, SLUG, labels, member
 from kept import Kept
-from tasks import move_runs, task
+from tasks import move_runs, run, task
 from visiting import Visit, words
 
 from annotator.storage import Database, Role, ScoresShown

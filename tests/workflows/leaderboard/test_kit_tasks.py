@@ -8,9 +8,9 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-from build import SLUG, run
+from build import SLUG
 from sqlalchemy.orm import Session
-from tasks import add_topics, move_runs, task
+from tasks import add_topics, move_runs, run, task
 from workflows.leaderboard.test_release_kit import PUBLICATION, TAGS, VEILED, judged_news, kit, rows
 
 from annotator.errors import FileRefusedError

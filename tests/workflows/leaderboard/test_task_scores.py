@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from beginning import beginning
-from build import NOW, SLUG, build, document_file, labels, news, run, topic_file
+from build import NOW, SLUG, build, document_file, labels, news, topic_file
 from sqlalchemy.orm import Session
-from tasks import add_topics, drop_topics, move_runs, task
+from tasks import add_topics, drop_topics, move_runs, run, task
 
 from annotator.errors import ConflictError, NotFoundError
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard
