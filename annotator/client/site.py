@@ -151,11 +151,28 @@ class Site:
 
         Options are those of the API: `pseudonyms`, and `format="beir"` for a BEIR folder.
         """
-        asked = self._call("POST", f"/collections/{slug}/archive", {}, json=options)
-        job = self._ended(asked, slug)
+        job = self._ended(self._call("POST", f"/collections/{slug}/archive", {}, json=options), slug)
         if job["state"] != DONE:
             raise SiteError("The archive of “%(slug)s” was cancelled on the site.", slug=slug)
         return self.content(f"/collections/{slug}/jobs/{job['number']}/file")
+
+    def kit(self, slug: str, **options: object) -> bytes:
+        """Return the release kit of a collection as a zip file, once its job has written it.
+
+        Options are those of the API, such as `version`, `veiled` and `measures`.
+        """
+        job = self._ended(self._call("POST", f"/collections/{slug}/kit", {}, json=options), slug)
+        if job["state"] != DONE:
+            raise SiteError("The kit of “%(slug)s” was cancelled on the site.", slug=slug)
+        return self.content(f"/collections/{slug}/jobs/{job['number']}/file")
+
+    def check_kit(self, slug: str, file: Sent) -> dict[str, Any]:
+        """Compare a kit, a zip file, with what the site would write now; returns how many files were compared.
+
+        Raises `FileRefusedError` that names what differs.
+        """
+        found: dict[str, Any] = self.send(f"/collections/{slug}/kit/checks", file)
+        return found
 
     def get(self, path: str, **query: object) -> Any:  # noqa: ANN401 - JSON
         """GET a resource as JSON; for a long report, wait for its job."""

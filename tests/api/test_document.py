@@ -39,6 +39,7 @@ NEED_MORE = {
     "Agreement.decide",
     "Agreement.adjudicate",
     "Collections.import_archive",
+    "Scores.check_kit",  # needs a kit
 }
 # Who calls an operation, of those for whom it is.
 CALLERS = {

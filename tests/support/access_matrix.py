@@ -266,6 +266,7 @@ MATRIX = {
     "run.original": Row("GET", f"{N}/runs/file?tag=alpha", SENDERS),
     "release_kit.show": Row("GET", f"{N}/kit", ORGANISERS),
     "release_kit.publish": Row("POST", f"{N}/kit", ORGANISERS_DO),
+    "release_kit.check": Row("POST", f"{N}/kit/check", ORGANISERS_FORM),
     "release_kit.pseudonyms": Row("GET", f"{N}/kit/pseudonyms.csv", ORGANISERS),
     "archives.show": Row("GET", f"{N}/archive", ORGANISERS),
     "archives.export": Row("POST", f"{N}/archive", ORGANISERS_DO),

@@ -242,6 +242,7 @@ MATRIX = {
     "Scores.show_leave_out": Row("GET", f"{NEWS}/leave-out", {"observer": 200, **ORGANISERS}, READ),
     "Scores.compare_qrels": Row("GET", f"{NEWS}/qrels/differences?before=live", ORGANISERS, READ),
     "Scores.export_report": Row("GET", f"{NEWS}/report", {"observer": 200, **ORGANISERS}, READ),
+    "Scores.check_kit": Row("POST", f"{NEWS}/kit/checks", dict.fromkeys(ORGANISERS, 202), ORGANISE),
     "Scores.publish_kit": Row("POST", f"{NEWS}/kit", dict.fromkeys(ORGANISERS, 202), ORGANISE, {}),
     "Scores.show_public_pages": Row("GET", f"{NEWS}/public-pages", ORGANISERS, ORGANISE),
     "Scores.set_public_pages": Row("PUT", f"{NEWS}/public-pages", ORGANISERS, ORGANISE, {}),

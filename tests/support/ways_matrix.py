@@ -116,9 +116,9 @@ WAYS = {
         "Collections.export_archive Collections.import_archive Jobs.job_file",
     ),
     "publish a kit": Ways(
-        "release_kit.show release_kit.publish release_kit.pseudonyms",
-        "collections publish",
-        "Scores.publish_kit Scores.list_pseudonyms",
+        "release_kit.show release_kit.publish release_kit.pseudonyms release_kit.check",
+        "collections publish, site collections publish",
+        "Scores.publish_kit Scores.list_pseudonyms Scores.check_kit",
     ),
     "delete": Ways(
         "deletions.delete",

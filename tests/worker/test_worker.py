@@ -237,7 +237,7 @@ def test_only_long_pages_of_the_collection_can_be_asked_for(visit: Visit, page: 
 OF_FORMS = {
     *("runs.upload", "runs.check", "runs.store", "documents.add", "topics.add", "judgements.add", "click_logs.add"),
     *("first_steps.add_task", "archives.export", "archives.copy", "archives.import", "interleaving.make"),
-    *("docno_lists.add", "release_kit.publish", "run_fetching.fetch"),
+    *("docno_lists.add", "release_kit.publish", "release_kit.check", "run_fetching.fetch"),
 }
 OF_CALLS = {
     *("Runs.upload_run", "Runs.check_run", "Documents.import_documents", "Documents.import_docnos"),
@@ -250,6 +250,7 @@ OF_CALLS = {
         "Runs.fetch_from_run_source",
         "Clicks.interleave_runs",
         "Scores.publish_kit",
+        "Scores.check_kit",
     ),
 }
 OF_PAGES = {

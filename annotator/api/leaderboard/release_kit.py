@@ -1,5 +1,8 @@
 """The release kit of a collection, and who is behind its pseudonyms."""
 
+from io import BytesIO
+from pathlib import PureWindowsPath
+
 from flask import Response, request
 from flask.typing import ResponseReturnValue
 from marshmallow import Schema, fields
@@ -13,7 +16,7 @@ from annotator.api.site.values import Text
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.evaluation.publishing.kit_files import Publication
 from annotator.installed import installed_version
-from annotator.web.leaderboard.kit_download import zipped_kit
+from annotator.web.leaderboard.kit_download import check_zipped_kit, zipped_kit
 from annotator.web.site.background import work
 from annotator.web.site.context import database, now
 from annotator.web.site.downloads import CSV, ZIP, download
@@ -48,6 +51,18 @@ class KitBody(Schema):
     address = Text(load_default="", metadata={"description": "Where the kit will be published."})
 
 
+class KitQuery(Schema):
+    """What the file is called."""
+
+    name = Text(load_default="kit.zip", metadata={"description": "The file's name, used in the problems."})
+
+
+class KitChecked(Schema):
+    """A kit that is what the database gives."""
+
+    files = fields.Integer(required=True, metadata={"description": "The number of files that were compared."})
+
+
 @operation(resource, "POST", "/collections/<slug>/kit", ORGANISE, Gives(), Takes(body=KitBody, long=True))
 def publish_kit(call: Call) -> ResponseReturnValue:
     """Write a finished collection as a kit to publish: topics, qrels, runs and scores with descriptions, a zip file.
@@ -73,6 +88,25 @@ def publish_kit(call: Call) -> ResponseReturnValue:
     content = zipped_kit(publication, asked["allowed"])
     note_export("collections.publish", call.slug, details=publication.noted)
     return download(content, f"{call.slug}-kit.zip", ZIP)
+
+
+@operation(
+    resource,
+    "POST",
+    "/collections/<slug>/kit/checks",
+    ORGANISE,
+    Gives(KitChecked),
+    Takes(query=KitQuery, file=True, long=True),
+)
+def check_kit(call: Call) -> object:
+    """Compare a kit, sent as a zip file, with what the database gives now; nothing is stored.
+
+    A background job does it. Differences are the problems of its answer, with file and line.
+    """
+    if work() is None:
+        return given_to_worker(call.slug, call.content)
+    name = PureWindowsPath(call.query["name"]).name or "kit.zip"
+    return {"files": check_zipped_kit(call.slug, name, BytesIO(call.content))}
 
 
 @operation(resource, "GET", "/collections/<slug>/kit/pseudonyms", ORGANISE, Gives(media=[CSV]))

@@ -21,7 +21,7 @@ from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.collections.collection_list import list_collections
 from annotator.workflows.collections.queue_settings import QueueChange, foresee_queue
-from annotator.workflows.runs import submissions
+from annotator.workflows.runs import run_rules, submissions
 from annotator.workflows.runs.submissions import SubmissionChange
 
 scale_help = "The grades, such as “0=Not relevant,1=Relevant,2=Highly relevant”."
@@ -234,6 +234,8 @@ def change(
         details = vars(wanted) | {"consensus_policy": policy} | vars(queue) | rules.details()
         note(session, "collections.set", slug, details=details)
     click.echo(f"Changed the collection {slug}.", err=True)
+    for start, teams in installation.database.read(run_rules.teams_with_one_start, slug).items():
+        click.echo(f"Tags of several teams begin with “{start}”: {', '.join(teams)}.", err=True)
 
 
 @command.command("close")

@@ -1,24 +1,19 @@
 """`annotator collections publish`: a finished collection as a folder to publish."""
 
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryFile
 
 import click
 
-from annotator.cli.site.files import (
-    FILE,
-    STANDARD_OUTPUT,
-    refuse_full_folder,
-    write_folder,
-    write_together,
-    written_whole,
-)
+from annotator.cli.collections.kit_options import describes_kit, is_zip, refuse_output
+from annotator.cli.site.files import write_folder, write_together, written_whole
 from annotator.cli.site.installation import Installation, note_export, on_installation
 from annotator.cli.site.progress import ended_like_ctrl_c
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.evaluation.publishing.kit_files import Publication
-from annotator.evaluation.publishing.kit_reading import KitFolder
+from annotator.evaluation.publishing.kit_reading import KitFolder, KitZip, WrittenKit
 from annotator.installed import installed_version
 from annotator.workflows.leaderboard.release_kit import (
     check_kit,
@@ -31,43 +26,7 @@ from annotator.workflows.leaderboard.release_kit import (
 
 @click.command("publish")
 @click.argument("slug")
-@click.option(
-    "-o",
-    "--output",
-    type=FILE,
-    required=True,
-    metavar="FILE",
-    help="A new or empty folder, or a zip file if the name ends with .zip; - is a zip file on standard output.",
-)
-@click.option("--veil", "veiled", is_flag=True, help="Replace the names of teams and runs by pseudonyms.")
-@click.option(
-    "--mapping", type=FILE, metavar="FILE", help="Write which pseudonym belongs to which team and run to this CSV file."
-)
-@click.option(
-    "--allow",
-    "allowed",
-    multiple=True,
-    metavar="NAME",
-    help="With --veil: this name of a team or run may occur in texts, as an ordinary word. Repeatable.",
-)
-@click.option(
-    "--version",
-    type=click.IntRange(1),
-    metavar="N",
-    help="The kept version of the qrels. [that of released scores, else the newest]",
-)
-@click.option("-m", "measures", multiple=True, metavar="MEASURE", help="A measure of the score files. Repeatable.")
-@click.option("--texts", "with_texts", is_flag=True, help="Also publish the texts of the documents.")
-@click.option(
-    "--author",
-    "authors",
-    multiple=True,
-    metavar="NAME",
-    help="Who is cited, as “Family, Given” or the name of a group. Repeatable. [the organisers of the task]",
-)
-@click.option("--licence", default="", metavar="LICENCE", help="An SPDX identifier such as CC-BY-4.0, or an address.")
-@click.option("--address", default="", metavar="URL", help="Where the kit will be published.")
-@click.option("--check", is_flag=True, help="Write nothing: compare the folder with the database.")
+@describes_kit
 @on_installation
 def publish(
     installation: Installation,
@@ -95,9 +54,7 @@ def publish(
     if check:
         _check(installation, slug, output)
         return
-    if (allowed or mapping) and not veiled:
-        raise click.UsageError("--allow and --mapping are for --veil.")
-    _refuse_output(output, mapping)
+    refuse_output(output, mapping, veiled=veiled, allowed=allowed)
     publication = Publication(
         slug=slug,
         version=_version(installation, slug, version),
@@ -116,10 +73,6 @@ def publish(
             _write_mapping(installation, slug, mapping)
 
 
-def _is_file(output: str) -> bool:
-    return output == STANDARD_OUTPUT or output.lower().endswith(".zip")
-
-
 def _version(installation: Installation, slug: str, number: int | None) -> int:
     with installation.database.reading() as session:
         return version_to_publish(session, slug, number)
@@ -134,10 +87,10 @@ def _write_mapping(installation: Installation, slug: str, mapping: str) -> None:
 
 def _write(installation: Installation, publication: Publication, output: str, allowed: tuple[str, ...]) -> None:
     note_export(installation, "collections.publish", publication.slug, details=publication.noted)
-    with written_whole(output) if _is_file(output) else TemporaryFile() as file:
+    with written_whole(output) if is_zip(output) else TemporaryFile() as file:
         with installation.database.reading() as session:
             counts = write_kit(session, publication, file, allowed=allowed)
-        if not _is_file(output):
+        if not is_zip(output):
             file.seek(0)
             write_folder(output, file, may_be_empty=True)
     click.echo(
@@ -147,16 +100,11 @@ def _write(installation: Installation, publication: Publication, output: str, al
     )
 
 
-def _refuse_output(output: str, mapping: str | None) -> None:
-    """Raise an error for a folder with files in it, and for a mapping that would be published."""
-    if _is_file(output):
-        return
-    refuse_full_folder(output)
-    if mapping is not None and Path(output).resolve() in Path(mapping).resolve().parents:
-        raise click.UsageError("--mapping would be published: name a file outside of the kit.")
-
-
 def _check(installation: Installation, slug: str, output: str) -> None:
-    with installation.database.reading() as session:
-        files = check_kit(session, slug, KitFolder(Path(output)))
+    with ExitStack() as opened:
+        kit: WrittenKit = KitFolder(Path(output))
+        if output.lower().endswith(".zip") and Path(output).is_file():
+            file = opened.enter_context(Path(output).open("rb"))
+            kit = KitZip(Path(output).name, file, limit=installation.settings.unpacked_limit)
+        files = check_kit(opened.enter_context(installation.database.reading()), slug, kit)
     click.echo(f"{output} is what the database gives: {files} files.", err=True)

@@ -10,6 +10,7 @@ import click
 from annotator.cli.leaderboard.score_formats import score_format_option
 from annotator.cli.remote.comparison import compare
 from annotator.cli.remote.docnos import ids_group
+from annotator.cli.remote.publishing import publish
 from annotator.cli.remote.site import on_site
 from annotator.cli.runs.check_options import (
     docnos_option,
@@ -401,7 +402,10 @@ def export_qrels(site: Site, slug: str, output: str | None, version: int | None,
 
 @click.group
 def collections() -> None:
-    """Collections on a site."""
+    """Collections on a site: list them, publish a kit."""
+
+
+collections.add_command(publish)
 
 
 @collections.command("list")

@@ -9,7 +9,7 @@ import click
 GIVEN = "annotator.cli.site"
 # The module, the command's name in it, and its summary in the list of commands.
 NOUNS: Mapping[str, tuple[str, str, str]] = {
-    "collections": ("annotator.cli.remote.commands", "collections", "Your collections, with your roles."),
+    "collections": ("annotator.cli.remote.commands", "collections", "Your collections, with your roles; release kits."),
     "guidelines": ("annotator.cli.remote.judge", "guidelines", "Guidelines for judges: show them, accept them."),
     "documents": ("annotator.cli.remote.commands", "documents", "Documents: import texts; the list of valid docnos."),
     "runs": ("annotator.cli.remote.commands", "runs", "Runs: check, import, list, export, compare, withdraw."),

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, replace
 
 from annotator.errors import InvalidValueError, Sentence
@@ -79,6 +79,16 @@ class TagRule:
 
 
 ANY_TAG = TagRule()
+
+
+def shared_starts(rule: TagRule, teams: Iterable[str]) -> dict[str, list[str]]:
+    """The teams by what their tags begin with, where a rule with {team} gives several teams the same beginning."""
+    if TEAM not in rule.start:
+        return {}
+    found: dict[str, list[str]] = {}
+    for team in sorted(teams):
+        found.setdefault(rule.of_team(team).start, []).append(team)
+    return {start: named for start, named in found.items() if len(named) > 1}
 
 
 def check_tag_rule(rule: TagRule) -> None:

@@ -33,9 +33,8 @@ from annotator.web.site.memories import plan_memory, score_cache
 from annotator.web.site.uploads import input_files, names_of
 from annotator.workflows.collections.collection import CollectionCounts, count_collection
 from annotator.workflows.documents import documents
-from annotator.workflows.leaderboard.compared_runs import ComparedRuns, compare_runs
+from annotator.workflows.leaderboard.compared_runs import JUDGED_BESIDE, ComparedScores, compare_on_board
 from annotator.workflows.leaderboard.grade_sources import GradesFrom
-from annotator.workflows.leaderboard.inspecting import GradesChosen
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard
 from annotator.workflows.leaderboard.scopes import scope_choices
 from annotator.workflows.leaderboard.task_import import import_task, read_result_lists
@@ -347,7 +346,7 @@ def _plan(slug: str, form: DepthForm) -> PoolPlan | None:
         return None
 
 
-def _best_two(slug: str) -> ComparedRuns | None:
+def _best_two(slug: str) -> ComparedScores | None:
     """The comparison of the two best runs, of the first task with two if there are several.
 
     None while nothing can be scored, or with one run.
@@ -358,16 +357,15 @@ def _best_two(slug: str) -> ComparedRuns | None:
     return next(filter(None, (_best_two_of(slug, task) for task in tasks)), None)
 
 
-def _best_two_of(slug: str, task: str | None) -> ComparedRuns | None:
+def _best_two_of(slug: str, task: str | None) -> ComparedScores | None:
     try:
         board = database().read(
-            build_leaderboard, slug, [USUAL_MEASURE], grades=GradesFrom(task=task), cache=score_cache()
+            build_leaderboard, slug, [USUAL_MEASURE, JUDGED_BESIDE], grades=GradesFrom(task=task), cache=score_cache()
         )
         if len(board.rows) < 2:  # noqa: PLR2004 - a comparison has two sides
             return None
         second, first = (row.tag for row in board.rows[:2])
-        grades = GradesChosen(task=task)
-        return database().read(compare_runs, slug, first, second, measure=USUAL_MEASURE, grades=grades)
+        return compare_on_board(board, first, second)
     except ConflictError:
         return None
 

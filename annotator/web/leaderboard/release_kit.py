@@ -2,6 +2,7 @@
 
 from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
+from flask_wtf.file import FileField, FileRequired
 from wtforms import BooleanField, SelectChoice, SelectField, StringField, TextAreaField
 
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
@@ -9,14 +10,15 @@ from annotator.evaluation.publishing.kit_files import Publication
 from annotator.installed import installed_version
 from annotator.moments import write_moment
 from annotator.storage import Role
-from annotator.web.leaderboard.kit_download import zipped_kit
+from annotator.web.leaderboard.kit_download import check_zipped_kit, zipped_kit
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note_export
 from annotator.web.site.background import JOB_KIND, leave_form, work
 from annotator.web.site.context import database, now
 from annotator.web.site.downloads import CSV, ZIP, download
-from annotator.web.site.forms import Form
+from annotator.web.site.forms import Form, done
 from annotator.web.site.language import gettext, lazy_gettext
+from annotator.web.site.uploads import names_of
 from annotator.workflows.leaderboard.leaderboard import split_names
 from annotator.workflows.leaderboard.release_kit import collection_veil, veil_csv, version_to_publish
 from annotator.workflows.qrels.qrels_versions import VersionView, list_versions
@@ -89,6 +91,17 @@ class KitForm(Form):
         )
 
 
+class CheckForm(Form):
+    """A kit to compare with the database."""
+
+    file = FileField(
+        lazy_gettext("Release kit"),
+        [FileRequired()],
+        description=lazy_gettext("The zip file of a kit, as it was made or packed again."),
+        render_kw={"accept": ".zip"},
+    )
+
+
 def _lines(text: str | None) -> tuple[str, ...]:
     return tuple(line.strip() for line in (text or "").splitlines() if line.strip())
 
@@ -96,13 +109,17 @@ def _lines(text: str | None) -> tuple[str, ...]:
 @blueprint.get("/collections/<slug>/kit")
 @collection_page(Role.ORGANISER)
 def show(slug: str) -> ResponseReturnValue:
-    """The form, with the version of released scores or else the newest."""
+    """The forms, with the version of released scores or else the newest."""
+    return _page(slug, CheckForm(formdata=None))
+
+
+def _page(slug: str, checking: CheckForm) -> str:
     with database().reading() as session:
         versions = list_versions(session, slug)
         usual = version_to_publish(session, slug) if versions else None
     form = KitForm(formdata=None, version=usual)
     form.version.choices = _choices(versions)
-    return render_template("leaderboard/release_kit.html", form=form, versions=versions)
+    return render_template("leaderboard/release_kit.html", form=form, checking=checking, versions=versions)
 
 
 def _choices(versions: list[VersionView]) -> list[SelectChoice]:
@@ -130,6 +147,23 @@ def publish(slug: str) -> ResponseReturnValue:
     return download(content, f"{slug}-kit.zip", ZIP)
 
 
+@blueprint.post("/collections/<slug>/kit/check")
+@collection_page(Role.ORGANISER)
+def check(slug: str) -> ResponseReturnValue:
+    """Compare a kit, as a zip file, with what the database gives now; the worker does it."""
+    form, files = CheckForm(), 0
+    if form.validate():
+        if work() is None:
+            return leave_form(slug)
+        with form.guard():
+            files = check_zipped_kit(slug, names_of([form.file.data]), form.file.data.stream)
+    if form.refused:
+        return _page(slug, form), form.status
+    return done(
+        gettext("The kit is what the database gives. Files compared: %(files)d.", files=files), ".show", slug=slug
+    )
+
+
 @blueprint.get("/collections/<slug>/kit/pseudonyms.csv")
 @collection_page(Role.ORGANISER)
 def pseudonyms(slug: str) -> ResponseReturnValue:
@@ -140,3 +174,4 @@ def pseudonyms(slug: str) -> ResponseReturnValue:
 
 
 setattr(publish, JOB_KIND, "release_kit.publish")
+setattr(check, JOB_KIND, "release_kit.check")

@@ -30,7 +30,7 @@ from annotator.web.site.error_pages import page_or_refusal
 from annotator.web.site.forms import Form, done, unix_lines
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.leaderboard import leaderboard, leaderboard_standing
-from annotator.workflows.runs import submissions
+from annotator.workflows.runs import run_rules, submissions
 from annotator.workflows.runs.submissions import SubmissionChange
 
 blueprint = Blueprint("submissions", __name__)
@@ -219,7 +219,8 @@ def _number_or(field: IntegerField, number: int) -> int:
 
 
 def _rules_page(form: RulesForm) -> str:
-    return render_template("runs/submissions/rules.html", form=form)
+    alike = database().read(run_rules.teams_with_one_start, the_place().collection.slug)
+    return render_template("runs/submissions/rules.html", form=form, alike=alike)
 
 
 def _terms_page(slug: str, form: AcceptanceForm) -> str:

@@ -35,7 +35,7 @@ from annotator.evaluation.publishing.kit_files import (
     run_lines,
     score_files,
 )
-from annotator.evaluation.publishing.kit_reading import KitFolder
+from annotator.evaluation.publishing.kit_reading import WrittenKit
 from annotator.evaluation.publishing.loader import loader
 from annotator.evaluation.publishing.veil import NO_VEIL, NameSearch, Veil, make_veil
 from annotator.evaluation.qrels.consensus import judge_of
@@ -186,11 +186,11 @@ def _refuse_names(stream: BinaryIO, slug: str, veil: Veil, allowed: Collection[s
         )
 
 
-def check_kit(session: Session, slug: str, kit: KitFolder) -> int:
+def check_kit(session: Session, slug: str, kit: WrittenKit) -> int:
     """Make the kit again from the database, and compare every file; returns their number.
 
     Raises `FileRefusedError` that names each file that differs, with its first line, and as `write_kit`;
-    `ConflictError` for a kit of another collection, and as `KitFolder.publication` for what is no kit.
+    `ConflictError` for a kit of another collection, and as `WrittenKit.publication` for what is no kit.
     """
     publication = kit.publication()
     if publication.slug != slug:
@@ -210,6 +210,8 @@ def check_kit(session: Session, slug: str, kit: KitFolder) -> int:
         except OSError as error:
             problems.add(file.path, None, "The file cannot be read: %(reason)s.", reason=error.strerror)
             return WrittenFile(file.path, "", 0)
+        except zlib.error:  # damaged behind the first line that differs, which is named
+            return WrittenFile(file.path, "", 0)
 
     _kit(session, publication).make(add)
     for path in sorted(found - expected):
@@ -221,7 +223,7 @@ def check_kit(session: Session, slug: str, kit: KitFolder) -> int:
     return len(expected)
 
 
-def _compare(kit: KitFolder, file: KitFile, problems: Problems) -> None:
+def _compare(kit: WrittenKit, file: KitFile, problems: Problems) -> None:
     pieces = kit.pieces(file.path)
     try:
         line = first_difference(gunzipped(pieces) if file.path.endswith(PACKED) else pieces, file.pieces)

@@ -18,8 +18,8 @@ from annotator.evaluation.runs.run_tags import (
     TeamRules,
     sort_tags,
 )
-from annotator.evaluation.runs.tag_rules import TagRule
-from annotator.storage import ACCEPTED, Collection, PoolItem, Round, Run, Topic, TopicState
+from annotator.evaluation.runs.tag_rules import TagRule, shared_starts
+from annotator.storage import ACCEPTED, Collection, PoolItem, Round, Run, Team, Topic, TopicState
 from annotator.storage.collections.collection import find_collection, topic_ids
 from annotator.storage.documents.docno_lists import stored_list
 from annotator.storage.documents.documents import has_texts
@@ -133,8 +133,18 @@ def team_rules(collection: Collection, sender: Sender) -> TeamRules:
     """The rules for runs of the sender's team, with its name; organisers are not bound by any."""
     if sender.organises:
         return NO_RULES
-    rule = TagRule(collection.tag_start, collection.most_tag_characters, collection.plain_tags)
-    return TeamRules(rule.of_team(sender.team), collection.most_runs)
+    return TeamRules(_tag_rule(collection).of_team(sender.team), collection.most_runs)
+
+
+def _tag_rule(collection: Collection) -> TagRule:
+    return TagRule(collection.tag_start, collection.most_tag_characters, collection.plain_tags)
+
+
+def teams_with_one_start(session: Session, slug: str) -> dict[str, list[str]]:
+    """The teams whose tags begin alike by the rule of the collection, by that beginning; none without {team} in it."""
+    collection = find_collection(session, slug)
+    teams = session.scalars(select(Team.name).where(Team.collection_id == collection.id))
+    return shared_starts(_tag_rule(collection), teams)
 
 
 def _titles(session: Session, collection_id: int) -> dict[str, str]:

@@ -49,6 +49,10 @@ def test_a_kit_is_a_folder_that_is_what_the_database_gives(judged: CommandLine) 
     assert judged.talk("collections", "publish", "news", "--check", "-o", "kit") == (
         f"kit is what the database gives: {count} files.\n"
     )
+    judged.done("collections", "publish", "news", "-o", "kit.zip")
+    assert judged.talk("collections", "publish", "news", "--check", "-o", "kit.zip") == (
+        f"kit.zip is what the database gives: {count} files.\n"
+    )
     judged.done("runs", "withdraw", "news", "beta")
     refused = judged.refused("collections", "publish", "news", "--check", "-o", "kit")
     assert "runs/beta.run.gz: The kit has no such file: it was added." in refused

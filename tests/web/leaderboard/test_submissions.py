@@ -421,3 +421,13 @@ def test_when_every_run_came_too_late_there_is_nothing_to_score(visit: Visit, sc
         submissions.release_scores(session, SLUG, at=NOW - timedelta(days=1), early=True)
     assert visit("pat").get(f"{scored}/scores.csv").status_code == 409
     assert "There is no run to score yet." in words(visit("pat").get(f"{scored}/scores"))
+
+
+def test_organisers_see_which_teams_have_one_beginning_of_tags(visit: Visit, news: str, database: Database) -> None:
+    with database.transaction() as session:
+        run(session, "one", {"1": ["a"]}, team="가나")
+        run(session, "two", {"1": ["a"]}, team="다라")
+    ola = visit("ola")
+    assert "Tags of several teams" not in words(ola.get(f"{news}/submissions"))
+    ola.post(f"{news}/submissions", **RULES, tag_start="{team}-", plain_tags="y")
+    assert "Tags of several teams begin with “__-”: 가나, 다라." in words(ola.get(f"{news}/submissions"))

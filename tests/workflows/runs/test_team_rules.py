@@ -206,3 +206,21 @@ def test_the_next_collection_has_the_same_rules(session: Session) -> None:
     copy_collection(session, SLUG, "next", title=None, with_documents=False, at=NOW)
     new = session.scalars(select(Collection).where(Collection.slug == "next")).one()
     assert (new.tag_start, new.most_tag_characters, new.plain_tags, new.most_runs) == ("{team}_", 30, True, 7)
+
+
+def test_teams_whose_tags_begin_alike_are_found(database: Database) -> None:
+    with database.transaction() as session:
+        news(session)
+        for team in ("가나", "다라", "red", "red.1"):
+            member(session, f"of-{team}", Role.PARTICIPANT, team=team)
+        assert run_rules.teams_with_one_start(session, SLUG) == {}
+        change_submissions(session, SLUG, SubmissionChange(tag_start="{team}-"))
+        assert run_rules.teams_with_one_start(session, SLUG) == {}
+        change_submissions(session, SLUG, SubmissionChange(plain_tags=True))
+        assert run_rules.teams_with_one_start(session, SLUG) == {"__-": ["가나", "다라"]}
+        # A beginning without the name is that of all teams on purpose.
+        change_submissions(session, SLUG, SubmissionChange(tag_start="news-"))
+        assert run_rules.teams_with_one_start(session, SLUG) == {}
+        # The room for names is one character, and they are cut.
+        change_submissions(session, SLUG, SubmissionChange(tag_start="{team}-", most_tag_characters=6))
+        assert run_rules.teams_with_one_start(session, SLUG) == {"_-": ["가나", "다라"], "r-": ["red", "red.1"]}
