@@ -12,7 +12,7 @@ from annotator.evaluation.metrics.measures import Better
 from annotator.evaluation.metrics.scoring import Number, Scores
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.qrels.qrels_table import QrelsTable
-from annotator.evaluation.significance.two_runs import TwoRuns, compare_two_runs
+from annotator.evaluation.significance.two_runs import FLIPS, TwoRuns, compare_two_runs
 
 
 @dataclass(frozen=True)
@@ -151,15 +151,22 @@ class RunValues:
 
 
 def compare_values(
-    measure: str, better: Better, topics: Sequence[str], first: RunValues, second: RunValues, *, seed: int
+    measure: str,
+    better: Better,
+    topics: Sequence[str],
+    first: RunValues,
+    second: RunValues,
+    *,
+    seed: int,
+    flips: int = FLIPS,
 ) -> PairByMeasure:
-    """Compare two runs by their values of one measure on these topics."""
+    """Compare two runs by their values of one measure on these topics; `flips` are those of the randomisation test."""
     return PairByMeasure(
         measure=measure,
         better=better,
         first=first.over_topics,
         second=second.over_topics,
-        tests=compare_two_runs(first.by_topic, second.by_topic, seed=seed),
+        tests=compare_two_runs(first.by_topic, second.by_topic, seed=seed, flips=flips),
         differences=topic_differences(topics, first.by_topic, second.by_topic),
     )
 

@@ -20,6 +20,7 @@ from annotator.evaluation.inspection.side_by_side import (
 from annotator.evaluation.inspection.two_runs import PairLook, look_at_pair
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard
 from annotator.evaluation.metrics.names import USUAL_MEASURE
+from annotator.evaluation.significance.two_runs import FLIPS
 from annotator.storage.collections.collection import find_collection, find_topic
 from annotator.storage.documents.documents import Excerpt, docnos_of, excerpts_of
 from annotator.storage.leaderboard.scored_state import active_tags
@@ -96,14 +97,17 @@ class ComparedScores:
     conclusion: Conclusion
 
 
-def compare_on_board(board: Leaderboard, first: str, second: str, *, seed: int = USUAL_SEED) -> ComparedScores:
+def compare_on_board(
+    board: Leaderboard, first: str, second: str, *, seed: int = USUAL_SEED, flips: int = FLIPS
+) -> ComparedScores:
     """Compare two runs of a leaderboard by its first measure; it is one with `JUDGED_BESIDE`, too.
 
-    Raises `NotFoundError` for a run that is not on it, and `InvalidValueError` for a run with itself and for a seed
+    `flips` are those of the randomisation test, which takes most of the time. Raises `NotFoundError` for a run that is
+    not on it, and `InvalidValueError` for a run with itself and for a seed
     below 0.
     """
     check_pair(first, second, seed)
-    look = pair_on_board(board, first, second, seed=seed)
+    look = pair_on_board(board, first, second, seed=seed, flips=flips)
     source, *scope = board.source.split(", ")
     tasks = [one for one in scope if one.startswith(TASK)]
     state = GradesState(
