@@ -56,14 +56,18 @@ def publish(
         licence=licence,
         address=address,
     )
+    _write(output, content)
+    if mapping is not None:
+        names = site.content(f"/collections/{in_path(slug)}/kit/pseudonyms")
+        write_together({mapping: names}, private=True)
+
+
+def _write(output: str, content: bytes) -> None:
     if is_zip(output):
         with written_whole(output) as file:
             file.write(content)
     else:
         write_folder(output, io.BytesIO(content), may_be_empty=True)
-    if mapping is not None:
-        names = site.content(f"/collections/{in_path(slug)}/kit/pseudonyms")
-        write_together({mapping: names}, private=True)
     with ZipFile(io.BytesIO(content)) as archive:
         click.echo(f"{output} has {len(archive.namelist())} files.", err=True)
 
