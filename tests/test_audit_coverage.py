@@ -78,6 +78,7 @@ OPERATIONS_WITHOUT: Mapping[str, str] = {
     "Judging.judge": JUDGING,
     "Pool.plan_pool": NOTHING_CHANGES,
     "Runs.check_run": NOTHING_CHANGES,
+    "Scores.check_kit": NOTHING_CHANGES,
 }
 
 

@@ -55,11 +55,9 @@ KINDS: Mapping[str, JobKind] = {
     ),
     **dict.fromkeys(("runs.store", "Runs.upload_run"), JobKind(lazy_gettext("Import of runs"), OF_RUNS)),
     **dict.fromkeys(("archives.export", "Collections.export_archive"), JobKind(lazy_gettext("Export of the archive"))),
-    "release_kit.publish": JobKind(lazy_gettext("Release kit")),
-    "Scores.publish_kit": JobKind(lazy_gettext("Release kit")),
-    **dict.fromkeys(
-        ("release_kit.check", "Scores.check_kit"), JobKind(lazy_gettext("Check of a release kit"), only_checks=True)
-    ),
+    **dict.fromkeys(("release_kit.publish", "Scores.publish_kit"), JobKind(lazy_gettext("Release kit"))),
+    "release_kit.check": JobKind(lazy_gettext("Check of a release kit"), only_checks=True),
+    "Scores.check_kit": JobKind(lazy_gettext("Check of a release kit"), only_checks=True),
     **dict.fromkeys(("archives.import", "Collections.import_archive"), JobKind(lazy_gettext("Import of an archive"))),
     "archives.copy": JobKind(lazy_gettext("Copy of the collection")),
     "Runs.check_run": JobKind(lazy_gettext("Check of runs"), OF_RUNS, only_checks=True),
