@@ -16,6 +16,7 @@ from annotator.storage.tables.collections import DeletedPart, Deletion
 from annotator.storage.tables.columns import Base
 
 TOPIC, POOL_ITEM, JUDGEMENT = (Base.metadata.tables[name] for name in ("topic", "pool_item", "judgement"))
+TASK, TASK_TOPIC = (Base.metadata.tables[name] for name in ("task", "task_topic"))
 ROWS_AT_ONCE = 1_000
 PACKING = 1  # zlib's level: the default takes three times as long for a fifth less
 
@@ -178,6 +179,8 @@ class SavedRows:
     of_topics: frozenset[int]
     of_items: frozenset[int]
     tables: frozenset[Table]  # that have any of the rows
+    # Rows of tasks with their topics, apart from the others: a task may be removed by the time that they are put back.
+    of_tasks: Sequence[Mapping[str, int]]
     # The values of the columns that were asked for, of each row of their table.
     values: Sequence[tuple[Any, ...]] = ()
 
@@ -224,14 +227,15 @@ def read_saved(session: Session, deletion_id: int, columns: Sequence[Column[Any]
     of_topics, of_items = _values_in(rows, "topic_id"), _values_in(rows, "pool_item_id")
     of_topics |= {row[0] for row in rows.get(TOPIC, ())}
     asked = list(_values_of(rows, columns))
+    found = frozenset(of_topics), frozenset(of_items), frozenset(rows)
+    of_tasks = [dict(zip(TASK_TOPIC.columns.keys(), row, strict=True)) for row in rows.pop(TASK_TOPIC, ())]
     prepared: list[PreparedRows] = []
     for table, some in sorted(rows.items(), key=lambda one: order[one[0]]):
         links += _taken_off(table, some)
         names = table.columns.keys()
         prepared += prepare_rows(session.get_bind().dialect, table, names, driver_rows(session, table, some))
         some.clear()
-    found = frozenset(of_topics), frozenset(of_items), frozenset(rows)
-    return SavedRows(prepared, changes, links, *found, asked)
+    return SavedRows(prepared, changes, links, *found, of_tasks, asked)
 
 
 def _values_of(rows: Mapping[Table, Sequence[list[Any]]], columns: Sequence[Column[Any]]) -> Iterator[tuple[Any, ...]]:
@@ -259,15 +263,25 @@ def _taken_off(table: Table, rows: Sequence[list[Any]]) -> Iterator[Values]:
 
 
 def put_back(session: Session, saved: SavedRows) -> None:
-    """Undo a deletion, the last change first.
+    """Undo a deletion, the last change first; topics do not come back into tasks that are gone.
 
     Raises `IntegrityError` when a referenced row is gone or a unique value is in use again.
     """
     for column, values in saved.changes:
         _give_back(session, column, values)
     insert_prepared(session, saved.rows)
+    _give_to_tasks(session, saved.of_tasks)
     for column, values in saved.links:
         _give_back(session, column, values)
+
+
+def _give_to_tasks(session: Session, rows: Sequence[Mapping[str, int]]) -> None:
+    """Give tasks their topics again, as far as they are still there and have not got every topic since."""
+    if rows:
+        listing = select(TASK.c.id).where(TASK.c.every_topic.is_(False))
+        present = set(session.scalars(listing.where(TASK.c.id.in_({row["task_id"] for row in rows}))))
+        if kept := [row for row in rows if row["task_id"] in present]:
+            session.execute(insert(TASK_TOPIC), kept)
 
 
 def _parts(session: Session, deletion_id: int) -> Iterator[DeletedPart]:

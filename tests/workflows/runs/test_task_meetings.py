@@ -1,10 +1,8 @@
 """Tasks and what else is done in a collection: pools, deletion of topics, archives."""
 
-import pytest
-from build import NOW, SLUG, news, pool, run_text, topic_file
+from build import NOW, SLUG, labels, news, pool, run_text, topic_file
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError
 from annotator.evaluation.runs.run_tags import Sender
 from annotator.files import InputFile
 from annotator.storage import DeletedKind
@@ -14,6 +12,7 @@ from annotator.storage.tables.collections import Door
 from annotator.workflows.collections.deletions import delete_it
 from annotator.workflows.collections.restoring import restore_deletion
 from annotator.workflows.pools import pools
+from annotator.workflows.qrels import qrels
 from annotator.workflows.runs import run_upload, runs, tasks
 from annotator.workflows.runs.tasks import TaskFields
 
@@ -51,10 +50,22 @@ def test_a_topic_that_was_deleted_comes_back_into_its_task(session: Session) -> 
     assert tasks.topics_in_task(session, SLUG, "third") == ["1", "2"]
 
 
-def test_a_topic_stays_deleted_when_a_task_of_it_was_removed(session: Session) -> None:
+def test_a_topic_comes_back_without_a_task_that_was_removed(session: Session) -> None:
     filled(session)
+    pool(session)
+    labels(session, "jo", "1 0 a 1\n")
     tasks.add_task(session, SLUG, "third", TaskFields("third", topics=("1", "2")), at=NOW)
-    number, _ = delete_it(session, SLUG, DeletedKind.TOPIC, ["1"], typed=None, actor=BY_COMMAND, at=NOW)
+    number, _ = delete_it(session, SLUG, DeletedKind.TOPIC, ["1"], typed="1", actor=BY_COMMAND, at=NOW)
     tasks.remove_task(session, SLUG, "third")
-    with pytest.raises(ConflictError):
-        restore_deletion(session, SLUG, number, at=NOW)
+    restore_deletion(session, SLUG, number, at=NOW)
+    assert tasks.topics_in_task(session, SLUG, "one") == ["1"]
+    assert qrels.export_qrels(session, SLUG, made_at=NOW).qrels.decode().splitlines() == ["1 0 a 1"]
+
+
+def test_a_task_that_has_every_topic_by_then_keeps_every_topic(session: Session) -> None:
+    filled(session)
+    number, _ = delete_it(session, SLUG, DeletedKind.TOPIC, ["1"], typed=None, actor=BY_COMMAND, at=NOW)
+    tasks.change_task(session, SLUG, "one", {"topics": None})
+    restore_deletion(session, SLUG, number, at=NOW)
+    assert tasks.show_task(session, SLUG, "one").fields.topics is None
+    assert tasks.topics_in_task(session, SLUG, "one") == ["1", "2"]
