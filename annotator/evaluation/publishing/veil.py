@@ -99,6 +99,10 @@ class NameSearch:
         words = {word.casefold() for one in _texts(file, text) for word in self._pattern.findall(_plain(one))}
         return sorted(name for name in self._names if _plain(name).casefold() in words)
 
+    def without_words_of(self, texts: Iterable[str]) -> "NameSearch":
+        """A search for the names that do not occur in these texts: there they are words of the organisers."""
+        return NameSearch(self._names.difference(self.found("", ["\n".join(texts).encode()])))
+
     def _in_columns(self, lines: Iterable[bytes]) -> set[bytes]:
         found: set[bytes] = set()
         for line in lines:

@@ -1,6 +1,6 @@
 """The tasks of a collection as a published kit has them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -32,6 +32,12 @@ def tasks_of_runs(session: Session, collection_id: int, run_ids: Collection[int]
         select(Run.id, Task.key).join(Task, Task.id == Run.task_id).where(Run.collection_id == collection_id)
     )
     return {id_: key for id_, key in rows if id_ in run_ids}
+
+
+def words_of_tasks(tasks: Iterable[KitTask]) -> Iterator[str]:
+    """The keys and titles, which organisers choose: names of teams and runs in them are ordinary words."""
+    for task in tasks:
+        yield from (task.key, task.title)
 
 
 def tasks_json(tasks: Sequence[KitTask]) -> dict[str, object]:

@@ -1,6 +1,6 @@
 """What everybody may read of a collection without signing in: the choice of its organisers, and what it shows."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -229,7 +229,8 @@ def _refuse_names(session: Session, collection: CollectionRow, settings: PublicS
 
 def _names_in_texts(session: Session, collection: CollectionRow, settings: PublicSettings) -> list[tuple[str, str]]:
     """The parts of the public pages with a name that is veiled there, and the name."""
-    search = _search(_veil(session, collection.slug, settings), settings)
+    tasks = tasks_of(session, collection.id)
+    search = _search(_veil(session, collection.slug, settings), settings, tasks)
     texts = _texts(session, collection, settings)
     return [(part, name) for part, text in texts.items() for name in search.found(part, [text.encode()])]
 
@@ -240,8 +241,14 @@ def _veil(session: Session, slug: str, settings: PublicSettings) -> Veil:
     return collection_veil(session, slug) if is_veiled else NO_VEIL
 
 
-def _search(veil: Veil, settings: PublicSettings) -> NameSearch:
-    return NameSearch(veil.names.difference(settings.allowed))
+def _search(veil: Veil, settings: PublicSettings, tasks: Iterable[Task | TaskState]) -> NameSearch:
+    """The search for veiled names; words of keys and titles of tasks, which organisers choose, are no names.
+
+    Otherwise participants could end the pages: a run with such a name may come at any time.
+    """
+    return NameSearch(veil.names.difference(settings.allowed)).without_words_of(
+        text for task in tasks for text in (task.key, task.title)
+    )
 
 
 def _texts(session: Session, collection: CollectionRow, settings: PublicSettings) -> Mapping[str, str]:
@@ -251,13 +258,12 @@ def _texts(session: Session, collection: CollectionRow, settings: PublicSettings
         DESCRIPTION: settings.description,
         GUIDELINES: "" if latest is None else latest.text,
         CITATION: settings.citation,
-        **{f"task {task.key}": _text_of(task) for task in tasks_of(session, collection.id)},
+        **{_part_of(task): task.description for task in tasks_of(session, collection.id)},
     }
 
 
-def _text_of(task: Task | TaskState) -> str:
-    """The texts of a task, its key included, which is part of addresses and names of files."""
-    return f"{task.key}\n{task.title}\n{task.description}"
+def _part_of(task: Task | TaskState) -> str:
+    return f"task {task.key}"
 
 
 def _topics_of(session: Session, task: Task, accepted: Sequence[tuple[int, str]]) -> tuple[int, ...]:
@@ -335,24 +341,18 @@ def _runs(session: Session, collection: CollectionRow, released_at: datetime) ->
 def public_task(session: Session, state: PublicState) -> PublicTask:
     """Describe the task and, where scores are public, score the runs by the released version of the qrels, as kept.
 
-    Of the texts, those that have a veiled name by now are left out. Raises `ConflictError` when the title or a text of
-    a task has one, and when no run or no topic is left.
+    Of the texts, those that have a veiled name by now are left out; in place of the title the slug is shown. Raises
+    `ConflictError` when no run or no topic is left.
     """
     settings = state.settings
     veil = _veil(session, state.slug, settings)
-    search = _search(veil, settings)
+    search = _search(veil, settings, state.tasks)
 
     def shown(part: str, text: str) -> str:
         return "" if search.found(part, [text.encode()]) else text
 
-    title = shown(TITLE, state.title)
-    if not title:
-        raise ConflictError("The title of the collection has the name of a team or run, which is not public.")
-    for task in state.tasks:
-        if search.found(task.key, [_text_of(task).encode()]):
-            raise ConflictError("A text of a task has the name of a team or run, which is not public.")
     return PublicTask(
-        title=title,
+        title=shown(TITLE, state.title) or state.slug,
         description=shown(DESCRIPTION, settings.description),
         guidelines=shown(GUIDELINES, state.guidelines),
         citation=shown(CITATION, settings.citation),
@@ -360,7 +360,10 @@ def public_task(session: Session, state: PublicState) -> PublicTask:
         topics=len(state.topics),
         registration_until=state.registration_until,
         results=None if state.released is None else _results(session, state, state.released, veil),
-        parts=tuple(PublicPart(task.key, task.title, task.description, len(task.topics)) for task in state.tasks),
+        parts=tuple(
+            PublicPart(task.key, task.title, shown(_part_of(task), task.description), len(task.topics))
+            for task in state.tasks
+        ),
     )
 
 

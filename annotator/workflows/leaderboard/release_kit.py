@@ -52,7 +52,7 @@ from annotator.storage.runs.sent_runs import SentRun
 from annotator.storage.site.bulk_insert import fetch_rows
 from annotator.workflows.leaderboard.grade_sources import GradesFrom
 from annotator.workflows.leaderboard.kit_facts import kit_facts
-from annotator.workflows.leaderboard.kit_tasks import kit_tasks, tasks_json, tasks_of_runs
+from annotator.workflows.leaderboard.kit_tasks import kit_tasks, tasks_json, tasks_of_runs, words_of_tasks
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard, scores_of_board
 from annotator.workflows.leaderboard.overview_report import manifest_for_readers
 from annotator.workflows.qrels.prels import export_prels
@@ -121,7 +121,8 @@ def write_kit(
 ) -> KitCounts:
     """Write a zip archive with the folder SLUG, and read it back to look for veiled names.
 
-    `allowed` are names that may occur in texts, being ordinary words there. Raises `NotFoundError` for an unknown
+    `allowed` are names that may occur in texts, being ordinary words there, as are those in keys and titles of tasks.
+    Raises `NotFoundError` for an unknown
     version, `ConflictError` when texts are asked for and no document has one, and `FileRefusedError` when a file has a
     veiled name.
     """
@@ -134,7 +135,8 @@ def write_kit(
             return written[-1]
 
         kit.make(add)
-    _refuse_names(stream, publication.slug, kit.veil, allowed)
+    search = NameSearch(kit.veil.names.difference(allowed))
+    _refuse_names(stream, publication.slug, search.without_words_of(words_of_tasks(kit.tasks)))
     return KitCounts(
         publication.version, len(written), kit.facts.topics, len(kit.qrels.splitlines()), len(kit.runs), kit.documents
     )
@@ -162,9 +164,9 @@ def _packed(pieces: Iterable[bytes]) -> Iterator[bytes]:
     yield packer.flush()
 
 
-def _refuse_names(stream: BinaryIO, slug: str, veil: Veil, allowed: Collection[str]) -> None:
+def _refuse_names(stream: BinaryIO, slug: str, search: NameSearch) -> None:
     """Raise `FileRefusedError` that names the files of the written archive with veiled names in them."""
-    search, problems = NameSearch(veil.names.difference(allowed)), Problems()
+    problems = Problems()
     with ZipFile(stream) as archive:
         for entry in archive.infolist():
             path = entry.filename.removeprefix(f"{slug}/")

@@ -12,6 +12,7 @@ from visiting import Visit, words
 from web.leaderboard.test_public_pages import BOARD, TASK, publish
 
 from annotator.storage import Database
+from annotator.workflows.runs.tasks import change_task
 
 
 @pytest.fixture
@@ -87,13 +88,29 @@ def test_texts_of_tasks_name_no_team_on_veiled_pages(visit: Visit, released: str
     publish(visit, released, veiled="y")
     assert "blues" not in visit(None).get(f"{BOARD}?task=dense").text
     with database.transaction() as session:
-        task(session, "more", ["1"], title="What reds found")
-    assert visit(None).get(TASK).status_code == 404
+        change_task(session, SLUG, "later", {"description": "As reds found", "title": "Later"})
+    page = words(visit(None).get(TASK))
+    assert "Later Topics: 1." in page
+    assert "found" not in page
     refused = visit("ola").post(f"{released}/release/public", scores="everything", veiled="y")
     assert refused.status_code == 422
-    assert "task more" in words(refused)
+    assert "task later" in words(refused)
     publish(visit, released, veiled="y", allowed="reds")
-    assert "What reds found" in words(visit(None).get(TASK))
+    assert "As reds found" in words(visit(None).get(TASK))
+
+
+def test_a_run_with_a_word_of_keys_and_titles_as_its_name_ends_no_page(
+    visit: Visit, released: str, database: Database
+) -> None:
+    publish(visit, released, veiled="y")
+    with database.transaction() as session:
+        run(session, "dense", {"1": ["a"]}, team="red")
+        run(session, "Retrieval", {"1": ["a"]}, team="red")
+        change_task(session, SLUG, "dense", {"description": "Dense vectors."})
+    assert "Sparse retrieval Topics: 1." in words(visit(None).get(TASK))
+    assert "Dense vectors." in words(visit(None).get(TASK))
+    assert visit(None).get(f"{BOARD}?task=dense").status_code == 200
+    publish(visit, released, veiled="y")
 
 
 def test_static_files_have_a_page_for_each_task(visit: Visit, released: str) -> None:

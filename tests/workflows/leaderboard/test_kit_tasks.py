@@ -18,6 +18,7 @@ from annotator.evaluation.publishing.kit_reading import KitFolder
 from annotator.workflows.leaderboard.grade_sources import GradesFrom
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard
 from annotator.workflows.leaderboard.release_kit import check_kit, write_kit
+from annotator.workflows.runs.tasks import change_task
 
 
 @pytest.fixture
@@ -88,6 +89,8 @@ def test_a_veiled_kit_names_no_team_in_its_tasks(tasks: Session) -> None:
     assert not any(tag.encode() in content for tag in TAGS[:2] for content in files.values())
     assert {row["task"] for row in rows(files["runs.csv"])} == {"one", "All"}
     task(tasks, "theirs", ["1"], title="What Reds found")
+    write_kit(tasks, VEILED, io.BytesIO())
+    change_task(tasks, SLUG, "one", {"description": f"As in {TAGS[0]}"})
     with pytest.raises(FileRefusedError) as refusal:
         write_kit(tasks, VEILED, io.BytesIO())
     assert "tasks.json" in {problem.file for problem in refusal.value.problems}
