@@ -1,6 +1,6 @@
 """Runs: files, ranked lists, metadata, and stated costs (facts)."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import NotFoundError
 from annotator.storage.collections.collection import round_of_new_runs
 from annotator.storage.people.accounts import find_or_add_team
-from annotator.storage.runs.run_tops import add_tops
+from annotator.storage.runs.run_tops import TOP_BYTES, add_tops
 from annotator.storage.runs.tasks import find_task
 from annotator.storage.site.bulk_insert import chunks, insert_rows
 from annotator.storage.tables.people import Team
@@ -51,9 +51,19 @@ def add_ranked_lists(session: Session, lists: Iterable[tuple[int, int, bytes, by
     """Insert all ranked lists of runs, run by run: (run id, topic id, packed documents, packed scores)."""
     columns = ("run_id", "topic_id", "documents", "scores")
     for run_id, of_run in groupby(lists, key=itemgetter(0)):
-        rows = list(of_run)
-        insert_rows(session, RANKED_LISTS, columns, rows, at_once=LISTS_AT_ONCE)
-        add_tops(session, run_id, ((topic_id, documents) for _, topic_id, documents, _ in rows))
+        tops: list[tuple[int, bytes]] = []
+        insert_rows(session, RANKED_LISTS, columns, _with_tops(of_run, tops), at_once=LISTS_AT_ONCE)
+        add_tops(session, run_id, tops)
+
+
+def _with_tops(
+    lists: Iterable[tuple[int, int, bytes, bytes]], tops: list[tuple[int, bytes]]
+) -> Iterator[tuple[int, int, bytes, bytes]]:
+    """Pass on the lists, and collect their tops: the whole lists of a run may be too long for the memory."""
+    for one in lists:
+        _, topic_id, documents, _ = one
+        tops.append((topic_id, documents[:TOP_BYTES]))
+        yield one
 
 
 @dataclass(frozen=True)
