@@ -23,7 +23,7 @@ RUN_TOPS = sa.table(
 
 
 def upgrade() -> None:
-    """Fetching the lists takes about 10 microseconds each."""
+    """Add the table and fill it from all ranked lists; fetching these takes about 10 microseconds each."""
     op.create_table(
         "run_tops",
         *(sa.Column(name, sa.Integer(), nullable=False) for name in ("run_id", "topic_group")),
