@@ -15,7 +15,7 @@ from annotator.settings import Settings
 from annotator.storage import Database
 from annotator.storage.collections.checking import Examination, examine, missing_judgements
 from annotator.storage.collections.copying import copy_site
-from annotator.storage.runs.run_tops import check_tops
+from annotator.storage.runs.run_tops import add_missing_tops, check_tops
 from annotator.storage.site.backups import back_up, left_copies
 from annotator.storage.site.backups import restore as restore_backup
 from annotator.storage.site.database import file_behind
@@ -39,12 +39,19 @@ def command() -> None:
 @command.command("upgrade")
 @click.pass_obj
 def upgrade(settings: Settings) -> None:
-    """Upgrade the tables to this version of the program. Make a copy of the database first."""
+    """Upgrade the tables to this version of the program. Stop server and worker, and copy the database first.
+
+    Runs that were stored by an older program that still ran get what this version stores with each run.
+    """
     with _opened(settings) as database:
         before = version_of(database)
         upgrade_schema(database)
         if before != newest_version():
             _note(database, "database.upgrade", details={"from": before, "to": newest_version()})
+        with database.transaction() as session:
+            completed = add_missing_tops(session)
+    if completed:
+        click.echo(f"Runs of an older program that are complete now: {completed}.", err=True)
     click.echo("The tables are of this version.", err=True)
 
 

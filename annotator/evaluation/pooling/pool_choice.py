@@ -26,8 +26,8 @@ DocnosOf = Callable[[AbstractSet[int]], Mapping[int, str]]  # returns the docnos
 
 # The tops of a run for several topics: run id, topic ids, the bytes of each top, and all tops.
 PackedTops = tuple[int, bytes, bytes, bytes]
-# Reads tops of all runs, for some of the topics after the other.
-ReadTops = Callable[[Iterable[int]], Iterator[tuple[AbstractSet[int], Sequence[PackedTops]]]]
+# Reads tops of all runs, for some of the topics after the other; None where the lists must be read.
+ReadTops = Callable[[Iterable[int]], Iterator[tuple[AbstractSet[int], Sequence[PackedTops] | None]]]
 
 NONE: NDArray[np.int32] = np.empty(0, np.int32)
 WHOLE_LIST = 2**31 - 1  # deeper than any ranked list
@@ -102,12 +102,15 @@ class ListsOfTopics:
     def joined(self, topics: Iterable[int]) -> Iterator[tuple[int, JoinedLists]]:
         """Read the lists of these topics as `of` does, those of a topic in one array; from tops in any order."""
         if self._read_tops is None or self._past:
-            for topic, lists in self.of(topics):
-                yield topic, replace(JoinedLists.of(lists.rankings), runs=lists.runs)
+            yield from self._joined_lists(topics)
             return
         depths = np.array(self._depths, np.int64)
         for some, tops in self._read_tops(topics):
-            yield from _joined_tops(some, tops, self._index, depths)
+            yield from self._joined_lists(some) if tops is None else _joined_tops(some, tops, self._index, depths)
+
+    def _joined_lists(self, topics: Iterable[int]) -> Iterator[tuple[int, JoinedLists]]:
+        for topic, lists in self.of(topics):
+            yield topic, replace(JoinedLists.of(lists.rankings), runs=lists.runs)
 
 
 def _joined_tops(

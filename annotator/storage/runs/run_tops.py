@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from itertools import accumulate, groupby, starmap
 from typing import NamedTuple
 
-from sqlalchemy import BindParameter, bindparam, delete, func, select
+from sqlalchemy import BindParameter, ColumnElement, bindparam, delete, exists, func, select
 from sqlalchemy.orm import Session
 
 from annotator.storage.collections.checking import Finding
@@ -19,11 +19,13 @@ from annotator.storage.tables.runs import RUN_TOPS, RankedList, Run, RunTops
 from annotator.storage.tables.topics import Topic
 
 TOP = 100  # documents of a list: a plan shows depths up to 100 at least, and few pools are deeper
-TOP_BYTES = TOP * 4
+NUMBER_BYTES = 4
+TOP_BYTES = TOP * NUMBER_BYTES
 TOPICS_TOGETHER = 64  # consecutive ids, whichever of them a run has
 ROWS_AT_ONCE = 100
 MOST_NAMED = 10
 COLUMNS = (RunTops.run_id, RunTops.topics, RunTops.sizes, RunTops.documents)
+_LACKS = exists().where(RankedList.run_id == Run.id) & ~exists().where(RunTops.run_id == Run.id)
 
 
 class PackedTops(NamedTuple):
@@ -49,6 +51,7 @@ def tops_in_lists(session: Session, run_id: int) -> list[tuple[int, bytes]]:
 
 def complete_tops(session: Session, collection_id: int, topic_id: int) -> None:
     """Add the tops of a restored topic to runs that lack them: it may have been deleted before tops were stored."""
+    add_missing_tops(session, Run.collection_id == collection_id)
     runs = select(Run.id).where(Run.collection_id == collection_id)
     in_lists = select(RankedList.run_id, func.substr(RankedList.documents, 1, TOP_BYTES))
     wanted = in_lists.where(RankedList.run_id.in_(runs), RankedList.topic_id == topic_id)
@@ -56,49 +59,87 @@ def complete_tops(session: Session, collection_id: int, topic_id: int) -> None:
     stored = {row[0]: PackedTops(*row) for row in fetch_rows(session, select(*COLUMNS).where(of_group))}
     for run_id, top in fetch_rows(session, wanted):
         before = _tops_of(stored[run_id]) if run_id in stored else {}
-        if topic_id not in before:
+        if before is None or topic_id not in before:
+            before = _group_in_lists(session, run_id, _group_of(topic_id)) if before is None else before
             session.execute(delete(RunTops).where(of_group, RunTops.run_id == run_id))
             add_tops(session, run_id, {**before, topic_id: top}.items())
 
 
+def add_missing_tops(session: Session, which: ColumnElement[bool] | None = None) -> int:
+    """Add the tops of all runs, or of these, that have ranked lists and no tops; returns the number of such runs.
+
+    A program from before tops were stored may have stored such runs. An import stores tops after its lists.
+    """
+    runs = select(Run.id).join(Collection, Collection.id == Run.collection_id).where(~Collection.being_imported, _LACKS)
+    lacking = session.scalars(runs if which is None else runs.where(which)).all()
+    for run_id in lacking:
+        add_tops(session, run_id, tops_in_lists(session, run_id))
+    return len(lacking)
+
+
 def read_tops(
     session: Session, run_ids: Sequence[int], topic_ids: Iterable[int]
-) -> Iterator[tuple[frozenset[int], list[PackedTops]]]:
+) -> Iterator[tuple[frozenset[int], list[PackedTops] | None]]:
     """The tops of the runs, ordered by run id, for some of these topics after the other.
 
-    The rows also have other topics, with ids near to these.
+    The rows also have other topics, with ids near to these. None in place of tops where only the ranked lists have
+    everything: a run has no tops, or they are damaged.
     """
     # Rendered into the statement: there may be more runs than a database allows bound values.
     wanted: BindParameter[int] = bindparam("runs", value=list(run_ids), expanding=True, literal_execute=True)
+    if session.scalars(select(Run.id).where(Run.id.in_(wanted), _LACKS).limit(1)).first() is not None:
+        yield frozenset(topic_ids), None
+        return
     rows = select(*COLUMNS).where(RunTops.run_id.in_(wanted)).order_by(RunTops.run_id)
     for group, topics in groupby(sorted(topic_ids), key=_group_of):
-        if tops := fetch_rows(session, rows.where(RunTops.topic_group == group)):
-            yield frozenset(topics), list(starmap(PackedTops, tops))
+        if tops := list(starmap(PackedTops, fetch_rows(session, rows.where(RunTops.topic_group == group)))):
+            yield frozenset(topics), tops if all(map(_is_readable, tops)) else None
 
 
 def check_tops(session: Session) -> Finding:
     """Compare the stored tops of each run with its ranked lists, and name the runs where they differ.
 
-    Tops of topics that are not there remain: a deleted topic may be restored.
+    Tops of deleted topics stay, since a deleted topic may be restored; they are not compared.
     """
     topics = set(session.scalars(select(Topic.id)))
     runs = select(Run.id, Run.tag, Collection.slug).join(Collection, Collection.id == Run.collection_id)
     different = [
         f"{slug} {tag}"
         for run_id, tag, slug in session.execute(runs.where(~Collection.being_imported).order_by(Run.id)).all()
-        if dict(tops_in_lists(session, run_id)) != _stored(session, run_id, topics)
+        if _stored(session, run_id, topics) != dict(tops_in_lists(session, run_id))
     ]
     named = f" ({', '.join(different[:MOST_NAMED])})" if different else ""
     return Finding(f"Runs whose stored tops are not those of their ranked lists{named}", len(different))
 
 
-def _stored(session: Session, run_id: int, topics: AbstractSet[int]) -> dict[int, bytes]:
-    rows = fetch_rows(session, select(*COLUMNS).where(RunTops.run_id == run_id))
-    tops = {topic: top for row in rows for topic, top in _tops_of(PackedTops(*row)).items()}
+def _stored(session: Session, run_id: int, topics: AbstractSet[int]) -> dict[int, bytes] | None:
+    """The stored tops of these topics; None when any of the run are damaged."""
+    tops: dict[int, bytes] = {}
+    for row in fetch_rows(session, select(*COLUMNS).where(RunTops.run_id == run_id)):
+        some = _tops_of(PackedTops(*row))
+        if some is None:
+            return None
+        tops |= some
     return {topic: tops[topic] for topic in tops.keys() & topics}
 
 
-def _tops_of(packed: PackedTops) -> dict[int, bytes]:
+def _group_in_lists(session: Session, run_id: int, group: int) -> dict[int, bytes]:
+    return {topic: top for topic, top in tops_in_lists(session, run_id) if _group_of(topic) == group}
+
+
+def _is_readable(packed: PackedTops) -> bool:
+    """Whether the row is as long as it states: one size for each topic, of documents that are there."""
+    if len(packed.topics) != len(packed.sizes) or len(packed.sizes) % NUMBER_BYTES:
+        return False
+    sizes = _numbers(packed.sizes)
+    are_whole = min(sizes, default=0) >= 0 and not any(size % NUMBER_BYTES for size in set(sizes))
+    return are_whole and sum(sizes) == len(packed.documents)
+
+
+def _tops_of(packed: PackedTops) -> dict[int, bytes] | None:
+    """The tops of a row by topic; None for a damaged one."""
+    if not _is_readable(packed):
+        return None
     ends = list(accumulate(_numbers(packed.sizes)))
     pieces = (packed.documents[begin:end] for begin, end in zip([0, *ends], ends, strict=False))
     return dict(zip(_numbers(packed.topics), pieces, strict=True))
@@ -121,4 +162,4 @@ def _integers(numbers: Sequence[int]) -> bytes:
 
 
 def _numbers(packed: bytes) -> Sequence[int]:
-    return struct.unpack(f"<{len(packed) // struct.calcsize('<i')}i", packed)
+    return struct.unpack(f"<{len(packed) // NUMBER_BYTES}i", packed)

@@ -306,3 +306,18 @@ def test_a_backup_takes_no_log_that_lies_beside_its_name(judged: CommandLine) ->
     assert judged.refused("database", "backup", "copy.sqlite") == [
         "“copy.sqlite-wal” is there already, and a backup replaces nothing: give another name."
     ]
+
+
+def test_an_upgrade_completes_runs_that_an_older_program_stored_after_it(
+    judged: CommandLine, sqlite_database: Database
+) -> None:
+    with sqlite_database.transaction() as session:
+        session.execute(text("DELETE FROM run_tops WHERE run_id = 1"))
+    sqlite_database.close()
+    checked = judged("database", "check")
+    assert (checked.exit_code, "Runs whose stored tops are not those of their" in checked.stderr) == (1, True)
+    assert judged.talk("database", "upgrade") == (
+        "Runs of an older program that are complete now: 1.\nThe tables are of this version.\n"
+    )
+    judged.done("database", "check")
+    assert judged.talk("database", "upgrade") == "The tables are of this version.\n"

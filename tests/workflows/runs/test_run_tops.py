@@ -13,7 +13,7 @@ from annotator.storage.collections.audit import Actor
 from annotator.storage.collections.checking import examine
 from annotator.storage.pools.pools import PoolRequest
 from annotator.storage.runs import run_tops
-from annotator.storage.runs.run_tops import add_tops, check_tops, tops_in_lists
+from annotator.storage.runs.run_tops import add_missing_tops, add_tops, check_tops, tops_in_lists
 from annotator.storage.tables.collections import Door
 from annotator.workflows.collections.deletions import delete_it
 from annotator.workflows.collections.restoring import restore_deletion
@@ -140,7 +140,46 @@ def test_a_topic_that_was_deleted_before_tops_were_stored_gets_them(filled: Sess
     assert plans(filled) == before
 
 
+LOST = "DELETE FROM run_tops WHERE run_id = (SELECT max(id) FROM run)"  # as of a program from before tops were stored
+DAMAGES = (
+    "UPDATE run_tops SET topics = substr(topics, 1, 4) WHERE run_id = 1",
+    "UPDATE run_tops SET sizes = substr(sizes, 1, 5) WHERE run_id = 1",
+    "UPDATE run_tops SET documents = substr(documents, 1, 5) WHERE run_id = 1",
+    "UPDATE run_tops SET topics = substr(topics, 1, 0) WHERE run_id = 1",
+)
+
+
+@pytest.mark.parametrize("statement", [LOST, *DAMAGES])
+def test_a_plan_reads_the_lists_where_tops_are_missing_or_damaged(filled: Session, statement: str) -> None:
+    before = plans(filled)
+    filled.execute(text(statement))
+    assert plans(filled) == before
+
+
+def test_missing_tops_are_added_from_the_lists(filled: Session) -> None:
+    assert add_missing_tops(filled) == 0
+    filled.execute(text(LOST))
+    assert check_tops(filled).count == 1
+    assert add_missing_tops(filled) == 1
+    assert_tops_are_those_of_the_lists(filled)
+
+
+@pytest.mark.parametrize("statement", [LOST, *DAMAGES])
+@pytest.mark.parametrize("together", [1, 1000])
+def test_a_topic_is_restored_though_tops_are_missing_or_damaged(
+    session: Session, monkeypatch: pytest.MonkeyPatch, together: int, statement: str
+) -> None:
+    monkeypatch.setattr(run_tops, "TOPICS_TOGETHER", together)
+    fill(session)
+    before = plans(session)
+    deletion = delete_topic(session, "8")
+    session.execute(text(statement))
+    restore_deletion(session, SLUG, deletion, at=NOW)
+    assert plans(session) == before
+
+
 FAULTS = (
+    *DAMAGES,
     "DELETE FROM run_tops WHERE run_id = 1",
     "UPDATE ranked_list SET documents = substr(documents, 5), scores = substr(scores, 9) WHERE run_id = 1",
     "DELETE FROM ranked_list WHERE run_id = 1 AND topic_id = 1",
