@@ -79,7 +79,7 @@ class SiteRuns:
         )
 
     def _newest(self, slug: str, baseline: str, task: str | None) -> str:
-        of_task = [one for one in self._site.runs(slug) if task is None or one.get("task", task) == task]
+        of_task = [one for one in self._site.runs(slug) if task is None or one.get("task") == task]
         sent = ((datetime.fromisoformat(one["uploaded_at"]), str(one["tag"])) for one in of_task)
         return newest_tag(sent, besides=baseline)
 

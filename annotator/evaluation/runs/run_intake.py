@@ -86,7 +86,7 @@ class RunIntake:
         self.problems = Problems()
         self.documents = DocnoNumbers()
         self._files: dict[str, str] = {}  # by tag
-        self._new: Counter[str | None] = Counter()  # runs that replace none, by task
+        self._new: Counter[str | None] = Counter()  # runs that replace none of the same task, by task
 
     def read(
         self,
@@ -188,12 +188,12 @@ class RunIntake:
             refusal = Sentence("The tag %(tag)s is also the tag of %(other)s.", {"tag": tag, "other": self._files[tag]})
         if refusal is not None:
             problems.add(name, line, refusal.template, **refusal.values)
-        elif tag not in tags.corrected and not (self.rules.tasks and tags.task is None):
+        elif tags.joins(tag) or (tag not in tags.corrected and not (self.rules.tasks and tags.task is None)):
             self._note_too_many(name, tags, problems)
         self._files.setdefault(tag, name)
 
     def _note_too_many(self, name: str, tags: SortedTags, problems: Problems) -> None:
-        """Count a new run, and note when its team has no more of them; the files are of one team where that is so."""
+        """Count a run that is new, for its task at least, and note when its team has no more of them; the files are of one team where that is so."""
         self._new[tags.task] += 1
         refusal = tags.refusal_of_new(self._new[tags.task])
         if refusal is not None:

@@ -89,6 +89,14 @@ class SortedTags:
         rules = replace(self.rules, most_runs=most_runs) if self.is_bound else self.rules
         return replace(self, rules=rules, active=self.active_of.get(task, 0), task=task)
 
+    def without_task(self) -> "SortedTags":
+        """The same tags, with those of the sender's runs that have no task: all in a collection without tasks."""
+        return replace(self, active=self.active_of.get(None, 0))
+
+    def joins(self, tag: str) -> bool:
+        """Whether a run from before the tasks gets one by a file that replaces it, and is a new run of the task."""
+        return self.task is not None and tag in self.corrected and self.tasks.get(tag) is None
+
     def refusal_of_new(self, number: int) -> Sentence | None:
         """Return why the team cannot send this new run too, the first of the files with `number` 1, if so."""
         too_many = self._too_many(number)

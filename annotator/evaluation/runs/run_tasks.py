@@ -40,6 +40,7 @@ class TaskRules:
 def choose_task(tasks: Mapping[str, TaskRules], named: str | None, tag: str, tags: SortedTags) -> TaskRules | None:
     """The task of a run with this tag, of these tasks by key; a run that replaces another is of the same task.
 
+    One that replaces a run from before the tasks may name a task, which that run then gets: see `SortedTags.joins`.
     None in a collection without tasks, and for a run that names none and replaces one from before they were set. Raises
     `InvalidValueError` for a new run that names none, for an unknown task, and for another task than that of the run
     which is replaced.

@@ -111,7 +111,7 @@ def refuse_to_restore(session: Session, run: Run, team: str) -> None:
     """Raise when a team cannot have its withdrawn run again.
 
     Raises `NotAllowedError` for a run of a closed round, whose runs a team cannot correct either, and `ConflictError`
-    when the team has as many active runs as it may have.
+    when the team has as many active runs as it may have: of the run's task, or of those from before the tasks.
     """
     if is_of_closed_round(session, run):
         raise NotAllowedError(
@@ -119,7 +119,7 @@ def refuse_to_restore(session: Session, run: Run, team: str) -> None:
         )
     tags = sorted_tags(session, run.collection_id, Sender(team, organises=False))
     of_task = most_runs_of(session, run)
-    refusal = (tags if of_task is None else tags.for_task(*of_task)).refusal_of_restored()
+    refusal = (tags.without_task() if of_task is None else tags.for_task(*of_task)).refusal_of_restored()
     if refusal is not None:
         raise ConflictError(refusal.template, **refusal.values)
 

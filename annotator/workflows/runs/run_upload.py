@@ -436,7 +436,7 @@ def _check_fit(session: Session, collection: Collection, checked: Sequence[Check
             continue
         of_sender = tags[sender] if task is None else tags[sender].for_task(task.key, task.most_runs)
         refusal = of_sender.refusal(tag) or (task.refusal_of_format(run.read_as) if task is not None else None)
-        if refusal is None and run.corrected_id is None:
+        if refusal is None and (run.corrected_id is None or of_sender.joins(tag)):
             new[sender, run.task] += 1
             refusal = of_sender.refusal_of_new(new[sender, run.task])
         if refusal is None and of_sender.corrected.get(tag) != run.corrected_id:

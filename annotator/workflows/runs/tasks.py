@@ -174,8 +174,8 @@ def remove_task(session: Session, slug: str, key: str) -> None:
 
 
 def read_topic_numbers(text: str) -> tuple[str, ...]:
-    """The numbers of topics in a text, one a line or separated by blanks or commas, each once."""
-    return tuple(dict.fromkeys(text.replace(",", " ").split()))
+    """The numbers of topics in a text, one a line or separated by blanks, each once; they may have commas."""
+    return tuple(dict.fromkeys(text.split()))
 
 
 def topics_in_task(session: Session, slug: str, key: str) -> list[str]:

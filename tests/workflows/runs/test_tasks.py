@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 import pytest
+import tasks as task_rows
 from build import NOW, SLUG, member, news, run, run_text, topic_file
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
@@ -161,6 +162,40 @@ def test_a_run_from_before_the_tasks_is_replaced_without_one_or_gets_one(databas
     }
 
 
+def test_a_run_from_before_the_tasks_counts_for_the_task_that_a_newer_file_gives_it(
+    database: Database, pat: int
+) -> None:
+    send(database, pat, ranked("r"), task="documents")
+    newer = ranked("before", {"1": ["c"]})
+    [wrong] = sentences(database, pat, newer, task="documents", sender=REPLACES)
+    assert "active run 2 of your team for the task documents, and it may have 1" in wrong
+    assert send(database, pat, newer, task="all", sender=REPLACES) == {"before": "all"}
+    # A file that replaces a run of the task is no further one.
+    assert send(database, pat, ranked("r", {"1": ["c"]}), task="documents", sender=REPLACES) == {"r": "documents"}
+
+
+def test_two_files_give_runs_from_before_no_more_room_than_the_task_has(database: Database, pat: int) -> None:
+    with database.transaction() as session:
+        task_rows.run(session, "earlier", {"1": ["a"]}, team="red")
+    both = ranked("before", {"1": ["c"]}), ranked("earlier", {"1": ["d"]})
+    [wrong] = sentences(database, pat, *both, task="documents", sender=REPLACES)
+    assert wrong.startswith("earlier.txt: This would be active run 2")
+
+
+def test_a_run_from_before_the_tasks_comes_back_whatever_runs_of_tasks_there_are(
+    database: Database, pat: int
+) -> None:
+    send(database, pat, ranked("r1"), ranked("r2"), task="all")
+    with database.transaction() as session:
+        session.execute(update(Collection).values(most_runs=1))
+        runs.withdraw_run(session, SLUG, "before", at=NOW, by_id=pat, team="red")
+        runs.restore_run(session, SLUG, "before", at=NOW, by_id=pat, team="red")
+        runs.withdraw_run(session, SLUG, "before", at=NOW, by_id=pat, team="red")
+        task_rows.run(session, "earlier", {"1": ["a"]}, team="red")
+        with pytest.raises(ConflictError, match="has an active run and may have no other"):
+            runs.restore_run(session, SLUG, "before", at=NOW, by_id=pat, team="red")
+
+
 def test_an_organiser_gives_a_run_from_before_the_task_that_has_all_its_topics(database: Database, pat: int) -> None:
     send(database, pat, ranked("r", {"3": ["c"]}), task="all")
     with database.transaction() as session:
@@ -179,6 +214,10 @@ def test_metadata_names_the_task_of_each_run(database: Database, pat: int) -> No
     table = InputFile("m.csv", b"tag,task\nr1,documents\nr2,all\n")
     given = (ranked("r1"), ranked("r2", {"3": ["c"]}), table)
     assert send(database, pat, *given) == {"r1": "documents", "r2": "all"}
+
+
+def test_numbers_of_topics_are_separated_by_blanks_and_line_ends_alone() -> None:
+    assert tasks.read_topic_numbers("4,5 7\r\n8\n\n4,5\t9") == ("4,5", "7", "8", "9")
 
 
 CHANGES: Mapping[str, Callable[[Session], object]] = {
@@ -231,6 +270,27 @@ def test_what_changes_between_the_check_and_the_storing_is_found(
                 session, SLUG, checked.runs, details=RunDetails("red"), uploaded_by_id=None, uploaded_at=NOW
             )
     assert wrong in str(refused.value.problems[0])
+
+
+def test_a_run_from_before_the_tasks_that_is_replaced_finds_under_the_lock_that_the_task_is_full(
+    database: Database, pat: int
+) -> None:
+    del pat
+    with database.transaction() as session:
+        checked = run_upload.check_each_run(
+            session,
+            SLUG,
+            [ranked("before", {"1": ["c"]})],
+            sender=REPLACES,
+            unpacked_limit=LIMIT,
+            shared=RunDetails("red", task="documents"),
+        )
+        CHANGES["full"](session)
+        with pytest.raises(FileRefusedError) as refused:
+            run_upload.store_runs(
+                session, SLUG, checked.runs, details=RunDetails("red"), uploaded_by_id=None, uploaded_at=NOW
+            )
+    assert "for the task documents, and it may have 1" in str(refused.value.problems[0])
 
 
 def test_runs_that_were_checked_before_the_first_task_need_one(database: Database) -> None:
