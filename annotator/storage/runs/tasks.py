@@ -86,6 +86,22 @@ def runs_outside(session: Session, run_ids: Select[int], topic_ids: Collection[i
     return {topic_id: count for topic_id, count in found.items() if topic_id not in topic_ids}
 
 
+def runs_outside_their_tasks(session: Session, collection_id: int, topic_ids: Collection[int]) -> list[tuple[str, str]]:
+    """Tag and key of the task of runs with a list for one of these topics, which their task does not have."""
+    has_topic = select(TaskTopic.task_id).where(
+        TaskTopic.task_id == Run.task_id, TaskTopic.topic_id == RankedList.topic_id
+    )
+    rows = (
+        select(Run.tag, Task.key)
+        .join(Task, Task.id == Run.task_id)
+        .join(RankedList, RankedList.run_id == Run.id)
+        .where(Run.collection_id == collection_id, Task.every_topic.is_(False))
+        .where(RankedList.topic_id.in_(topic_ids), ~has_topic.exists())
+        .distinct()
+    )
+    return sorted((tag, key) for tag, key in session.execute(rows))
+
+
 def copy_tasks(session: Session, old_id: int, new_id: int, *, at: datetime) -> dict[int, int]:
     """Copy the tasks to another collection, without their topics, which that one does not have: old id → new one."""
     ids = {}

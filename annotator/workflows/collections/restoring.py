@@ -21,12 +21,14 @@ from annotator.storage.judging.judgement_removal import recount_taken
 from annotator.storage.judging.judgements_wanted import topics_with
 from annotator.storage.judging.label_removal import OF_ASSIGNMENTS, LabelReturn, prepare_return, take_places
 from annotator.storage.runs.run_tops import complete_tops
+from annotator.storage.runs.tasks import runs_outside_their_tasks
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.documents import DOCUMENTS
 from annotator.storage.topics.revisions import raise_topics
 
 # A finally deleted collection keeps its row for the audit log, under a short name that users cannot choose.
 GONE = "%s~%d"
+NAMED_RUNS = 10
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,7 @@ def restore_deletion(
     """Undo the deletion with this number; `read` is what `read_deletion` read, without it that is read here.
 
     Raises `NotFoundError` when there is no such deletion (any more), and `ConflictError` when something stored since
-    has taken its place.
+    has taken its place, or when runs would have lists for a topic that their task does not have.
     """
     collection = lock_open_collection(session, slug, against_judging=True)
     deletion = _restorable(session, collection, number)
@@ -152,6 +154,8 @@ def restore_deletion(
     try:
         with session.begin_nested():
             put_back(session, saved)
+            if kind is DeletedKind.TOPIC:
+                _refuse_outside_tasks(session, collection.id, saved.of_topics)
     except IntegrityError as error:
         raise ConflictError(
             "It cannot be restored now: its parent was deleted later, or newer data are in its place. Delete the "
@@ -251,6 +255,19 @@ def _refuse_new_texts(session: Session, documents: list[int]) -> None:
         docno = session.scalar(has_text)
         if docno is not None:
             raise ConflictError("Document “%(docno)s” has a text now.", docno=docno)
+
+
+def _refuse_outside_tasks(session: Session, collection_id: int, topics: frozenset[int]) -> None:
+    """Raise `ConflictError` when runs that changed their task, or whose task changed, do not fit with these topics."""
+    runs = runs_outside_their_tasks(session, collection_id, topics)
+    if runs:
+        named = ", ".join(f"{tag} ({key})" for tag, key in runs[:NAMED_RUNS])
+        raise ConflictError(
+            "It cannot be restored now: runs would have lists for a topic that their task does not have. Let the task "
+            "have every topic until it is restored, or give the runs a task that has it. Runs, each with its task: "
+            "%(runs)s.",
+            runs=named + (" …" if len(runs) > NAMED_RUNS else ""),
+        )
 
 
 def _index(session: Session, documents: list[int]) -> None:

@@ -1,12 +1,15 @@
 """Tasks and what else is done in a collection: pools, deletion of topics, archives."""
 
+import pytest
 from build import NOW, SLUG, labels, news, pool, run_text, topic_file
 from sqlalchemy.orm import Session
 
+from annotator.errors import ConflictError
 from annotator.evaluation.runs.run_tags import Sender
 from annotator.files import InputFile
 from annotator.storage import DeletedKind
 from annotator.storage.collections.audit import Actor
+from annotator.storage.collections.collection import find_collection, topic_ids
 from annotator.storage.runs.runs import RunDetails
 from annotator.storage.tables.collections import Door
 from annotator.workflows.collections.deletions import delete_it
@@ -69,3 +72,31 @@ def test_a_task_that_has_every_topic_by_then_keeps_every_topic(session: Session)
     restore_deletion(session, SLUG, number, at=NOW)
     assert tasks.show_task(session, SLUG, "one").fields.topics is None
     assert tasks.topics_in_task(session, SLUG, "one") == ["1", "2"]
+
+
+def test_a_topic_comes_back_only_while_its_runs_have_tasks_with_it(session: Session) -> None:
+    filled(session)
+    pool(session)
+    tasks.add_task(session, SLUG, "both", TaskFields("both"), at=NOW)
+    given = [InputFile("wide.run", run_text("wide", {"1": ["a"], "2": ["b"]}))]
+    details = RunDetails(task="both")
+    checked = run_upload.check_each_run(
+        session, SLUG, given, sender=Sender(None, organises=True), unpacked_limit=1 << 20, shared=details
+    )
+    run_upload.store_runs(session, SLUG, checked.runs, details=details, uploaded_by_id=None, uploaded_at=NOW)
+    number, _ = delete_it(session, SLUG, DeletedKind.TOPIC, ["2"], typed=None, actor=BY_COMMAND, at=NOW)
+    runs.change_run(session, SLUG, "wide", details=RunDetails(task="one"), at=NOW)
+    with pytest.raises(ConflictError, match=r"Runs, each with its task: wide \(one\)\.$"):
+        restore_deletion(session, SLUG, number, at=NOW)
+    assert list(topic_ids(session, find_collection(session, SLUG).id)) == ["1"]
+    runs.change_run(session, SLUG, "wide", details=RunDetails(task="both"), at=NOW)
+    tasks.change_task(session, SLUG, "both", {"topics": ("1",)})
+    with pytest.raises(ConflictError, match=r"wide \(both\)"):
+        restore_deletion(session, SLUG, number, at=NOW)
+    tasks.change_task(session, SLUG, "both", {"topics": None})
+    restore_deletion(session, SLUG, number, at=NOW)
+    assert {run.tag: (run.task, run.topics) for run in runs.list_runs(session, SLUG)} == {
+        "of-one": ("one", 1),
+        "of-two": ("two", 1),
+        "wide": ("both", 2),
+    }
