@@ -3,11 +3,14 @@
 import csv
 import json
 from io import StringIO
+from unittest.mock import Mock
 
 import pytest
 from cli.command_line import CommandLine, write_run
 from tasks import task
 
+from annotator.cli.leaderboard.gate import Asked, SiteRuns
+from annotator.client import Site
 from annotator.evaluation.leaderboard.leaderboard_notices import EVERY_TASK
 from annotator.storage import Database
 
@@ -76,6 +79,18 @@ def test_the_gate_compares_runs_of_a_task_on_its_topics(tasks: CommandLine) -> N
     assert "The collection has no run besides “alpha”" in none.stderr  # the newest run is of another task
     other = tasks("gate", "news", "--baseline", "alpha", "--run", "beta", "--task", "one")
     assert (other.exit_code, "The run beta is not one of the task “one”." in other.stderr) == (2, True)
+
+
+def test_the_gate_of_a_site_leaves_out_a_run_from_before_the_tasks() -> None:
+    def sent(tag: str, hour: int, **task: str | None) -> dict[str, object]:
+        return {"tag": tag, "uploaded_at": f"2026-03-01T0{hour}:00:00+00:00", **task}
+
+    site = Mock(Site)
+    site.runs.return_value = [sent("alpha", 1, task="one"), sent("mid", 2, task="one"), sent("last", 3)]
+    site.get.side_effect = LookupError
+    with pytest.raises(LookupError):
+        SiteRuns(site).gate("news", "alpha", None, Asked("AP", 0, "live", "one"))
+    assert site.get.call_args.kwargs["second"] == "mid"
 
 
 def test_the_effect_of_dropping_topics_says_that_there_are_tasks(tasks: CommandLine) -> None:
