@@ -99,16 +99,17 @@ def set_source(
     """Save a source, with `is_new` only if there is none of that name; its runs stay with it.
 
     Raises `InvalidValueError` for a malformed name, tag, hour or engine and for invalid details, `NotAllowedError` for
-    a host that no administrator has named, and `ConflictError` for a collection that is closed or has tasks, and for
-    too many sources.
+    a host that no administrator has named, and `ConflictError` for a closed collection, for too many sources, and in a
+    collection with tasks for a new source and an hour.
     """
     _check_settings(name, settings, access)
     engine, details = settings.engine, settings.details
     collection = lock_open_collection(session, slug)
     source = stored_source(session, collection.id, name)
-    if tasks_of(session, collection.id):
+    if (source is None or settings.hour is not None) and tasks_of(session, collection.id):
         raise ConflictError(
-            "This collection has tasks, and a source of runs has none: fetch each run for its task instead."
+            "This collection has tasks, and a source of runs has none: fetch each run for its task instead. A source "
+            "from before the tasks can be changed, without an hour, and removed."
         )
     if source is not None and is_new:
         raise ConflictError("There is a source “%(name)s” already.", name=name)

@@ -39,12 +39,13 @@ from annotator.workflows.collections.deletions import delete_it
 from annotator.workflows.collections.rounds import open_round
 from annotator.workflows.people.erasure import forget_user
 from annotator.workflows.people.members import add_member
-from annotator.workflows.runs import due_sources, engine_requests, questionnaires, run_sources, runs
+from annotator.workflows.runs import due_sources, engine_requests, questionnaires, run_sources, runs, tasks
 from annotator.workflows.runs.due_sources import next_at, queue_due
 from annotator.workflows.runs.engine_requests import EngineAccess
 from annotator.workflows.runs.run_fetching import FetchedRun as Fetched
 from annotator.workflows.runs.run_sources import SourceSettings, SourceView, tag_of
 from annotator.workflows.runs.submissions import Deadline, SubmissionChange, change_submissions
+from annotator.workflows.runs.tasks import TaskFields
 
 ACCESS = EngineAccess((HOST,))
 BY_WORKER = Actor(Door.WORKER, "")
@@ -420,3 +421,22 @@ def test_the_account_that_saved_a_source_may_be_erased(started: Database, engine
 
 def test_an_archive_has_the_runs_and_not_their_source() -> None:
     assert {"run_source", "fetched_run"} <= LEFT_OUT.keys()
+
+
+def test_a_source_stops_at_the_first_task_and_can_be_changed_without_an_hour(
+    started: Database, engine_server: EngineServer
+) -> None:
+    save(started, settings(engine_server, hour=3))
+    with started.transaction() as session:
+        tasks.add_task(session, SLUG, "all", TaskFields("All"), at=NOW)
+    with pytest.raises(InvalidValueError, match="Name the task of this run"):
+        fetch(started)
+    assert "Name the task of this run" in str(source_of(started).problem)
+    with pytest.raises(ConflictError, match="A source from before the tasks can be changed, without an hour"):
+        save(started, settings(engine_server, hour=4))
+    save(started, settings(engine_server, "other-{date}", hour=None))
+    assert (source_of(started).settings.tag, source_of(started).next_at) == ("other-{date}", None)
+    with pytest.raises(ConflictError, match="This collection has tasks"):
+        save(started, settings(engine_server), name="new")
+    with started.transaction() as session:
+        run_sources.remove_source(session, SLUG, NAME)
