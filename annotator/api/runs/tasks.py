@@ -19,7 +19,7 @@ class TaskChange(Schema):
     """Fields of a task; those that are left out stay as they are."""
 
     title = Text(metadata={"description": "The title, in a line."})
-    description = Text(metadata={"description": "What is asked, for participants."})
+    description = Text(metadata={"description": "What is asked, for participants and on public pages."})
     topics = fields.List(
         Text,
         allow_none=True,
@@ -52,7 +52,9 @@ class TaskShown(Schema):
 
     key = fields.String(required=True, metadata={"description": "The name by which runs refer to it."})
     title = fields.String(required=True, metadata={"description": "The title, in a line."})
-    description = fields.String(required=True, metadata={"description": "What is asked, for participants."})
+    description = fields.String(
+        required=True, metadata={"description": "What is asked, for participants and on public pages."}
+    )
     topics = fields.List(
         fields.String,
         required=True,

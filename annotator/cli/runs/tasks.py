@@ -16,7 +16,9 @@ AS_COLLECTION = "collection"  # in place of a number
 ANY = "any"
 DIGITS = 9
 
-description_option = click.option("--description", metavar="TEXT", help="What is asked, for participants.")
+description_option = click.option(
+    "--description", metavar="TEXT", help="What is asked, for participants and on public pages."
+)
 topics_option = click.option(
     "--topics", "topics_file", type=FILE, metavar="FILE", help="The numbers of its topics, one a line. [every topic]"
 )

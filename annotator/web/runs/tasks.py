@@ -46,7 +46,7 @@ class TaskForm(Form):
     description = TextAreaField(
         lazy_gettext("Description"),
         filters=[unix_lines],
-        description=lazy_gettext("What is asked, for participants."),
+        description=lazy_gettext("What is asked, for participants and on public pages."),
         render_kw={"rows": 3, "maxlength": LONGEST_DESCRIPTION},
     )
     every_topic = BooleanField(
