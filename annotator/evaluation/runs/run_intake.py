@@ -193,7 +193,10 @@ class RunIntake:
         self._files.setdefault(tag, name)
 
     def _note_too_many(self, name: str, tags: SortedTags, problems: Problems) -> None:
-        """Count a run that is new, for its task at least, and note when its team has no more of them; the files are of one team where that is so."""
+        """Count a run that is new, for its task at least, and note when its team has no more of them.
+
+        The files are of one team where that is so.
+        """
         self._new[tags.task] += 1
         refusal = tags.refusal_of_new(self._new[tags.task])
         if refusal is not None:

@@ -182,9 +182,7 @@ def test_two_files_give_runs_from_before_no_more_room_than_the_task_has(database
     assert wrong.startswith("earlier.txt: This would be active run 2")
 
 
-def test_a_run_from_before_the_tasks_comes_back_whatever_runs_of_tasks_there_are(
-    database: Database, pat: int
-) -> None:
+def test_a_run_from_before_the_tasks_comes_back_whatever_runs_of_tasks_there_are(database: Database, pat: int) -> None:
     send(database, pat, ranked("r1"), ranked("r2"), task="all")
     with database.transaction() as session:
         session.execute(update(Collection).values(most_runs=1))
