@@ -23,7 +23,9 @@ class DetailsBody(Schema):
     type = one_of(RunType)
     priority = whole(1, metadata={"description": "The pooling priority among the runs of the team."})
     round = whole(1, metadata={"description": "The number of the round; only organisers change it."})
-    task = Text(metadata={"description": "The key of the task; only organisers change it."})
+    task = Text(
+        metadata={"description": "The key of the task; only organisers change it, which changes released scores."}
+    )
 
 
 @operation(

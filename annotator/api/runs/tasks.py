@@ -99,7 +99,7 @@ def add_task(call: Call) -> object:
 
 @operation(resource, "PATCH", "/collections/<slug>/tasks/<key>", ORGANISE, Gives(TaskShown), Takes(body=TaskChange))
 def change_task(call: Call) -> object:
-    """Change a task; a topic for which runs of the task have lists stays in it."""
+    """Change a task; a topic for which runs of the task have lists stays in it. Other topics change released scores."""
     key, changes = call.path["key"], _fields(call.body)
     if not changes:
         raise InvalidValueError("Name at least one detail to change.")

@@ -44,7 +44,7 @@ from annotator.storage.runs.sent_runs import Receipt
 from annotator.storage.tables.collections import USUAL_MOST_DOCUMENTS
 from annotator.workflows.documents import docno_lists
 from annotator.workflows.pools import pools
-from annotator.workflows.runs import run_upload, runs
+from annotator.workflows.runs import run_upload, runs, tasks
 from annotator.workflows.runs.file_checks import check_by_rules, check_run_files
 from annotator.workflows.runs.run_upload import CheckedRun, Submission, Upload
 
@@ -312,26 +312,42 @@ def show(installation: Installation, slug: str, tag: str, version: int | None, f
 @priority_option
 @round_option
 @run_task_option
+@yes_at_terminal
 @on_installation
 def change(
     installation: Installation,
     slug: str,
     tag: str,
+    *,
     team: str | None,
     description: str | None,
     run_type: RunType | None,
     priority: int | None,
     round_number: int | None,
     task: str | None,
+    yes: bool,
 ) -> None:
-    """Change the given details of a run, and keep the others."""
+    """Change the given details of a run, and keep the others.
+
+    Another task changes scores that are released: at a terminal it asks first.
+    """
     details = RunDetails(team, description, run_type, priority, round_number, task)
     if details == RunDetails():
         raise click.UsageError("Give at least one of --team, --description, --type, --priority, --round, --task.")
+    if task is not None and _changes_scores(installation, slug, tag, task):
+        effect = "Scores are released. They change at once: the run is scored among those of the task."
+        confirm(effect, yes=not is_asked(yes=yes))
     with installation.database.transaction() as session:
         runs.change_run(session, slug, tag, details=details, at=datetime.now(UTC))
         note(session, "runs.edit", slug, subject=tag, details=vars(details))
     click.echo(f"Changed the run {tag}.", err=True)
+
+
+def _changes_scores(installation: Installation, slug: str, tag: str, task: str) -> bool:
+    """Whether another task for the run changes scores that are released."""
+    with installation.database.reading() as session:
+        present = runs.show_run(session, slug, tag).row.task
+        return present != task and tasks.are_scores_released(session, slug)
 
 
 @command.command("withdraw")

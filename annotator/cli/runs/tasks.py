@@ -104,6 +104,7 @@ def add(
 @formats_option
 @most_documents_option
 @most_runs_option
+@yes_at_terminal
 @on_installation
 def change(
     installation: Installation,
@@ -117,11 +118,13 @@ def change(
     formats: Sequence[str],
     most_documents: str | None,
     most_runs: str | None,
+    yes: bool,
 ) -> None:
     """Change a task, and keep what is not given.
 
     With --topics it has these topics and no others; a topic for which runs of the task have lists stays in it.
-    `--run-format any` takes runs in all formats again.
+    `--run-format any` takes runs in all formats again. Other topics change scores that are released: at a terminal it
+    asks first.
     """
     if every_topic and topics_file is not None:
         raise click.UsageError("Give --topics or --every-topic, not both.")
@@ -135,6 +138,9 @@ def change(
             "Give at least one of --title, --description, --topics, --every-topic, --run-format, --most-documents, "
             "--most-runs."
         )
+    if "topics" in changes and installation.database.read(tasks.are_scores_released, slug):
+        effect = "Scores are released. They change at once: runs of the task are scored on other topics."
+        confirm(effect, yes=not is_asked(yes=yes))
     with installation.database.transaction() as session:
         tasks.change_task(session, slug, key, changes)
         note(session, "tasks.set", slug, subject=key, details={"fields": sorted(changes)})

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from flask import Blueprint, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from annotator.errors import NotFoundError
+from annotator.errors import InvalidValueError, NotFoundError
 from annotator.storage import Role
 from annotator.web.people.senders import own_team, sender_state
 from annotator.web.runs.runs import DetailsForm
@@ -17,7 +17,7 @@ from annotator.web.site.downloads import BYTES, ZIP, download, filled, written_r
 from annotator.web.site.forms import confirmation, done, is_confirmed
 from annotator.web.site.language import format_number, gettext
 from annotator.workflows.pools import pools
-from annotator.workflows.runs import questionnaires, run_costs, runs
+from annotator.workflows.runs import questionnaires, run_costs, runs, tasks
 from annotator.workflows.runs.runs import RunView
 
 blueprint = Blueprint("run", __name__)
@@ -53,16 +53,27 @@ def show(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/runs/run")
 @collection_page(Role.ORGANISER, Role.PARTICIPANT)
 def change(slug: str) -> ResponseReturnValue:
-    """Change the details of a run."""
+    """Change the details of a run; another task after confirmation where that changes released scores."""
     form = DetailsForm()
+    present = _run(slug).row.task
+    is_asked = False
     if form.validate():
-        with form.guard(), database().transaction() as session:
+        is_asked = not is_confirmed() and _changes_scores(slug, present, form.details().task)
+        with form.guard(), database().transaction(keep=not is_asked) as session:
+            _refuse_no_task(present)
             runs.change_run(
                 session, slug, _tag(), details=form.details(), at=now(), by_id=the_person().id, team=own_team()
             )
             note(session, "runs.edit", slug, subject=_tag(), details=vars(form.details()))
     if form.refused:
         return _page(slug, _run(slug), form), form.status
+    if is_asked:
+        return confirmation(
+            gettext("Change the task of the run %(tag)s?", tag=_tag()),
+            notes=[gettext("Scores are released. They change at once: the run is scored among those of the task.")],
+            button=gettext("Save the changes"),
+            back=url_for(".show", slug=slug, tag=_tag()),
+        )
     return done(gettext("Changes saved."), ".show", slug=slug, tag=_tag())
 
 
@@ -109,6 +120,17 @@ def original(slug: str) -> ResponseReturnValue:
     file = database().read(runs.original_file, slug, _tag(), version=_version(), team=own_team())
     note_export("runs.export", slug, subject=_tag())
     return download(file.content, file.name, BYTES)
+
+
+def _changes_scores(slug: str, present: str | None, task: str | None) -> bool:
+    """Whether the run would get another task where scores are released."""
+    return task not in {None, present} and database().read(tasks.are_scores_released, slug)
+
+
+def _refuse_no_task(present: str | None) -> None:
+    """Raise `InvalidValueError` where the form takes the task away from a run that has one."""
+    if present is not None and the_place().organises and request.form.get("task") == "":
+        raise InvalidValueError("The run is of the task %(task)s, and no run loses its task. Choose one.", task=present)
 
 
 def _withdrawal_page(slug: str, *, may_restore: bool) -> str:

@@ -136,17 +136,26 @@ def edit(slug: str, key: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/tasks/<key>")
 @collection_page(Role.ORGANISER)
 def change(slug: str, key: str) -> ResponseReturnValue:
-    """Change a task."""
+    """Change a task, after confirmation where that changes released scores."""
     form = TaskForm()
     task = database().read(tasks.show_task, slug, key)
+    is_asked = False
     if form.validate():
-        with form.guard(), database().transaction() as session:
-            changes = _changes(task.fields, form.fields())
+        changes = _changes(task.fields, form.fields())
+        is_asked = "topics" in changes and not is_confirmed() and database().read(tasks.are_scores_released, slug)
+        with form.guard(), database().transaction(keep=not is_asked) as session:
             tasks.change_task(session, slug, key, changes)
             if changes:
                 note(session, "tasks.set", slug, subject=key, details={"fields": sorted(changes)})
     if form.refused:
         return _task_page(task, form), form.status
+    if is_asked:
+        return confirmation(
+            gettext("Change the topics of the task %(key)s?", key=key),
+            notes=[gettext("Scores are released. They change at once: runs of the task are scored on other topics.")],
+            button=gettext("Save the task"),
+            back=url_for(".edit", slug=slug, key=key),
+        )
     return done(gettext("Task %(key)s saved.", key=key), ".show", slug=slug)
 
 

@@ -148,6 +148,11 @@ def change_task(session: Session, slug: str, key: str, changes: Mapping[str, obj
     _set(session, task, given, keeps_topics=given.topics == present.topics)
 
 
+def are_scores_released(session: Session, slug: str) -> bool:
+    """Whether scores are released, which change with the topics of a task and with the task of a run."""
+    return find_collection(session, slug).scores_released_at is not None
+
+
 def remove_task(session: Session, slug: str, key: str) -> None:
     """Remove a task without runs and questionnaires.
 

@@ -4,8 +4,9 @@ import pytest
 from build import NOW, SLUG, member
 from cli.command_line import CommandLine, write_run
 from kept import Kept
+from sqlalchemy import update
 
-from annotator.storage import Database, Role
+from annotator.storage import Collection, Database, Role
 from annotator.workflows.judging.judging import next_task
 
 QUESTION = "\nGo on? [y/N]: "
@@ -84,6 +85,24 @@ def test_of_a_corrected_run_the_file_in_force_is_counted(typed: CommandLine) -> 
     typed.done("pool", "build", "news", "--depth", "10", "--yes")
     effect = asked(typed, "runs", "withdraw", "news", "alpha")
     assert "Documents that it gave to the pool: 1, from it alone: 1;" in effect
+
+
+def test_what_changes_released_scores_of_tasks_is_confirmed(typed: CommandLine, sqlite_database: Database) -> None:
+    typed.done("tasks", "add", "news", "one", "One", "--topics", "-", given="1\n")
+    typed.done("tasks", "add", "news", "all", "All")
+    topics = ("tasks", "set", "news", "one", "--every-topic")
+    run = ("runs", "set", "news", "alpha", "--task", "all")
+    with sqlite_database.transaction() as session:
+        session.execute(update(Collection).values(scores_released_at=NOW))
+    sqlite_database.close()
+    begin = "Scores are released. They change at once: "
+    assert asked(typed, *topics) == f"{begin}runs of the task are scored on other topics."
+    assert asked(typed, *run) == f"{begin}the run is scored among those of the task."
+    typed.done("tasks", "set", "news", "one", "--title", "Unasked")
+    typed.done(*topics, given="y\n")
+    assert typed.talk(*run, "--yes").splitlines()[-1] == "Changed the run alpha."
+    assert typed.talk(*run) == "Changed the run alpha.\n"  # it has that task already
+    assert [row[2] for row in typed.table("tasks", "list", "news")] == ["every", "every"]
 
 
 def test_what_cannot_be_done_is_refused_and_not_asked(typed: CommandLine) -> None:

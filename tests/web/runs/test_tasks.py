@@ -3,10 +3,11 @@
 import re
 
 import pytest
-from build import SLUG, run_text
+from build import NOW, SLUG, run_text
+from sqlalchemy import update
 from visiting import Visit, Visitor, file, words
 
-from annotator.storage import Database
+from annotator.storage import Collection, Database
 from annotator.workflows.runs import questionnaires, runs, tasks
 
 GAMMA = run_text("gamma", {"1": ["a", "b"]})
@@ -92,6 +93,34 @@ def test_a_participant_changes_no_task_and_an_organiser_does(
     assert tasks_of_runs(database)["gamma"] == "every"
     refused = ola.post(f"{news}/runs/run?tag=alpha", task="first", **details)
     assert (refused.status_code, "does not have: 2" in words(refused)) == (409, True)
+
+
+def test_a_run_keeps_a_task_on_its_page(ola: Visitor, news: str, database: Database) -> None:
+    details = {"run_type": "manual", "priority": "1"}
+    assert ola.post(f"{news}/runs/run?tag=alpha", task="every", **details).status_code == 303
+    refused = ola.post(f"{news}/runs/run?tag=alpha", task="", **details)
+    assert (refused.status_code, "no run loses its task" in words(refused)) == (422, True)
+    assert tasks_of_runs(database)["alpha"] == "every"
+
+
+def test_what_changes_released_scores_is_confirmed(ola: Visitor, news: str, database: Database) -> None:
+    with database.transaction() as session:
+        session.execute(update(Collection).values(scores_released_at=NOW))
+    address, topics = f"{news}/tasks/first", {"title": "Cats", "topics": "1 2"}
+    assert ola.post(address, title="Cats", topics="1").status_code == 303
+    asked = words(ola.post(address, **topics))
+    assert "Change the topics of the task first? Scores are released. They change at once" in asked
+    assert database.read(tasks.show_task, SLUG, "first").fields.topics == ("1",)
+    assert ola.post(address, **topics, confirmed="y").status_code == 303
+    assert database.read(tasks.show_task, SLUG, "first").fields.topics == ("1", "2")
+    assert ola.post(address, title="Cats", topics="9").status_code == 422
+
+    address, details = f"{news}/runs/run?tag=alpha", {"run_type": "manual", "priority": "1", "task": "every"}
+    assert "Change the task of the run alpha?" in words(ola.post(address, **details))
+    assert tasks_of_runs(database)["alpha"] is None
+    assert ola.post(address, **details, confirmed="y").status_code == 303
+    assert tasks_of_runs(database)["alpha"] == "every"
+    assert ola.post(address, **details).status_code == 303
 
 
 def test_the_task_of_a_checked_file_is_chosen_in_its_row(
