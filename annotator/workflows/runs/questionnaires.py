@@ -435,7 +435,8 @@ def _store(
         before = versions.of_task(sent.task).counted(stored.get(run_id, []))
         after = {**{key: one.answer for key, one in before.items()}, **read}
         if requires:
-            _refuse_missing(_missing(sent, tuple(questions.values()), after))
+            own_task = sent.task if asked.task_id is not None else None
+            _refuse_missing(_missing(sent, tuple(questions.values()), after), own_task)
         given = {}
         for key, answer in after.items():
             one = before.get(key)
@@ -445,8 +446,12 @@ def _store(
         replace_answers(session, run_id, asked.id, given)
 
 
-def _refuse_missing(keys: Sequence[str]) -> None:
-    if keys:
+def _refuse_missing(keys: Sequence[str], task: str | None = None) -> None:
+    """Raise `InvalidValueError` that names the questions, and the task which asks them, if it has its own."""
+    named = ", ".join(f"“{key}”" for key in keys)
+    if keys and task is not None:
         raise InvalidValueError(
-            "The questionnaire needs an answer to %(keys)s.", keys=", ".join(f"“{key}”" for key in keys)
+            "The questionnaire of the task %(task)s needs an answer to %(keys)s.", task=task, keys=named
         )
+    if keys:
+        raise InvalidValueError("The questionnaire needs an answer to %(keys)s.", keys=named)

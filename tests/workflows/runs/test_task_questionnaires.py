@@ -74,7 +74,7 @@ def test_a_run_is_asked_what_its_task_asks(database: Database, pat: int) -> None
     assert answers(database, "d") == (1, {"model": "BM25"}, ())
     assert answers(database, "p") == (2, {"length": "50 words"}, ())
     assert answers(database, "before") == (1, {}, ("model",))
-    with pytest.raises(InvalidValueError, match="needs an answer to “length”"):
+    with pytest.raises(InvalidValueError, match="The questionnaire of the task passages needs an answer to “length”"):
         send(database, pat, "q", "passages", {})
     with pytest.raises(InvalidValueError, match="model"):
         send(database, pat, "q", "passages", {"model": "BM25", "length": "50 words"})
