@@ -152,23 +152,25 @@ class _Sketch(NamedTuple):
     retrieved: int
     topics: int
     first_topic: int
+    task_id: int | None
 
 
 def same_rankings(session: Session, collection_id: int) -> dict[int, tuple[str, ...]]:
-    """Run id → tags of other teams' runs in force with an identical ranking.
+    """Run id → tags of other teams' runs in force, of the same task, with an identical ranking.
 
     A run without a team counts as another team's. Equal rankings are rare, so one list of each candidate is compared
     before all lists.
     """
     sketches, teams, tags = {}, {}, {}
-    for run_id, tag, team_id, retrieved, topics, first_topic in session.execute(
-        select(Run.id, Run.tag, Run.team_id, Run.retrieved, func.count(), func.min(RankedList.topic_id))
+    listing = (func.count(), func.min(RankedList.topic_id), Run.task_id)
+    for run_id, tag, team_id, retrieved, topics, first_topic, task_id in session.execute(
+        select(Run.id, Run.tag, Run.team_id, Run.retrieved, *listing)
         .join(RankedList, RankedList.run_id == Run.id)
         .where(Run.collection_id == collection_id, IN_FORCE)
-        .group_by(Run.id, Run.tag, Run.team_id, Run.retrieved)
+        .group_by(Run.id, Run.tag, Run.team_id, Run.retrieved, Run.task_id)
         .order_by(Run.id)
     ):
-        sketches[run_id] = _Sketch(retrieved, topics, first_topic)
+        sketches[run_id] = _Sketch(retrieved, topics, first_topic, task_id)
         teams[run_id], tags[run_id] = team_id, tag
     groups = _grouped(sketches, sketches.__getitem__)
     groups = [part for group in groups for part in _alike_in_first(session, group, sketches[group[0]].first_topic)]

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from build import NOW, SLUG, news, run, topic_file
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
+from tasks import task
 
 from annotator.storage import Run
 from annotator.workflows.runs import runs
@@ -58,3 +59,13 @@ def test_only_runs_in_force_of_the_collection_count(session: Session) -> None:
     runs.restore_run(session, SLUG, "two", at=NOW)
     session.execute(update(Run).where(Run.tag == "one").values(replaced_at=NOW))
     assert same(session) == {}
+
+
+def test_a_run_is_compared_within_its_task(session: Session) -> None:
+    news(session)
+    topic_file(session)
+    for number, team in enumerate(("red", "blue", "green", "grey")):
+        run(session, f"run-{number}", RANKING, team=team)
+    task(session, "one", runs=["run-0", "run-1"])
+    task(session, "two", runs=["run-2"])
+    assert same(session) == {"run-0": ("run-1",), "run-1": ("run-0",)}
