@@ -1,5 +1,7 @@
 """`annotator runs fetch`."""
 
+import json
+
 import pytest
 from cli.command_line import CommandLine
 from local_server import HOST
@@ -32,6 +34,18 @@ def test_a_run_is_fetched_with_its_texts(news: CommandLine, engine_server: Engin
     assert [row[:4] for row in news.table("runs", "list", "news")] == [["bm25", "blue", "1", "2"]]
     assert news.done("documents", "show", "news", "d2", "--format", "json").count("first first") == 1
     news.done("database", "check")
+
+
+def test_a_run_is_fetched_for_a_task_and_its_topics_alone(news: CommandLine, engine_server: EngineServer) -> None:
+    engine_server.documents = {"d1": "first", "d2": "second"}
+    news.done("tasks", "add", "news", "one", "One", "--topics", "-", given="1\n")
+    news.done("tasks", "add", "news", "all", "All")
+    asked = words(engine_server, "--tag", "bm25", "--depth", "5")
+    assert news.refused(*asked) == ["Name the task of this run. There are: one, all."]
+    assert news.refused(*asked, "--task", "none") == ["There is no task “none”. There are: one, all."]
+    assert "Topics: 1, hits: 1; topics with fewer than 5: 1." in news.talk(*asked, "--task", "one").splitlines()
+    found = json.loads(news.done("runs", "list", "news", "--format", "json"))
+    assert [(row["tag"], row["task"], row["topics"]) for row in found] == [("bm25", "one", 1)]
 
 
 def test_what_fails_is_told_with_the_topic_and_nothing_is_stored(
