@@ -82,8 +82,7 @@ class TaskShown(Schema):
 def list_tasks(call: Call) -> object:
     """List the tasks to which runs are sent; none in a collection that is a single one."""
     with database().reading() as session:
-        found = tasks.list_tasks(session, call.slug)
-        return [_shown(one, tasks.topics_in_task(session, call.slug, one.key)) for one in found]
+        return [_shown(one) for one in tasks.list_tasks(session, call.slug)]
 
 
 @operation(resource, "POST", "/collections/<slug>/tasks", ORGANISE, Gives(TaskShown, 201), Takes(body=NewTask))
@@ -126,16 +125,15 @@ def _fields(given: Mapping[str, object]) -> dict[str, object]:
 
 
 def _of_key(slug: str, key: str) -> dict[str, object]:
-    with database().reading() as session:
-        return _shown(tasks.show_task(session, slug, key), tasks.topics_in_task(session, slug, key))
+    return _shown(database().read(tasks.show_task, slug, key))
 
 
-def _shown(task: TaskView, topics: list[str]) -> dict[str, object]:
+def _shown(task: TaskView) -> dict[str, object]:
     shown = {
         "key": task.key,
         "title": task.title,
         "description": task.fields.description,
-        "topics": topics,
+        "topics": list(task.topics),
         "every_topic": task.fields.topics is None,
         "formats": list(task.fields.formats),
         "most_documents": task.most_documents,

@@ -112,8 +112,10 @@ class RunDetails:
     task: str | None = None
 
 
-def apply_details(session: Session, run: Run, details: RunDetails) -> None:
-    """Set the given values on a run; a new team is created."""
+def apply_details(
+    session: Session, run: Run, details: RunDetails, *, task_ids: Mapping[str, int] | None = None
+) -> None:
+    """Set the given values on a run; a new team is created. Of many runs `task_ids` are those of the tasks by key."""
     if details.team is not None:
         run.team_id = find_or_add_team(session, run.collection_id, details.team).id
     if details.description is not None:
@@ -125,7 +127,8 @@ def apply_details(session: Session, run: Run, details: RunDetails) -> None:
     if details.round is not None or (inspect(run).transient and run.round_id is None):
         run.round_id = round_of_new_runs(session, run.collection_id, details.round)
     if details.task is not None:
-        run.task_id = find_task(session, run.collection_id, details.task).id
+        known = (task_ids or {}).get(details.task)
+        run.task_id = find_task(session, run.collection_id, details.task).id if known is None else known
 
 
 @dataclass(frozen=True)

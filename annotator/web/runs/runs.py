@@ -292,7 +292,8 @@ def _list(slug: str, form: RunsForm, about: About) -> str:
         answers = [] if place.organises else questionnaires.list_answers(session, slug, team=own_team())
         sender = Sender(own_team(), organises=place.organises)
         own = run_rules.own_rules(session, slug, sender, [] if place.organises else rows)
-        listed = tasks.list_tasks(session, slug)
+        # Organisers see them on a page of their own; here they choose one in forms.
+        listed = tasks.task_titles(session, slug) if place.organises else tasks.list_tasks(session, slug)
     return render_template(
         "runs/list.html",
         rows=sorted(rows, key=lambda run: run.team or ""),

@@ -31,6 +31,7 @@ from annotator.storage.runs.questionnaires import carry_answers
 from annotator.storage.runs.run_sources import note_fetched
 from annotator.storage.runs.runs import RunDetails, add_files, add_ranked_lists, apply_details, carry_facts
 from annotator.storage.runs.sent_runs import Receipt, sent_runs
+from annotator.storage.runs.tasks import tasks_of
 from annotator.storage.site.mail import Letter, queue_for_account
 from annotator.storage.site.webhooks import announce
 from annotator.workflows.documents.documents import DocumentImport, import_documents
@@ -321,11 +322,11 @@ def store_runs(
     _check_fit(session, collection, checked)
     greatest = {run.documents: run.greatest_document for run in checked}
     documents = {one: add_missing_documents(session, collection.id, one, after) for one, after in greatest.items()}
-    runs = []
+    runs, task_ids = [], {task.key: task.id for task in tasks_of(session, collection.id)}
     for one, own in zip(checked, its_details, strict=True):
         run = _begun(session, one, uploaded_at)
         run.collection_id, run.uploaded_by_id, run.uploaded_at = collection.id, uploaded_by_id, uploaded_at
-        apply_details(session, run, own)
+        apply_details(session, run, own, task_ids=task_ids)
         runs.append(run)
     session.add_all(runs)
     session.flush()
