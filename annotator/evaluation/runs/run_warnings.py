@@ -17,6 +17,7 @@ FIRST = 5  # maximum number of lines or topics named in a warning
 MOST_TAG_CHARACTERS = 20  # TREC's limit
 TAG_CHARACTERS = re.compile(r"[A-Za-z0-9_.-]*")
 RANK_BITS = 32
+LEFT_OUT = "Topics that the run leaves out: %(count)d of %(total)d (%(topics)s)."
 
 Flags = NDArray[np.bool_]
 Positions = NDArray[np.intp]
@@ -27,7 +28,7 @@ def warnings_of(run: NumberedRun, *, topics: Collection[str], most_documents: in
     list_of = np.repeat(np.arange(len(run.topics)), np.diff(run.begins))
     return [
         *_of_tag(run.tag),
-        *_of_topics_left_out(run, topics),
+        *_of_topics_left_out(run.topics, topics),
         *_of_ranks(run, list_of),
         *_of_ties(run, list_of),
         *_of_lengths(run, most_documents),
@@ -87,6 +88,15 @@ def from_stored(stored: Sequence[Mapping[str, Any]]) -> tuple[Sentence, ...]:
     return tuple(Sentence(**one) for one in stored)
 
 
+def with_topics_counted(
+    sentences: Sequence[Sentence], listed: Collection[str], topics: Collection[str]
+) -> tuple[Sentence, ...]:
+    """The warnings about a run with lists for some topics, with the one on topics left out counted from these."""
+    kept = [sentence for sentence in sentences if sentence.template != LEFT_OUT]
+    before = next((place for place, one in enumerate(sentences) if one.template == LEFT_OUT), 0)
+    return (*kept[:before], *_of_topics_left_out(listed, topics), *kept[before:])
+
+
 def _of_tag(tag: str) -> list[Sentence]:
     told = []
     if len(tag) > MOST_TAG_CHARACTERS:
@@ -107,13 +117,13 @@ def _of_tag(tag: str) -> list[Sentence]:
     return told
 
 
-def _of_topics_left_out(run: NumberedRun, topics: Collection[str]) -> list[Sentence]:
-    left_out = sorted(set(topics).difference(run.topics), key=natural_order)
+def _of_topics_left_out(listed: Collection[str], topics: Collection[str]) -> list[Sentence]:
+    left_out = sorted(set(topics).difference(listed), key=natural_order)
     if not left_out:
         return []
     return [
         Sentence(
-            "Topics that the run leaves out: %(count)d of %(total)d (%(topics)s).",
+            LEFT_OUT,
             {"count": len(left_out), "total": len(topics), "topics": _enumeration(left_out)},
         )
     ]

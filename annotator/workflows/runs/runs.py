@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, NotFoundError, Sentence
 from annotator.evaluation.formats.identifiers import check_free_text, natural_order
-from annotator.evaluation.runs.run_warnings import from_stored
+from annotator.evaluation.runs.run_warnings import as_stored, from_stored, with_topics_counted
 from annotator.files import InputFile
 from annotator.storage import Run, RunFile
 from annotator.storage.collections.collection import (
@@ -24,7 +24,7 @@ from annotator.storage.runs.sent_runs import Receipt, SentRun, find_sent_run, sa
 from annotator.storage.tables.runs import RunState
 from annotator.workflows.runs.run_rules import is_of_closed_round, refuse_to_restore
 from annotator.workflows.runs.submissions import check_may_change, check_may_send
-from annotator.workflows.runs.tasks import refuse_topics_outside
+from annotator.workflows.runs.tasks import refuse_topics_outside, task_of_run, topics_in_task
 
 LONGEST_DESCRIPTION = 1_000
 GREATEST_PRIORITY = 99
@@ -97,7 +97,12 @@ def change_run(
     check_details(details)
     run = find_run(session, collection.id, tag, team=team)
     if details.task is not None and team is None:
-        refuse_topics_outside(session, run, details.task)
+        listed = refuse_topics_outside(session, run, details.task)
+        if (task := task_of_run(session, run)) is None or task.key != details.task:
+            counted = with_topics_counted(
+                from_stored(run.warnings), listed, topics_in_task(session, slug, details.task)
+            )
+            run.warnings = as_stored(counted)
     apply_details(session, run, details if team is None else replace(details, team=None, task=None))
 
 

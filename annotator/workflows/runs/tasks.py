@@ -56,7 +56,7 @@ CHANGEABLE = frozenset(field.name for field in fields(TaskFields))
 
 @dataclass(frozen=True)
 class TaskView:
-    """A task, its number of accepted topics, its limits, and what belongs to it.
+    """A task, the numbers of its accepted topics, its limits, and what belongs to it.
 
     `most_documents` and `most_runs` are those that count, of the task or the collection. `files` are those of all runs,
     withdrawn and replaced ones included.
@@ -64,7 +64,7 @@ class TaskView:
 
     key: str
     fields: TaskFields
-    accepted: int
+    topics: tuple[str, ...]
     most_documents: int
     most_runs: int
     runs: int
@@ -76,6 +76,11 @@ class TaskView:
         """The title."""
         return self.fields.title
 
+    @property
+    def accepted(self) -> int:
+        """The number of its accepted topics."""
+        return len(self.topics)
+
 
 def list_tasks(session: Session, slug: str) -> list[TaskView]:
     """The tasks in the order in which they were added; none in a collection that is a single one."""
@@ -85,11 +90,15 @@ def list_tasks(session: Session, slug: str) -> list[TaskView]:
         return []
     ids, accepted = topic_ids(session, collection.id), topic_ids(session, collection.id, ACCEPTED)
     runs, asked = runs_by_task(session, collection.id), questionnaires_by_task(session, collection.id)
+    chosen = task_topics(session, collection.id)
+    own = {
+        task.id: [number for number, id_ in ids.items() if task.every_topic or id_ in chosen[task.id]] for task in tasks
+    }
     return [
         TaskView(
             key=task.key,
-            fields=_fields(session, task, ids),
-            accepted=len(topics_of_task(session, task, accepted)),
+            fields=_fields(task, own[task.id]),
+            topics=tuple(sorted(accepted.keys() & own[task.id], key=natural_order)),
             most_documents=_most_documents(task, collection),
             most_runs=_most_runs(task, collection),
             runs=runs.get(task.id, (0, 0))[0],
@@ -141,7 +150,7 @@ def change_task(session: Session, slug: str, key: str, changes: Mapping[str, obj
     """
     collection = lock_open_collection(session, slug)
     task = find_task(session, collection.id, key)
-    present = _fields(session, task, topic_ids(session, collection.id))
+    present = _fields(task, topics_of_task(session, task, topic_ids(session, collection.id)))
     given = replace(present, **changes)  # type: ignore[arg-type]  # the names are those of its fields
     if given.topics is not None and given.topics != present.topics:
         _refuse_to_lose_topics(session, task, given.topics)
@@ -231,24 +240,27 @@ def most_runs_of(session: Session, run: Run) -> tuple[str, int] | None:
     return task.key, _most_runs(task, session.get_one(Collection, run.collection_id))
 
 
-def refuse_topics_outside(session: Session, run: Run, key: str) -> None:
-    """Raise `ConflictError` when a run has lists for topics that the task with that key does not have."""
+def refuse_topics_outside(session: Session, run: Run, key: str) -> set[str]:
+    """The numbers of the topics for which a run has lists; `ConflictError` when the task with that key lacks any."""
     task = find_task(session, run.collection_id, key)
     ids = topic_ids(session, run.collection_id)
     own = topics_of_task(session, task, ids)
-    listed = set(session.scalars(select(RankedList.topic_id).where(RankedList.run_id == run.id)))
-    outside = [number for number, id_ in ids.items() if id_ in listed and number not in own]
+    of_run = set(session.scalars(select(RankedList.topic_id).where(RankedList.run_id == run.id)))
+    listed = {number for number, id_ in ids.items() if id_ in of_run}
+    outside = sorted(listed.difference(own), key=natural_order)
     if outside:
         raise ConflictError(
             "The run “%(tag)s” has lists for topics that the task “%(key)s” does not have: %(topics)s.",
             tag=run.tag,
             key=key,
-            topics=_named(sorted(outside, key=natural_order)),
+            topics=_named(outside),
         )
+    return listed
 
 
-def _fields(session: Session, task: Task, ids: Mapping[str, int]) -> TaskFields:
-    topics = None if task.every_topic else tuple(sorted(topics_of_task(session, task, ids), key=natural_order))
+def _fields(task: Task, own: Iterable[str]) -> TaskFields:
+    """What is said of a task with topics of these numbers."""
+    topics = None if task.every_topic else tuple(sorted(own, key=natural_order))
     return TaskFields(
         task.title, task.description, topics, tuple(task.run_formats), task.most_documents, task.most_runs
     )

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import pytest
 import tasks as task_rows
 from build import NOW, SLUG, member, news, run, run_text, topic_file
-from sqlalchemy import select, update
+from sqlalchemy import event, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import AnnotatorError, ConflictError, FileRefusedError, InvalidValueError, NotFoundError
@@ -206,6 +206,61 @@ def test_an_organiser_gives_a_run_from_before_the_task_that_has_all_its_topics(d
         # A participant changes other details.
         runs.change_run(session, SLUG, "before", details=RunDetails(task="all"), at=NOW, by_id=pat, team="red")
         assert runs.show_run(session, SLUG, "before").row.task == "documents"
+
+
+def test_a_run_that_gets_a_task_is_warned_of_topics_of_the_task_that_it_leaves_out(session: Session) -> None:
+    news(session)
+    topic_file(session, THREE)
+    run(session, "a-tag-of-more-than-20-characters", {"1": ["a"]})
+    for key, topics in (("one", ("1",)), ("two", ("1", "2"))):
+        tasks.add_task(session, SLUG, key, TaskFields(key, topics=topics), at=NOW)
+
+    def warnings_in(task: str) -> list[str]:
+        tag = "a-tag-of-more-than-20-characters"
+        runs.change_run(session, SLUG, tag, details=RunDetails(task=task), at=NOW)
+        return [str(one) for one in runs.show_run(session, SLUG, tag).warnings]
+
+    [of_tag] = warnings_in("one")
+    assert of_tag.startswith("The tag a-tag-of-more-than-20-characters is 32 characters long")
+    left_out = "Topics that the run leaves out: 1 of 2 (2)."
+    assert sorted(warnings_in("two")) == sorted([of_tag, left_out])
+    assert sorted(warnings_in("two")) == sorted([of_tag, left_out])
+
+
+def test_a_warning_on_topics_stays_in_its_place(session: Session) -> None:
+    news(session)
+    topic_file(session, THREE)
+    run(session, "a-tag-of-more-than-20-characters", {"1": ["a"]})
+    tasks.add_task(session, SLUG, "two", TaskFields("two", topics=("1", "2")), at=NOW)
+    before = [one.template for one in runs.show_run(session, SLUG, "a-tag-of-more-than-20-characters").warnings]
+    runs.change_run(session, SLUG, "a-tag-of-more-than-20-characters", details=RunDetails(task="two"), at=NOW)
+    after = runs.show_run(session, SLUG, "a-tag-of-more-than-20-characters").warnings
+    assert [one.template for one in after] == before
+    assert (after[1].values["count"], after[1].values["total"]) == (1, 2)
+
+
+def test_tasks_are_listed_by_as_many_queries_whatever_their_number(session: Session) -> None:
+    news(session)
+    topic_file(session, THREE)
+
+    def queries() -> int:
+        done: list[object] = []
+
+        def note(*given: object) -> None:
+            done.append(given)
+
+        session.flush()
+        engine = session.get_bind()
+        event.listen(engine, "before_cursor_execute", note)
+        tasks.list_tasks(session, SLUG)
+        event.remove(engine, "before_cursor_execute", note)
+        return len(done)
+
+    tasks.add_task(session, SLUG, "one", TaskFields("One", topics=("1",)), at=NOW)
+    few = queries()
+    for key in ("two", "three"):
+        tasks.add_task(session, SLUG, key, TaskFields(key, topics=("1", "2")), at=NOW)
+    assert queries() == few
 
 
 def test_metadata_names_the_task_of_each_run(database: Database, pat: int) -> None:
