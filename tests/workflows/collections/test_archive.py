@@ -302,12 +302,12 @@ def test_pseudonyms_leave_the_words_of_the_format_of_questions(filled: Database)
     with filled.transaction() as session:
         for name in ("text", "choice", "judge", "required"):
             member(session, name, Role.JUDGE)
-        asked = [*questionnaires.show_questionnaire(session, SLUG).questions, ready]
-        questionnaires.set_questionnaire(session, SLUG, asked, made_by_id=None, at=NOW)
+        asked = [*questionnaires.show_questionnaire(session, SLUG, "passages").questions, ready]
+        questionnaires.set_questionnaire(session, SLUG, asked, made_by_id=None, at=NOW, task="passages")
         questionnaires.change_answers(session, SLUG, "alpha", {"judge": "kim"}, at=NOW)
     stored(filled, archive(filled, archiving=Archiving(NOW, "0.1.0", "abc123")), "nameless")
     with filled.reading() as session:
-        *_, kept = questionnaires.show_questionnaire(session, "nameless").questions
+        *_, kept = questionnaires.show_questionnaire(session, "nameless", "passages").questions
         answers = questionnaires.show_answers(session, "nameless", "alpha").answers
     assert (kept.key, kept.kind, kept.required) == ("judge", AnswerKind.CHOICE, False)
     assert [name in kept.text for name in ("kim", "text")] == [False, False]
