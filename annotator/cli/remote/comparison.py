@@ -1,6 +1,7 @@
 """`annotator --site URL runs compare`: compare two runs of a collection on a site."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 import click
@@ -68,8 +69,9 @@ def compare(
     path = f"/collections/{in_path(slug)}/{'scores' if own else 'leaderboard'}/comparison"
     scope = query_of_scope(round_number, task, residual=residual)
     asked = {"first": first, "second": second, "seed": seed, **scope}
+    wanted = _each(measures) or (None,)
     found = {
-        name: [site.get(path, by=f"{name}s", m=measure, **asked) for measure in measures or (None,)] for name in COLUMNS
+        name: _by_measure(site.get(path, by=f"{name}s", m=measure, **asked) for measure in wanted) for name in COLUMNS
     }
     tables = {name: ([MEASURE, *COLUMNS[name]], list(_rows(name, answers))) for name, answers in found.items()}
     notes = list(_grades(found["test"][0]))
@@ -89,6 +91,22 @@ def compare(
     click.echo(f"Every difference is {second} less {first}.", err=True)
     for note in [*notes, *_tests(first, second, seed, found["test"])]:
         click.echo(note, err=True)
+
+
+def _each(measures: Sequence[str]) -> tuple[str, ...]:
+    """The single measures that the names are for, as one name may be for several; once each."""
+    if not measures:
+        return ()
+    names = import_module("annotator.evaluation.metrics.names")  # loads NumPy, which takes longer than other commands
+    return tuple(map(str, names.parse_measures(measures)))
+
+
+def _by_measure(answers: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The answers, one for each measure: on the scale of a collection two names may be of the same one."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for answer in answers:
+        found.setdefault(answer["about"][MEASURE], answer)
+    return list(found.values())
 
 
 def _rows(name: str, answers: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
@@ -114,7 +132,7 @@ def _not_defined(answers: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 def _grades(answer: Mapping[str, Any]) -> Iterator[str]:
     state = answer["about"]["qrels"]
-    named = state["name"] if state["round"] is None else f"{state['name']}, {state['round']}"
+    named = ", ".join(filter(None, [state["name"], state["task"] and f"task {state['task']}", state["round"]]))
     yield (
         f"Qrels: {named} settled by {state['policy']}, {state['grades']} grades, fingerprint {state['fingerprint']}; "
         f"relevant from {state['relevant_from']}. Topics: {state['topics']} scored, {state['topics_left_out']} without "

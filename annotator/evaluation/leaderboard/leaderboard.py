@@ -153,7 +153,7 @@ class Leaderboard:
     topics_left_out: int  # topics without a grade
     topics_dropped: tuple[str, ...]
     grades: int
-    source: str  # “live”, a version's number, a judge's name or a file's
+    source: str  # “live”, a version's number, a judge's name or a file's; with the round and the task that are scored
     policy: str | None
     relevant_from: int
     fingerprint: str  # the first digits of the SHA-256 of these grades as a qrels file, as its manifest has it
@@ -165,6 +165,9 @@ class Leaderboard:
     of_sample: tuple[Sentence, ...] = ()  # the notices about the sample, if the pool is one
     of_scope: tuple[Sentence, ...] = ()  # the notices about rounds and tasks
     directions: tuple[Better, ...] = ()  # which values of each measure are better
+    qrels: str = ""  # the source alone
+    round: str | None = None  # as `ScoringScope.round_name`, when runs of one round are scored
+    task: str | None = None  # the key, when runs of one task are scored
 
     def require_sort(self) -> None:
         """Raise `InvalidValueError` when the requested sorting measure is missing."""

@@ -18,6 +18,7 @@ from annotator.evaluation.leaderboard.leaderboard import (
     needed,
 )
 from annotator.evaluation.leaderboard.leaderboard_notices import EVERY_ROUND, EVERY_TASK, notices, unjudged_notices
+from annotator.evaluation.leaderboard.scoring_scope import named_within
 from annotator.evaluation.leaderboard.topic_scores import Grading, TopicScores
 from annotator.evaluation.metrics.measures import Better, Measure
 from annotator.evaluation.metrics.setting import Values
@@ -40,11 +41,13 @@ class BoardRequest:
     source: str
     policy: str | None
     fingerprint: str | None = None  # of the stored file of grades; computed if None
+    round: str | None = None  # as `ScoringScope.round_name`, when runs of one round are scored
+    task: str | None = None  # the key, when runs of one task are scored
 
     @property
     def key(self) -> Hashable:
         """A key that identifies the request for the same runs and grades."""
-        return (self.dropped, self.measures, self.view, self.source)
+        return (self.dropped, self.measures, self.view, self.source, self.round, self.task)
 
 
 def scored_topics(request: BoardRequest, graded: Mapping[int, GradedTopic]) -> dict[int, GradedTopic]:
@@ -77,7 +80,10 @@ def make_leaderboard(request: BoardRequest, graded: Mapping[int, GradedTopic], v
         topics_left_out=len(numbers) - len(scored),
         topics_dropped=request.dropped,
         grades=sum(topic.judged for topic in scored.values()),
-        source=request.source,
+        source=named_within(request.source, request.task, request.round),
+        qrels=request.source,
+        round=request.round,
+        task=request.task,
         policy=request.policy,
         relevant_from=request.grading.relevant_from,
         fingerprint=(request.fingerprint or fingerprint_of(numbers, scored))[:FINGERPRINT_DIGITS],

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
+from annotator.errors import InvalidValueError
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.inspection.board_pair import pair_on_board
 from annotator.evaluation.inspection.scored_runs import JUDGED, GradesState
@@ -19,7 +20,7 @@ from annotator.evaluation.inspection.side_by_side import (
 )
 from annotator.evaluation.inspection.two_runs import PairLook, look_at_pair
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard
-from annotator.evaluation.metrics.names import USUAL_MEASURE
+from annotator.evaluation.metrics.names import USUAL_MEASURE, parse_measures
 from annotator.evaluation.significance.two_runs import FLIPS
 from annotator.storage.collections.collection import find_collection, find_topic
 from annotator.storage.documents.documents import Excerpt, docnos_of, excerpts_of
@@ -37,7 +38,6 @@ from annotator.workflows.leaderboard.inspecting import (
 )
 
 JUDGED_BESIDE = str(JUDGED)  # the share of judged documents that a comparison states beside any measure
-TASK = "task "  # begins the name of a task in the name of grades
 MOST_LISTED = 100  # documents shown of each list, whatever the rank to which documents are compared
 
 
@@ -67,9 +67,9 @@ def compare_runs(
 ) -> ComparedRuns:
     """Compare two active runs; both lists are those of `topic`, by default of the one on which the runs differ most.
 
-    Raises as `inspect_pair`.
+    Raises as `inspect_pair`, and `InvalidValueError` for a name of several measures.
     """
-    scored = score_pair(session, slug, first, second, [measure], top=top, seed=seed, grades=grades)
+    scored = score_pair(session, slug, first, second, [one_measure(measure)], top=top, seed=seed, grades=grades)
     look = look_at_pair(scored, first, second, seed=seed, top=top, topics=[topic] if topic else [])
     number = look.moved[0].topic
     lists = two_lists(scored, first, second, number, top=min(top, MOST_LISTED))
@@ -86,6 +86,14 @@ def compare_runs(
         topic_title=title,
         excerpts=excerpts_of(session, listed) if with_texts else {},
     )
+
+
+def one_measure(name: str) -> str:
+    """The canonical name of a measure; raises `InvalidValueError` for an unknown one and for a name of several."""
+    measures = parse_measures([name])
+    if len(measures) != 1:
+        raise InvalidValueError("Compare by one measure.")
+    return str(measures[0])
 
 
 @dataclass(frozen=True)
@@ -108,18 +116,16 @@ def compare_on_board(
     """
     check_pair(first, second, seed)
     look = pair_on_board(board, first, second, seed=seed, flips=flips)
-    source, *scope = board.source.split(", ")
-    tasks = [one for one in scope if one.startswith(TASK)]
     state = GradesState(
-        source=source,
+        source=board.qrels,
         policy=board.policy,
         relevant_from=board.relevant_from,
         grades=board.grades,
         topics=len(board.topics),
         topics_left_out=board.topics_left_out,
         fingerprint=board.fingerprint,
-        round=", ".join(one for one in scope if one not in tasks) or None,
-        task=tasks[0].removeprefix(TASK) if tasks else None,
+        round=board.round,
+        task=board.task,
     )
     choices = Choices(
         state,

@@ -135,7 +135,9 @@ def _request(
         measures=measures,
         grading=grading,
         view=view,
-        source=source.name if scope is None else f"{source.name}, {scope.name}",
+        source=source.name,
+        round=None if scope is None else scope.round_name,
+        task=None if scope is None else scope.task,
         policy=source.policy,
         fingerprint=None if scope is not None and scope.changes_grades else source.fingerprint,
     )

@@ -7,6 +7,7 @@ import pytest
 from build import NOW, SLUG, labels, run
 from cli.remote_site import Remote
 from kept import Kept
+from tasks import task
 
 from annotator.storage import Database, ScoresShown
 from annotator.workflows.runs import submissions
@@ -35,6 +36,22 @@ def release(database: Database) -> None:
 def test_the_site_answers_organisers_as_its_database(judged: Remote, words: list[str]) -> None:
     given = ("runs", "compare", SLUG, "alpha", "beta", "-m", "P@1", "-m", "AP", *words)
     assert judged.alike("ola", *given)
+
+
+@pytest.mark.parametrize(
+    "words", [["-m", "AP,P@1"], ["-m", "P"], ["-m", "AP", "-m", "AP"], ["-m", "nDCG@5", "-m", "ndcg_cut.5", "-m", "RR"]]
+)
+def test_the_site_compares_by_each_measure_that_a_name_is_for(judged: Remote, words: list[str]) -> None:
+    for table in ([], ["--format", "csv"], ["--format", "json"]):
+        assert judged.alike("ola", "runs", "compare", SLUG, "alpha", "beta", *words, *table)
+
+
+def test_the_qrels_of_a_comparison_are_named_with_the_task(judged: Remote) -> None:
+    with judged.database.transaction() as session:
+        task(session, "a", ["1", "2"], runs=["alpha", "beta"])
+    assert judged.alike("ola", "runs", "compare", SLUG, "alpha", "beta", "--task", "a")
+    said = judged("ola", "runs", "compare", SLUG, "alpha", "beta", "--task", "a").stderr
+    assert "Qrels: live, task a settled by" in said
 
 
 def test_a_participant_compares_two_runs_of_the_team(judged: Remote) -> None:
