@@ -17,6 +17,7 @@ from annotator.web.site.access import collection_page
 from annotator.web.site.context import database, the_place
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import page_or_refusal
+from annotator.web.site.query_string import seed_given
 from annotator.workflows.leaderboard import inspecting
 from annotator.workflows.leaderboard.compared_runs import ComparedRuns, comparable_runs, compare_runs
 from annotator.workflows.leaderboard.inspected_tables import (
@@ -156,6 +157,8 @@ def _topic(slug: str) -> InspectedTopic:
 
 
 def _pair(slug: str) -> ComparedRuns:
+    if not (_argument("first") and _argument("second")):
+        raise InvalidValueError("Choose two runs.")
     found = database().read(
         compare_runs,
         slug,
@@ -164,7 +167,7 @@ def _pair(slug: str) -> ComparedRuns:
         measure=_measure(),
         topic=_argument("topic") or None,
         top=_number("top", USUAL_TOP),
-        seed=_number("seed", USUAL_SEED),
+        seed=seed_given(USUAL_SEED),
         grades=_grades(),
         with_texts=the_place().organises,
     )

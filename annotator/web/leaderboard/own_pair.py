@@ -15,6 +15,7 @@ from annotator.web.leaderboard.own_scores import compare_own_runs, own_scores
 from annotator.web.site.access import collection_page
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import page_or_refusal
+from annotator.web.site.query_string import seed_given
 from annotator.workflows.leaderboard.compared_runs import ComparedScores
 from annotator.workflows.leaderboard.inspected_tables import SCORE_PAIR_TABLES, table_csv
 from annotator.workflows.leaderboard.inspecting import USUAL_SEED
@@ -45,16 +46,12 @@ class PairWanted:
         return {**{name: value for name, value in given.items() if value}, **ScopeWanted.of_form().query}
 
     def compare(self, slug: str) -> ComparedScores:
-        """Compare the runs; `InvalidValueError` for a seed that is no number, else as `compare_own_runs`."""
-        scope = ScopeWanted.of_request()
+        """Compare the runs; `InvalidValueError` without two and for a malformed seed, else as `compare_own_runs`."""
+        if not (self.first and self.second):
+            raise InvalidValueError("Choose two runs.")
+        scope, seed = ScopeWanted.of_request(), seed_given(USUAL_SEED)
         grades = released_grades(scope.round, residual=scope.residual, task=scope.task)
-        return compare_own_runs(slug, self.first, self.second, measure=self.measure, seed=self._seed(), grades=grades)
-
-    def _seed(self) -> int:
-        try:
-            return int(self.seed) if self.seed else USUAL_SEED
-        except ValueError:
-            raise InvalidValueError("“%(written)s” is not a whole number.", written=self.seed) from None
+        return compare_own_runs(slug, self.first, self.second, measure=self.measure, seed=seed, grades=grades)
 
 
 @blueprint.get("/collections/<slug>/scores/pair")

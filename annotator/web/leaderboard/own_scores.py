@@ -2,17 +2,25 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from annotator.errors import AnnotatorError, ConflictError, NotAllowedError, NotFoundError
 from annotator.evaluation.costs.report import CostReport, Question
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard, LeaderboardRow
+from annotator.evaluation.leaderboard.scoring_scope import ScoringScope, not_scored
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.storage import ScoresShown
+from annotator.storage.runs.sent_runs import SentRun
 from annotator.web.collections.observer_policy import policy_shown, released_grades
 from annotator.web.site.context import database, the_place
 from annotator.web.site.memories import score_cache
 from annotator.workflows.leaderboard import costs, leaderboard
-from annotator.workflows.leaderboard.compared_runs import JUDGED_BESIDE, ComparedScores, compare_on_board
+from annotator.workflows.leaderboard.compared_runs import (
+    JUDGED_BESIDE,
+    ComparedScores,
+    compare_on_board,
+    one_measure,
+)
 from annotator.workflows.leaderboard.grade_sources import LIVE, GradesFrom
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard
 from annotator.workflows.leaderboard.leaderboard_standing import WITHOUT_TASK, Standing, standing
@@ -47,6 +55,7 @@ def own_scores(
     grades: GradesFrom = LIVE,
     with_all: bool = False,
     task_of: str | None = None,
+    together: Sequence[str] = (),
 ) -> OwnScores:
     """Score all runs, so that every reader sees the same state, and return those of the team.
 
@@ -54,8 +63,8 @@ def own_scores(
     run by each measure. `grades` may restrict the runs to one round and one task. In a collection with tasks it is by
     default that of `run` or of the run `task_of`, else the first in which the team has a run: the best of several tasks
     would show the scores of single teams. Raises `NotAllowedError` before the release, `NotFoundError` for a run of
-    another team and a round or task without runs of the team, `InvalidValueError` for an unknown measure, and
-    `ConflictError` while there are no grades.
+    another team, for `run` and any of `together` that have no score there, and for a round or task without runs of the
+    team, `InvalidValueError` for an unknown measure, and `ConflictError` while there are no grades.
     """
     team, released_at = the_place().team, the_place().collection.scores_released_at
     if team is None:
@@ -78,11 +87,11 @@ def own_scores(
     own = replace(board, rows=rows, notices=notices, policy=board.policy and policy_shown(board.policy))
     hidden = WITHOUT_TASK if grades.task is None and of_team.without_task else None
     found = None
-    if own.rows:
-        tag = run or own.rows[0].tag
+    for tag in (*together, *([run] if run and own.rows else [])):
         if tag not in {row.tag for row in own.rows}:
-            raise NotFoundError("There is no run “%(tag)s” in this collection.", tag=tag)
-        found = standing(board, tag, measure or own.measures[0], hidden=hidden)
+            raise _not_scored(tag, sent, released_at, grades)
+    if own.rows:
+        found = standing(board, run or own.rows[0].tag, measure or own.measures[0], hidden=hidden)
     every = [(row.tag, one) for row in own.rows for one in own.measures] if with_all else []
     standings = tuple(standing(board, tag, one, hidden=hidden) for tag, one in every)
     without_task = of_team.without_task if grades.task is not None else 0
@@ -95,9 +104,10 @@ def compare_own_runs(
     """Compare two runs of the team by their released scores.
 
     Raises as `own_scores`, so that a run of another team is not told from an unknown one, and `InvalidValueError` for a
-    run with itself and for a seed below 0.
+    run with itself, for a seed below 0 and for a name of several measures.
     """
-    found = own_scores(slug, [measure, JUDGED_BESIDE], grades=grades, task_of=first)
+    measures = [one_measure(measure), JUDGED_BESIDE]
+    found = own_scores(slug, measures, grades=grades, task_of=first, together=(first, second))
     return compare_on_board(found.board, first, second, seed=seed)
 
 
@@ -128,6 +138,21 @@ def require_round_of_reader(slug: str, number: int | None) -> None:
 def _require_round(number: int | None, of_team: Collection[int]) -> None:
     if number is not None and number not in of_team:
         raise NotFoundError("Your team has no run with released scores in round %(number)d.", number=number)
+
+
+def _not_scored(tag: str, sent: Sequence[SentRun], released_at: datetime, grades: GradesFrom) -> NotFoundError:
+    """The error for a run without a score: why a run of the team has none, and of all others only that it is missing.
+
+    `sent` are the active runs of the team.
+    """
+    run = next((one for one in sent if one.tag == tag), None)
+    if run is None:
+        return NotFoundError("There is no run “%(tag)s” in this collection.", tag=tag)
+    if run.uploaded_at >= released_at:
+        return NotFoundError("The run “%(tag)s” was sent after the release of the scores and has none.", tag=tag)
+    if run.task is None and grades.task is not None:
+        return NotFoundError("The run “%(tag)s” belongs to no task and has no score.", tag=tag)
+    return not_scored(tag, ScoringScope(frozenset(), grades.round, task=grades.task))
 
 
 def _own(row: LeaderboardRow) -> LeaderboardRow:

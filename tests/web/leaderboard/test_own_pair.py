@@ -7,10 +7,12 @@ import pytest
 from build import NOW, SLUG, labels, run, run_text, topic_file
 from csv_cells import unquoted
 from kept import Kept
+from tasks import task
 from visiting import Visit, file, words
 
 from annotator.storage import Database
 from annotator.workflows.collections.collection import CollectionChange, change_collection
+from annotator.workflows.collections.rounds import open_round
 from annotator.workflows.runs.runs import withdraw_run
 from annotator.workflows.topics.topic_editing import drop_topics
 
@@ -111,7 +113,9 @@ def test_later_grades_settings_and_runs_change_nothing(visit: Visit, scored: str
         change_collection(session, SLUG, CollectionChange(consensus_policy="highest"))
     assert visit("pat").post(f"{scored}/runs", files=file("late.run", run_text("late", ONE))).status_code == 303
     assert visit("pat").get(address).text == before
-    assert visit("pat").get(f"{scored}/scores/pair?first=reds&second=late").status_code == 404
+    refused = visit("pat").get(f"{scored}/scores/pair?first=reds&second=late")
+    assert refused.status_code == 404
+    assert "The run “late” was sent after the release of the scores and has none." in words(refused)
 
 
 def test_dropped_topics_and_withdrawn_runs_are_left_out(visit: Visit, scored: str, database: Database) -> None:
@@ -132,8 +136,11 @@ def test_dropped_topics_and_withdrawn_runs_are_left_out(visit: Visit, scored: st
     [
         ("first=reds&second=reds", 422, "The run reds cannot be compared with itself: choose two different runs."),
         (f"{PAIR[12:]}&m=none", 422, "none"),
-        (f"{PAIR[12:]}&seed=-1", 422, "A seed is a whole number from 0, not -1."),
+        (f"{PAIR[12:]}&seed=-1", 422, "The number must be from 0 to 1000000000000000000, not -1."),
         (f"{PAIR[12:]}&seed=x", 422, "“x” is not a whole number."),
+        (f"{PAIR[12:]}&seed=1_0", 422, "“1_0” is not a whole number."),
+        (f"{PAIR[12:]}&m=P", 422, "Compare by one measure."),
+        (f"{PAIR[12:]}&m=AP,RR", 422, "Compare by one measure."),
         (f"{PAIR[12:]}&round=3", 404, "Your team has no run with released scores in round 3."),
         (f"{PAIR[12:]}&round=x", 422, "“x” is not a round number."),
     ],
@@ -145,6 +152,66 @@ def test_a_choice_that_cannot_be_is_refused_with_what_was_chosen(
     answer = visit("pat").get(f"{scored}/scores/pair?{query}")
     assert (answer.status_code, sentence in words(answer)) == (status, True)
     assert visit("pat").get(f"{scored}/scores/pair.csv?{query}&table=tests").status_code == status
+
+
+@pytest.mark.parametrize("address", ["scores/pair.csv", "leaderboard/pair.csv"])
+@pytest.mark.parametrize("query", ["", "first=reds", "second=reds"])
+def test_a_file_of_a_comparison_wants_two_runs(visit: Visit, scored: str, address: str, query: str) -> None:
+    release(visit, scored)
+    answer = visit("pat" if "scores" in address else "ola").get(f"{scored}/{address}?{query}&table=topics")
+    assert (answer.status_code, "Choose two runs." in words(answer)) == (422, True)
+
+
+def test_a_page_says_why_a_run_of_the_team_has_no_score(visit: Visit, scored: str, database: Database) -> None:
+    with database.transaction() as session:
+        run(session, "red-b", ONE, team="red")
+        run(session, "red-none", ONE, team="red")
+        task(session, "a", ["1", "2"], runs=["reds", "reds2", "blues"])
+        task(session, "b", ["3", "4"], runs=["red-b"])
+    release(visit, scored)
+    pat = visit("pat")
+    for second, sentence in (
+        ("red-b", "The run red-b is not one of the task “a”."),
+        ("red-none", "The run “red-none” belongs to no task and has no score."),
+        ("blues", "There is no run “blues” in this collection."),
+        ("nothing", "There is no run “nothing” in this collection."),
+    ):
+        for address in ("pair?", "pair.csv?table=tests&"):
+            answer = pat.get(f"{scored}/scores/{address}first=reds&second={second}")
+            assert (answer.status_code, sentence in words(answer)) == (404, True)
+    assert "The run red-b is not one of the task “a”." in words(pat.get(f"{scored}/scores?task=a&run=red-b"))
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("", "1, task a"),
+        ("&round=1", "1, task a, round 1, residual"),
+        ("&round=1&residual=n", "1, task a, round 1, whole"),
+    ],
+)
+def test_the_file_names_qrels_rounds_and_task_as_that_of_organisers(
+    visit: Visit, scored: str, database: Database, query: str, named: str
+) -> None:
+    with database.transaction() as session:
+        open_round(session, SLUG, at=NOW)
+        task(session, "a", ["1", "2", "3"], runs=["reds", "reds2"])
+    release(visit, scored)
+    asked = f"first=reds&second=reds2&task=a&table=tests{query}"
+    (own,) = table(visit, f"{scored}/scores/pair.csv?{asked}")
+    (organised,) = table(visit, f"{scored}/leaderboard/pair.csv?{asked}&qrels=1", "ola")
+    assert own == organised
+    assert own["qrels"] == named
+
+
+def test_the_qrels_are_named_without_what_is_said_beside(visit: Visit, scored: str, database: Database) -> None:
+    with database.transaction() as session:
+        open_round(session, SLUG, at=NOW)
+    release(visit, scored)
+    (own,) = table(visit, f"{scored}/scores/pair.csv?first=reds&second=reds2&table=tests")
+    (organised,) = table(visit, f"{scored}/leaderboard/pair.csv?first=reds&second=reds2&table=tests&qrels=1", "ola")
+    assert (own["qrels"], own) == ("1", organised)
+    assert "version 1 of the qrels" in words(visit("pat").get(f"{scored}/{PAIR}"))
 
 
 def test_there_is_no_table_of_documents(visit: Visit, scored: str) -> None:
