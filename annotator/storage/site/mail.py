@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, cast
 
@@ -180,6 +180,12 @@ def take_mail(session: Session, *, now: datetime, kinds: Collection[str], per_ho
         row.user_id,
         row.once,
     )
+
+
+def send_to(session: Session, due: DueMail, to: Recipient) -> DueMail:
+    """Send an e-mail that was taken to another address, or in another language, which the outbox then shows."""
+    session.execute(update(Mail).where(Mail.id == due.id).values(address=to.address, language=to.language))
+    return replace(due, address=to.address, language=to.language)
 
 
 def _may_be_sent(session: Session, now: datetime, per_hour: int) -> list[ColumnElement[bool]]:

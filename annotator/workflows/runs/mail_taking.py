@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from annotator.storage import MailKind
-from annotator.storage.site.mail import DueMail, recipient_now, record_stale, take_mail, wants_mail
+from annotator.storage.site.mail import DueMail, recipient_now, record_stale, send_to, take_mail, wants_mail
 from annotator.workflows.collections.answer_mail import answer_mail_now
 from annotator.workflows.runs.reminders import is_reminder_needed
 from annotator.workflows.site.jobs import can_open_result
@@ -39,7 +39,7 @@ def _as_it_is_now(session: Session, due: DueMail, now: datetime) -> DueMail | No
     if content is None or due.user_id is None or due.kind not in TO_ACCOUNTS:
         return None if content is None else replace(due, content=content)
     to = recipient_now(session, due.user_id)
-    return None if to is None else replace(due, content=content, address=to.address, language=to.language)
+    return None if to is None else send_to(session, replace(due, content=content), to)
 
 
 def _content_now(session: Session, due: DueMail, now: datetime) -> Mapping[str, Any] | None:

@@ -82,6 +82,9 @@ def test_what_waits_goes_where_the_account_has_its_e_mail_by_now(session: Sessio
     due = taken(session)
     assert due is not None
     assert (due.kind, due.address, due.language) == (MailKind.RECEIPT, "pat@new.example.org", "ko")
+    session.expire_all()
+    (listed,) = mails(session, MailKind.RECEIPT)
+    assert (listed.address, listed.language) == ("pat@new.example.org", "ko")
 
 
 def test_what_waits_for_an_address_that_is_not_confirmed_any_more_is_given_up(session: Session, pat: int) -> None:
