@@ -1,6 +1,7 @@
 """Validation of topic numbers, docnos and free text, and natural sorting."""
 
 import re
+import unicodedata
 
 from annotator.errors import InvalidValueError, Problems
 
@@ -100,16 +101,17 @@ def natural_order(text: str) -> list[tuple[int, int, str]]:
     return [(0, int(part), part) if part.isdecimal() and part.isascii() else (1, 0, part) for part in parts]
 
 
-# Shown as nothing though they count as printable (Unicode's Default_Ignorable_Code_Point), and the blank of Braille.
-INVISIBLE = re.compile(
+# Shown as nothing (Unicode's Default_Ignorable_Code_Point, some of which count as letters), and the blank of Braille.
+SHOWN_AS_NOTHING = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
-    "\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
+UNSEEN_CATEGORIES = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})  # of controls, formats and blanks
 
 
 def is_blank(text: str) -> bool:
     """Whether nothing would be seen of a text."""
-    return not INVISIBLE.sub("", text).strip()
+    return all(unicodedata.category(sign) in UNSEEN_CATEGORIES for sign in SHOWN_AS_NOTHING.sub("", text))
 
 
 # PostgreSQL stores no NUL, and a lone surrogate is invalid in UTF-8.

@@ -27,7 +27,7 @@ IS_DENSE = re.compile(f"[{DENSE}]")
 
 ACCENTS = re.compile("[\u0300-\u036f]+")
 # Soft hyphens, joiners, direction marks, variation selectors: ignored in words.
-INVISIBLE = re.compile("[\u00ad\u034f\u180e\u200b-\u200f\u2060\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]+")
+IGNORED_IN_WORDS = re.compile("[\u00ad\u034f\u180e\u200b-\u200f\u2060\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]+")
 # A line break within Chinese or Japanese text is often within a word.
 WRAPPED = re.compile(rf"(?<=[{HAN_AND_KANA}])[ \t\u3000]*\r?\n[ \t\u3000]*(?=[{HAN_AND_KANA}])")
 
@@ -55,7 +55,7 @@ def fold(text: str) -> str:
     """Normalise a text: equivalent letters become the same, without case, width and accents."""
     if text.isascii():
         return text.lower()
-    lower = unicodedata.normalize("NFKC", INVISIBLE.sub("", text)).casefold()
+    lower = unicodedata.normalize("NFKC", IGNORED_IN_WORDS.sub("", text)).casefold()
     return unicodedata.normalize("NFKC", ACCENTS.sub("", unicodedata.normalize("NFD", lower)))
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
-from annotator.evaluation.formats.identifiers import INVISIBLE
+from annotator.evaluation.formats.identifiers import SHOWN_AS_NOTHING
 from annotator.moments import write_moment
 from annotator.storage import Collection, CollectionState, Invitation, Membership, Role, Run, Team
 from annotator.storage.collections.collection import find_collection, lock_collection, lock_open_collection
@@ -165,7 +165,7 @@ def _key(name: str) -> str:
 
     Letters of different scripts that look alike stay different.
     """
-    seen = INVISIBLE.sub("", unicodedata.normalize("NFKC", name))
+    seen = SHOWN_AS_NOTHING.sub("", unicodedata.normalize("NFKC", name))
     return " ".join(seen.casefold().split())
 
 
