@@ -6,11 +6,13 @@ import io
 import zipfile
 
 import pytest
-from build import run, run_text
+from build import NOW, SLUG, run, run_text
 from calling import NEWS, Caller
+from sqlalchemy import update
 
 from annotator.api.site import jobs_asked
-from annotator.storage import Database
+from annotator.storage import Database, Round
+from annotator.workflows.collections.rounds import open_round
 
 pytestmark = pytest.mark.usefixtures("news")
 
@@ -96,6 +98,20 @@ def test_a_run_is_withdrawn_once(program: Caller) -> None:
     assert pat.call("DELETE", f"{RUNS}/gamma").status_code == 409
     assert pat.get(RUNS).json == []
     assert [row["state"] for row in pat.get(RUNS, every=True).json] == ["withdrawn"]
+
+
+def test_the_answer_says_that_a_team_cannot_restore_a_run_of_a_closed_round(
+    program: Caller, database: Database
+) -> None:
+    pat = program("pat")
+    pat.send(RUNS, GAMMA)
+    assert "in_closed_round" not in pat.get(f"{RUNS}/gamma").json
+    with database.transaction() as session:
+        open_round(session, SLUG, at=NOW)
+        session.execute(update(Round).values(closed_at=NOW))
+    assert pat.get(f"{RUNS}/gamma").json["in_closed_round"] is True
+    assert pat.call("DELETE", f"{RUNS}/gamma").json["in_closed_round"] is True
+    assert pat.call("POST", f"{RUNS}/gamma/restore").status_code == 403
 
 
 @pytest.mark.parametrize("path", [f"{RUNS}/alpha", f"{NEWS}/runs/alpha/file"])

@@ -28,6 +28,7 @@ from annotator.workflows.runs.run_upload import Submission
 resource = resource_of("runs", "The results of the systems. Participants have access to their team's runs only.")
 
 LONGEST_NAME = 255
+LEFT_OUT = ("task", "in_closed_round")  # of an answer where they say nothing
 
 
 class SentRun(Schema):
@@ -52,6 +53,11 @@ class SentRun(Schema):
     withdrawn_at = Moment(required=True, allow_none=True)
     round = fields.Integer(required=True, allow_none=True)
     task = fields.String(metadata={"description": "The key of its task; left out for a run without one."})
+    in_closed_round = fields.Boolean(
+        metadata={
+            "description": "True for a run of a closed round: once it is withdrawn, only organisers can restore it."
+        }
+    )
     same_ranking_as = fields.List(
         fields.String,
         required=True,
@@ -214,7 +220,10 @@ def show_run(call: Call) -> object:
 
 @operation(resource, "DELETE", "/collections/<slug>/runs/<path:tag>", SEND_RUNS, Gives(SentRun))
 def withdraw_run(call: Call) -> object:
-    """Withdraw a run: it is no longer pooled or scored. Its file stays, and so do the documents it contributed."""
+    """Withdraw a run: it is no longer pooled or scored. Its file stays, and so do the documents it contributed.
+
+    With `in_closed_round` in the answer, its team cannot restore it.
+    """
     at, tag = now(), call.path["tag"]
     with database().transaction() as session:
         runs.withdraw_run(session, call.slug, tag, at=at, by_id=caller().id, team=own_team())
@@ -263,7 +272,7 @@ def _same_rankings(slug: str) -> Mapping[int, Sequence[str]]:
 
 def _shown(run: sent_runs.SentRun, same: Mapping[int, Sequence[str]]) -> dict[str, object]:
     shown = {**vars(run), "same_ranking_as": same.get(run.id, ())}
-    return {name: value for name, value in shown.items() if name != "task" or value is not None}
+    return {name: value for name, value in shown.items() if value or name not in LEFT_OUT}
 
 
 def shown_receipt(slug: str, receipt: sent_runs.Receipt) -> dict[str, object]:

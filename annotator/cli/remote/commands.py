@@ -1,7 +1,7 @@
 """`annotator --site URL documents|runs|leaderboard|qrels|collections`: uploads to a site and downloads from it."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -242,11 +242,15 @@ def withdraw_run(site: Site, slug: str, tag: str, *, yes: bool) -> None:
         run = site.get(f"/collections/{slug}/runs/{in_path(tag)}")
         confirm(
             f"This withdraws the run {tag}, version {run['version']}: {run['topics']} topics, {run['retrieved']} "
-            "retrieved. It is neither pooled nor scored any more.",
+            f"retrieved. It is neither pooled nor scored any more.{_for_good(run)}",
             yes=False,
         )
-    site.delete(f"/collections/{slug}/runs/{in_path(tag)}")
-    click.echo(f"Withdrew the run {tag}.", err=True)
+    withdrawn = site.delete(f"/collections/{slug}/runs/{in_path(tag)}")
+    click.echo(f"Withdrew the run {tag}.{_for_good(withdrawn)}", err=True)
+
+
+def _for_good(run: Mapping[str, Any]) -> str:
+    return " Its round is closed: only organisers can restore it." if run.get("in_closed_round") else ""
 
 
 @runs.command("export")

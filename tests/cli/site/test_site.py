@@ -16,14 +16,14 @@ from calling import token_of
 from cli.remote_site import Remote
 from click.testing import CliRunner, Result
 from csv_cells import unquoted
-from sqlalchemy import select
+from sqlalchemy import select, update
 from worker.at_work import work
 
 from annotator.api.site import jobs_asked
 from annotator.cli import main
 from annotator.cli.remote.given import NOUNS
 from annotator.client import Site
-from annotator.storage import Judgement, Role, Run
+from annotator.storage import Judgement, Role, Round, Run
 from annotator.workflows.collections import collection, rounds
 from annotator.workflows.runs import submissions
 from annotator.workflows.site import jobs
@@ -56,6 +56,22 @@ def test_a_participant_checks_sends_lists_and_withdraws_a_run(site: Remote, monk
     site.done("pat", "runs", "withdraw", "news", "gamma", "--yes")
     assert column(site.done("pat", "runs", "list", "news")) == []
     assert column(site.done("pat", "runs", "list", "news", "--all")) == ["gamma"]
+
+
+def test_a_participant_reads_that_a_run_of_a_closed_round_cannot_be_restored(
+    site: Remote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("gamma.run").write_text(GAMMA)
+    site.done("pat", "runs", "import", "news", "gamma.run")
+    with site.database.transaction() as session:
+        rounds.open_round(session, SLUG, at=NOW)
+        session.execute(update(Round).values(closed_at=NOW))
+    monkeypatch.setattr("annotator.cli.site.options.at_terminal", lambda: True)
+    asked = site("pat", "runs", "withdraw", "news", "gamma", given="n\n")
+    done = site("pat", "runs", "withdraw", "news", "gamma", "--yes")
+    assert [one.exit_code for one in (asked, done)] == [1, 0]
+    for one in (asked, done):
+        assert "Its round is closed: only organisers can restore it." in one.stderr
 
 
 @pytest.mark.parametrize("worker_works", [True, False])
