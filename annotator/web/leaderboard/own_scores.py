@@ -2,15 +2,12 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from annotator.errors import AnnotatorError, ConflictError, NotAllowedError, NotFoundError
 from annotator.evaluation.costs.report import CostReport, Question
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard, LeaderboardRow
-from annotator.evaluation.leaderboard.scoring_scope import ScoringScope, not_scored
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.storage import ScoresShown
-from annotator.storage.runs.sent_runs import SentRun
 from annotator.web.collections.observer_policy import policy_shown, released_grades
 from annotator.web.site.context import database, the_place
 from annotator.web.site.memories import score_cache
@@ -24,7 +21,7 @@ from annotator.workflows.leaderboard.compared_runs import (
 from annotator.workflows.leaderboard.grade_sources import LIVE, GradesFrom
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard
 from annotator.workflows.leaderboard.leaderboard_standing import WITHOUT_TASK, Standing, standing
-from annotator.workflows.leaderboard.scopes import ScopeChoices, scope_choices, scopes_of_team
+from annotator.workflows.leaderboard.scopes import ScopeChoices, own_not_scored, scope_choices, scopes_of_team
 from annotator.workflows.runs import runs
 
 
@@ -73,7 +70,6 @@ def own_scores(
         raise NotAllowedError("The organisers have not released the scores yet.")
     with database().reading() as session:
         sent = runs.list_runs(session, slug, team=team)
-        in_time = sum(one.uploaded_at < released_at for one in sent)
         of_team = scopes_of_team(session, slug, team, before=released_at)
         _require_round(grades.round, of_team.choices.rounds)
         grades = replace(grades, task=of_team.task_of(grades.task, grades.round, run or task_of))
@@ -86,16 +82,15 @@ def own_scores(
     rows = tuple(_own(row) for row in board.rows if row.team == team)
     own = replace(board, rows=rows, notices=notices, policy=board.policy and policy_shown(board.policy))
     hidden = WITHOUT_TASK if grades.task is None and of_team.without_task else None
-    found = None
-    for tag in (*together, *([run] if run and own.rows else [])):
-        if tag not in {row.tag for row in own.rows}:
-            raise _not_scored(tag, sent, released_at, grades)
-    if own.rows:
-        found = standing(board, run or own.rows[0].tag, measure or own.measures[0], hidden=hidden)
+    wanted = {*together, *([run] if run and own.rows else [])}
+    for tag in sorted(wanted - {row.tag for row in own.rows}):
+        raise own_not_scored(tag, sent, released_at, grades.round, grades.task)
+    found = standing(board, run or own.rows[0].tag, measure or own.measures[0], hidden=hidden) if own.rows else None
     every = [(row.tag, one) for row in own.rows for one in own.measures] if with_all else []
     standings = tuple(standing(board, tag, one, hidden=hidden) for tag, one in every)
     without_task = of_team.without_task if grades.task is not None else 0
-    return OwnScores(own, len(sent) - in_time, found, of_team.choices, standings, grades.task, without_task)
+    too_late = sum(one.uploaded_at >= released_at for one in sent)
+    return OwnScores(own, too_late, found, of_team.choices, standings, grades.task, without_task)
 
 
 def compare_own_runs(
@@ -138,21 +133,6 @@ def require_round_of_reader(slug: str, number: int | None) -> None:
 def _require_round(number: int | None, of_team: Collection[int]) -> None:
     if number is not None and number not in of_team:
         raise NotFoundError("Your team has no run with released scores in round %(number)d.", number=number)
-
-
-def _not_scored(tag: str, sent: Sequence[SentRun], released_at: datetime, grades: GradesFrom) -> NotFoundError:
-    """The error for a run without a score: why a run of the team has none, and of all others only that it is missing.
-
-    `sent` are the active runs of the team.
-    """
-    run = next((one for one in sent if one.tag == tag), None)
-    if run is None:
-        return NotFoundError("There is no run “%(tag)s” in this collection.", tag=tag)
-    if run.uploaded_at >= released_at:
-        return NotFoundError("The run “%(tag)s” was sent after the release of the scores and has none.", tag=tag)
-    if run.task is None and grades.task is not None:
-        return NotFoundError("The run “%(tag)s” belongs to no task and has no score.", tag=tag)
-    return not_scored(tag, ScoringScope(frozenset(), grades.round, task=grades.task))
 
 
 def _own(row: LeaderboardRow) -> LeaderboardRow:

@@ -1,5 +1,6 @@
 """What of a collection is scored: the round and the task to choose from, and the chosen ones."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -7,10 +8,11 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import NotFoundError, Sentence
 from annotator.evaluation.leaderboard.leaderboard_notices import EVERY_ROUND, EVERY_TASK
-from annotator.evaluation.leaderboard.scoring_scope import ScoringScope, notices_within
+from annotator.evaluation.leaderboard.scoring_scope import ScoringScope, not_scored, notices_within
 from annotator.storage.collections.collection import find_collection, rounds_of
 from annotator.storage.leaderboard.scored_task import RunPlace, facts_of_task, places_of_team
 from annotator.storage.qrels.qrels_versions import facts_of_round, judged_before_round
+from annotator.storage.runs.sent_runs import SentRun
 from annotator.storage.runs.tasks import tasks_of
 
 
@@ -100,6 +102,23 @@ def scopes_of_team(session: Session, slug: str, team: str, *, before: datetime) 
     )
     without = sum(place.task is None for place in places) if every.tasks else 0
     return TeamScopes(choices, tuple(places), without, tuple(one.key for one in every.tasks if one.key not in keys))
+
+
+def own_not_scored(
+    tag: str, sent: Sequence[SentRun], released_at: datetime, number: int | None, task: str | None
+) -> NotFoundError:
+    """The error for a run without a score: why a run of the team has none, and of all others only that it is missing.
+
+    `sent` are the active runs of the team; scored are those of the round and the task, by number and key.
+    """
+    run = next((one for one in sent if one.tag == tag), None)
+    if run is not None and run.uploaded_at >= released_at:
+        return NotFoundError("The run “%(tag)s” was sent after the release of the scores and has none.", tag=tag)
+    if run is None or (number is None and task is None):
+        return NotFoundError("There is no run “%(tag)s” in this collection.", tag=tag)
+    if run.task is None and task is not None:
+        return NotFoundError("The run “%(tag)s” belongs to no task and has no score.", tag=tag)
+    return not_scored(tag, ScoringScope(frozenset(), number, task=task))
 
 
 def find_scope(
