@@ -1,10 +1,10 @@
 """Pools are planned from tops of ranked lists that are stored beside them, which are those of the lists at any time."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 from build import NOW, SLUG, build, checked_run, news, run, stored, topic_file
-from sqlalchemy import select, text
+from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 from annotator.evaluation.runs.run_tags import Sender
@@ -13,6 +13,7 @@ from annotator.storage.collections.audit import Actor
 from annotator.storage.collections.checking import examine
 from annotator.storage.pools.pools import PoolRequest
 from annotator.storage.runs import run_tops
+from annotator.storage.runs import runs as runs_stored
 from annotator.storage.runs.run_tops import add_missing_tops, add_tops, check_tops, tops_in_lists
 from annotator.storage.tables.collections import Door
 from annotator.workflows.collections.deletions import delete_it
@@ -176,6 +177,23 @@ def test_a_topic_is_restored_though_tops_are_missing_or_damaged(
     session.execute(text(statement))
     restore_deletion(session, SLUG, deletion, at=NOW)
     assert plans(session) == before
+
+
+def test_lists_are_stored_while_others_are_still_packed(filled: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs_stored, "LISTS_AT_ONCE", 1)
+    lists = filled.execute(select(RankedList.topic_id, RankedList.documents, RankedList.scores)).all()[:3]
+    filled.execute(text("DELETE FROM ranked_list"))
+    filled.execute(text("DELETE FROM run_tops"))
+    stored_before: list[int] = []
+
+    def packed() -> Iterator[tuple[int, int, bytes, bytes]]:
+        for topic_id, documents, scores in lists:
+            stored_before.append(filled.scalar(select(func.count()).select_from(RankedList)) or 0)
+            yield 1, topic_id, documents, scores
+
+    runs_stored.add_ranked_lists(filled, packed())
+    assert stored_before == [0, 1, 2]
+    assert check_tops(filled).count == 0
 
 
 FAULTS = (
