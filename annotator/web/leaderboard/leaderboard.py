@@ -1,6 +1,5 @@
 """The leaderboard: scores of every run by live grades or a stored version of the qrels."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -20,6 +19,7 @@ from annotator.web.collections.observer_policy import READERS
 from annotator.web.collections.scope_wanted import EVERY_RUN, ScopeWanted
 from annotator.web.leaderboard import released_board
 from annotator.web.leaderboard.board_cells import SORTED_BY_SCRIPT, board_for_template
+from annotator.web.leaderboard.measures_wanted import NAMES, measures_wanted
 from annotator.web.qrels.qrels import GradesWanted
 from annotator.web.site.access import collection_page, signed_in_page
 from annotator.web.site.background import long_page
@@ -47,10 +47,6 @@ from annotator.workflows.qrels.qrels_versions import VersionView, list_versions
 
 blueprint = Blueprint("leaderboard", __name__)
 
-
-# Splits at blanks outside brackets that do not adjoin a comma; `split_names` splits at commas.
-NAMES = re.compile(r"(?:[^\s(]|\([^)]*\)?)+")
-COMMA = re.compile(r"\s*,\s*")
 BEST = "best"  # the best run of each team
 
 
@@ -73,7 +69,7 @@ class Wanted:
         sort = None if said["sort"].startswith(SORTED_BY_SCRIPT) else said["sort"]
         view = View(_interval(), said["baseline"] or None, bool(said["letters"]), sort or None)
         return cls(
-            *(GradesWanted.of_request(), _version(), _measures(), view, said["show"] == BEST),
+            *(GradesWanted.of_request(), _version(), measures_wanted(), view, said["show"] == BEST),
             *(ScopeWanted.of_request(), _compat()),
         )
 
@@ -130,13 +126,13 @@ class Scored:
 def show(slug: str) -> ResponseReturnValue:
     """All runs scored by the measures of the query string (`?m=nDCG@10&m=AP`); for participants once released."""
     if not the_place().organises:
-        return released_board.page(slug, _measures())
+        return released_board.page(slug, measures_wanted())
     try:
         wanted = Wanted.of_request()
         scored = _scored(slug, wanted)
     except (InvalidValueError, NotFoundError) as refusal:
         plain = View()
-        wanted = Wanted(GradesWanted.of_request(), None, _measures(), plain, best_alone=False)
+        wanted = Wanted(GradesWanted.of_request(), None, measures_wanted(), plain, best_alone=False)
         scored = Scored(None, {}, refusal)
     with database().reading() as session:
         choices = Choices(
@@ -166,16 +162,9 @@ def show(slug: str) -> ResponseReturnValue:
 def as_csv(slug: str) -> ResponseReturnValue:
     """The leaderboard as CSV in full precision."""
     if not the_place().organises:
-        return released_board.file(slug, _measures())
+        return released_board.file(slug, measures_wanted())
     board = _board(slug, Wanted.of_request())
     return download(leaderboard.leaderboard_csv(board), f"{slug}-leaderboard.csv", CSV)
-
-
-def _measures() -> tuple[str, ...]:
-    """The selected and the typed measures, in order and without duplicates."""
-    other = COMMA.sub(",", request.args.get("other", "").strip(", "))
-    written = [name for names in NAMES.findall(other) for name in split_names(names)]
-    return tuple(dict.fromkeys([*request.args.getlist("m"), *written])) or DEFAULT_MEASURES
 
 
 def _interval() -> IntervalMethod:
