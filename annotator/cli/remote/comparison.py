@@ -32,7 +32,11 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
 @click.argument("second", metavar="TAG")
 @click.option("--own", is_flag=True, help="Two runs of your team, by their released scores: for participants.")
 @measures_option
-@click.option("--by", type=click.Choice(list(COLUMNS)), help="One table: significance tests, or differences by topic.")
+@click.option(
+    "--by",
+    type=click.Choice(list(COLUMNS)),
+    help="One table of the report: significance tests, or differences by topic.",
+)
 @click.option(
     "--seed",
     default=1,

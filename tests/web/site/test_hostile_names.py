@@ -31,14 +31,14 @@ from annotator.workflows.runs import questionnaires, submissions
 
 # Each begins as a formula does, and would end an attribute or begin an element.
 TOPIC, OTHER_TOPIC = "=1+1", "@2"
-TAG, OTHER_TAG = "=cmd|\"'<script>", "+alpha"
+TAG, OTHER_TAG, SECOND_TAG = "=cmd|\"'<script>", "+alpha", "-second"
 TEAM, OTHER_TEAM = "=HYPERLINK(\"x\")<svg/onload='x'>", "@blue"
 JUDGE, OTHER_JUDGE = "=<b>jo</b>", "-kim"
 TITLE = '=SUM(A1)<img src=x onerror="y">'
 FORMULA = re.compile(r"[=+\-@\t\r\n＝＋－＠]")  # noqa: RUF001 - the wide signs are meant
 NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|inf|nan)")
-# For a participant alone, whose own runs it has.
-PARTICIPANTS = {"submissions.scores_csv"}
+# For a participant alone, whose own runs they have.
+PARTICIPANTS = {"submissions.scores_csv", "own_pair.as_csv"}
 # Nothing in them is of anybody's making here.
 PLAIN = {"rounds.as_csv", "documents.changed_csv", "document_sources.failures_file"}
 
@@ -58,6 +58,7 @@ def fill(database: Database) -> None:
         set_source(session, SLUG, address, SourceOptions(), reach=reach, by_id=None, by_command=True, at=NOW)
         run(session, TAG, {TOPIC: ["=D1", "+D2"], OTHER_TOPIC: ["@D3"]}, team=TEAM)
         run(session, OTHER_TAG, {TOPIC: ["+D2", "@D3"], OTHER_TOPIC: ["=D1"]}, team=OTHER_TEAM)
+        run(session, SECOND_TAG, {TOPIC: ["+D2"], OTHER_TOPIC: ["@D3", "=D1"]}, team=TEAM)
         asked = RunQuestion("model", TITLE, AnswerKind.CHOICE, choices=(TITLE, "other"))
         questionnaires.set_questionnaire(session, SLUG, [asked], made_by_id=None, at=NOW)
         questionnaires.change_answers(session, SLUG, TAG, {"model": TITLE}, at=NOW)
@@ -88,9 +89,10 @@ def hostile(database: Database, kept: Kept) -> Database:
 def address_of(endpoint: str) -> str:
     """The address that the access matrix asks for, about what there is here."""
     path, _, query = MATRIX[endpoint].path.partition("?")
+    second = SECOND_TAG if endpoint in PARTICIPANTS else OTHER_TAG
     for name, value in {
         "tag=alpha": f"tag={quote(TAG)}",
-        "first=alpha&second=beta": f"first={quote(TAG)}&second={quote(OTHER_TAG)}&table=topics",
+        "first=alpha&second=beta": f"first={quote(TAG)}&second={quote(second)}&table=topics",
         "number=2": f"number={quote(TOPIC)}",
         "number=1": f"number={quote(TOPIC)}",
         "table=checks": "table=variants",
