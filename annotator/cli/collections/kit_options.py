@@ -1,11 +1,31 @@
 """Options of `annotator collections publish`, on the database and on a site."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import wraps
 from pathlib import Path
 
 import click
 
 from annotator.cli.site.files import FILE, STANDARD_OUTPUT, refuse_full_folder
+
+
+@dataclass(frozen=True)
+class KitOptions:
+    """What a kit is made with, and where it is written or read."""
+
+    output: str
+    veiled: bool
+    mapping: str | None
+    allowed: tuple[str, ...]
+    version: int | None
+    measures: tuple[str, ...]
+    with_texts: bool
+    authors: tuple[str, ...]
+    licence: str
+    address: str
+    check: bool
+
 
 OPTIONS = (
     click.option(
@@ -54,10 +74,17 @@ OPTIONS = (
 
 
 def describes_kit(command: Callable[..., None]) -> Callable[..., None]:
-    """Add these options to a command."""
+    """Add these options to a command, which gets them as its last argument."""
+
+    @wraps(command)
+    def with_options(*given: object, **values: object) -> None:
+        options = {field.name: values.pop(field.name) for field in fields(KitOptions)}
+        command(*given, **values, options=KitOptions(**options))  # type: ignore[arg-type] # click has checked them
+
+    described: Callable[..., None] = with_options
     for option in reversed(OPTIONS):
-        command = option(command)
-    return command
+        described = option(described)
+    return described
 
 
 def is_zip(output: str) -> bool:
@@ -65,12 +92,12 @@ def is_zip(output: str) -> bool:
     return output == STANDARD_OUTPUT or output.lower().endswith(".zip")
 
 
-def refuse_output(output: str, mapping: str | None, *, veiled: bool, allowed: tuple[str, ...]) -> None:
+def refuse_output(options: KitOptions) -> None:
     """Raise an error for a folder with files in it, for a mapping that would be published, and for one of no veil."""
-    if (allowed or mapping) and not veiled:
+    if (options.allowed or options.mapping) and not options.veiled:
         raise click.UsageError("--allow and --mapping are for --veil.")
-    if is_zip(output):
+    if is_zip(options.output):
         return
-    refuse_full_folder(output)
-    if mapping is not None and Path(output).resolve() in Path(mapping).resolve().parents:
+    refuse_full_folder(options.output)
+    if options.mapping is not None and Path(options.output).resolve() in Path(options.mapping).resolve().parents:
         raise click.UsageError("--mapping would be published: name a file outside of the kit.")

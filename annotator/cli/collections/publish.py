@@ -7,7 +7,7 @@ from tempfile import TemporaryFile
 
 import click
 
-from annotator.cli.collections.kit_options import describes_kit, is_zip, refuse_output
+from annotator.cli.collections.kit_options import KitOptions, describes_kit, is_zip, refuse_output
 from annotator.cli.site.files import write_folder, write_together, written_whole
 from annotator.cli.site.installation import Installation, note_export, on_installation
 from annotator.cli.site.progress import ended_like_ctrl_c
@@ -28,22 +28,7 @@ from annotator.workflows.leaderboard.release_kit import (
 @click.argument("slug")
 @describes_kit
 @on_installation
-def publish(
-    installation: Installation,
-    slug: str,
-    output: str,
-    mapping: str | None,
-    allowed: tuple[str, ...],
-    version: int | None,
-    measures: tuple[str, ...],
-    authors: tuple[str, ...],
-    licence: str,
-    address: str,
-    *,
-    veiled: bool,
-    with_texts: bool,
-    check: bool,
-) -> None:
+def publish(installation: Installation, slug: str, options: KitOptions) -> None:
     """Write a finished collection as a folder to publish.
 
     It has topics, qrels of a kept version with their manifest, the qrels of a sample, guidelines, runs, scores by that
@@ -51,26 +36,26 @@ def publish(
     ir_datasets. It names no judge. With --veil, pseudonyms are the same in each release, and the files are searched for
     names that are left. The folder is complete or not there.
     """
-    if check:
-        _check(installation, slug, output)
+    if options.check:
+        _check(installation, slug, options.output)
         return
-    refuse_output(output, mapping, veiled=veiled, allowed=allowed)
+    refuse_output(options)
     publication = Publication(
         slug=slug,
-        version=_version(installation, slug, version),
-        veiled=veiled,
-        with_texts=with_texts,
-        measures=measures or DEFAULT_MEASURES,
-        authors=authors,
-        licence=licence,
-        address=address,
+        version=_version(installation, slug, options.version),
+        veiled=options.veiled,
+        with_texts=options.with_texts,
+        measures=options.measures or DEFAULT_MEASURES,
+        authors=options.authors,
+        licence=options.licence,
+        address=options.address,
         made_at=datetime.now(UTC),
         program=installed_version(),
     )
     with ended_like_ctrl_c():
-        _write(installation, publication, output, allowed)
-        if mapping is not None:
-            _write_mapping(installation, slug, mapping)
+        _write(installation, publication, options.output, options.allowed)
+        if options.mapping is not None:
+            _write_mapping(installation, slug, options.mapping)
 
 
 def _version(installation: Installation, slug: str, number: int | None) -> int:

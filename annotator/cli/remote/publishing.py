@@ -6,7 +6,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import click
 
-from annotator.cli.collections.kit_options import describes_kit, is_zip, refuse_output
+from annotator.cli.collections.kit_options import KitOptions, describes_kit, is_zip, refuse_output
 from annotator.cli.remote.site import on_site
 from annotator.cli.site.files import read_file, write_folder, write_together, written_whole
 from annotator.client import Site
@@ -19,47 +19,32 @@ from annotator.files import InputFile
 @click.argument("slug")
 @describes_kit
 @on_site
-def publish(
-    site: Site,
-    slug: str,
-    output: str,
-    mapping: str | None,
-    allowed: tuple[str, ...],
-    version: int | None,
-    measures: tuple[str, ...],
-    authors: tuple[str, ...],
-    licence: str,
-    address: str,
-    *,
-    veiled: bool,
-    with_texts: bool,
-    check: bool,
-) -> None:
+def publish(site: Site, slug: str, options: KitOptions) -> None:
     """Have the site write a finished collection as a folder to publish; its worker does it, and the command waits.
 
     It has what `collections publish` writes from a database. With --check the kit is sent to the site, which compares
     it with what it would write now, and lists what differs.
     """
-    if check:
-        found = site.check_kit(slug, _kit_as_zip(output))
-        click.echo(f"{output} is what the database gives: {found['files']} files.", err=True)
+    if options.check:
+        found = site.check_kit(slug, _kit_as_zip(options.output))
+        click.echo(f"{options.output} is what the database gives: {found['files']} files.", err=True)
         return
-    refuse_output(output, mapping, veiled=veiled, allowed=allowed)
+    refuse_output(options)
     content = site.kit(
         slug,
-        version=version,
-        veiled=veiled,
-        allowed=list(allowed),
-        texts=with_texts,
-        measures=list(measures),
-        authors=list(authors),
-        licence=licence,
-        address=address,
+        version=options.version,
+        veiled=options.veiled,
+        allowed=list(options.allowed),
+        texts=options.with_texts,
+        measures=list(options.measures),
+        authors=list(options.authors),
+        licence=options.licence,
+        address=options.address,
     )
-    _write(output, content)
-    if mapping is not None:
+    _write(options.output, content)
+    if options.mapping is not None:
         names = site.content(f"/collections/{in_path(slug)}/kit/pseudonyms")
-        write_together({mapping: names}, private=True)
+        write_together({options.mapping: names}, private=True)
 
 
 def _write(output: str, content: bytes) -> None:
