@@ -100,10 +100,8 @@ def show(
     estimated from people's judgements of a sample and a machine's labels of all documents, with intervals for these
     topics and for topics like these, and differences of runs.
     """
-    if qrels_source != LIVE and (policy is not None or judge is not None):
-        raise click.UsageError("--qrels stands alone: a file or a version has neither judges nor a consensus policy.")
-    if per_topic and format_ in {"latex", "markdown"}:
-        raise click.UsageError(f"--by-topic is for the other formats, not for {format_}.")
+    has_settling = policy is not None or judge is not None
+    _refuse_together(qrels_source, format_, has_settling=has_settling, per_topic=per_topic)
     is_version = VERSION.fullmatch(qrels_source) is not None
     grades = GradesFrom(
         policy=policy,
@@ -121,6 +119,14 @@ def show(
     board = installation.database.read(build_leaderboard, slug, asked, grades=grades, view=view)
     board.require_sort()
     _show(board, format_, per_topic=per_topic)
+
+
+def _refuse_together(qrels_source: str, format_: str, *, has_settling: bool, per_topic: bool) -> None:
+    """Raise an error for options that do not go together."""
+    if qrels_source != LIVE and has_settling:
+        raise click.UsageError("--qrels stands alone: a file or a version has neither judges nor a consensus policy.")
+    if per_topic and format_ in {"latex", "markdown"}:
+        raise click.UsageError(f"--by-topic is for the other formats, not for {format_}.")
 
 
 def _show(board: Leaderboard, format_: str, *, per_topic: bool) -> None:

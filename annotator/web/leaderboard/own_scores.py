@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from annotator.errors import AnnotatorError, ConflictError, NotAllowedError, NotFoundError
 from annotator.evaluation.costs.report import CostReport, Question
@@ -63,11 +64,7 @@ def own_scores(
     another team, for `run` and any of `together` that have no score there, and for a round or task without runs of the
     team, `InvalidValueError` for an unknown measure, and `ConflictError` while there are no grades.
     """
-    team, released_at = the_place().team, the_place().collection.scores_released_at
-    if team is None:
-        raise NotFoundError("You belong to no team in this collection.")
-    if released_at is None or the_place().sees is ScoresShown.NOTHING:
-        raise NotAllowedError("The organisers have not released the scores yet.")
+    team, released_at = _team_and_release()
     with database().reading() as session:
         sent = runs.list_runs(session, slug, team=team)
         of_team = scopes_of_team(session, slug, team, before=released_at)
@@ -91,6 +88,16 @@ def own_scores(
     without_task = of_team.without_task if grades.task is not None else 0
     too_late = sum(one.uploaded_at >= released_at for one in sent)
     return OwnScores(own, too_late, found, of_team.choices, standings, grades.task, without_task)
+
+
+def _team_and_release() -> tuple[str, datetime]:
+    """The team of the reader, and since when its scores are released."""
+    team, released_at = the_place().team, the_place().collection.scores_released_at
+    if team is None:
+        raise NotFoundError("You belong to no team in this collection.")
+    if released_at is None or the_place().sees is ScoresShown.NOTHING:
+        raise NotAllowedError("The organisers have not released the scores yet.")
+    return team, released_at
 
 
 def compare_own_runs(

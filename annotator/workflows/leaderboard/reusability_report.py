@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
@@ -151,10 +152,8 @@ def quality_report(
     grades = scoring_scope.pairs_within(scope, _settled(session, collection))
     if not grades:
         raise scoring_scope.nothing_judged(scope) if scope else ConflictError("Nothing is judged yet.")
-    topics = {topic for topic, _ in grades}
-    of_runs = lists_of_runs(session, collection.id, topics, runs_of=scope.runs if scope else None)
-    lists = [scoring_scope.lists_within(scope, run.lists) for run in of_runs]
-    graded = GradedRuns.join(lists, [grades], accepted_topics(session, collection.id))
+    of_runs = _lists(session, collection.id, {topic for topic, _ in grades}, scope)
+    graded = GradedRuns.join(of_runs, [grades], accepted_topics(session, collection.id))
     fed = _fed(session, collection.id, scope)
     scoring = Scoring(measure, collection.relevant_from, best_grade)
     return QualityReport(
@@ -171,6 +170,14 @@ def quality_report(
         ),
         ablation=_ablation(graded, scoring, request, watch) if request.ablates and of_runs else None,
     )
+
+
+def _lists(
+    session: Session, collection_id: int, topics: AbstractSet[int], scope: ScoringScope | None
+) -> list[Mapping[int, bytes]]:
+    """The ranked lists of each run in the scope, {topic id: packed documents}, without what the scope takes out."""
+    of_runs = lists_of_runs(session, collection_id, topics, runs_of=scope.runs if scope else None)
+    return [scoring_scope.lists_within(scope, run.lists) for run in of_runs]
 
 
 def _settled(session: Session, collection: Collection) -> dict[Pair, int]:
