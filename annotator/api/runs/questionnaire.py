@@ -46,7 +46,7 @@ class QuestionnaireBody(Schema):
 
 
 class QuestionnaireQuery(Schema):
-    """Of which task."""
+    """The task whose questionnaire is meant."""
 
     task = Text(
         load_default=None,

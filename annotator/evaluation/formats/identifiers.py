@@ -101,7 +101,7 @@ def natural_order(text: str) -> list[tuple[int, int, str]]:
     return [(0, int(part), part) if part.isdecimal() and part.isascii() else (1, 0, part) for part in parts]
 
 
-# Shown as nothing (Unicode's Default_Ignorable_Code_Point, some of which count as letters), and the blank of Braille.
+# Characters that show nothing: Unicode's Default_Ignorable_Code_Point, with letters among them; the blank of Braille.
 SHOWN_AS_NOTHING = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"

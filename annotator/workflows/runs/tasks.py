@@ -259,7 +259,7 @@ def refuse_topics_outside(session: Session, run: Run, key: str) -> set[str]:
 
 
 def _fields(task: Task, own: Iterable[str]) -> TaskFields:
-    """What is said of a task with topics of these numbers."""
+    """The fields of a task that has the topics with these numbers."""
     topics = None if task.every_topic else tuple(sorted(own, key=natural_order))
     return TaskFields(
         task.title, task.description, topics, tuple(task.run_formats), task.most_documents, task.most_runs

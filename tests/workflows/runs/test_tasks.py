@@ -91,7 +91,7 @@ def test_a_run_has_topics_of_its_task_alone_and_leaves_out_those_of_others_witho
     with database.reading() as session:
         warnings = [str(one) for one in runs.show_run(session, SLUG, "r").warnings]
     assert warnings[0] == "Topics that the run leaves out: 1 of 2 (2)."
-    assert "2" in warnings[1]  # the most documents of the task, of which the list has one more
+    assert "2" in warnings[1]  # the task takes 2 documents, and the list has 3
     assert len(warnings) == 2
 
 
