@@ -42,9 +42,12 @@ def test_settings_are_changed_and_what_is_left_out_stays(program: Caller) -> Non
         "submissions_until": "2027-05-01 23:59 AoE",
         "terms": "Cite us.",
         "judging_mode": "owned",
+        "corpus": "Ask the archive.",
+        "shares_docnos": True,
     }
     after = ola.call("PATCH", f"{NEWS}/settings", json=asked).json
     assert (after["submissions_until"], after["terms"]) == ("2027-05-02T11:59:00+00:00", "Cite us.")
+    assert (after["corpus"], after["shares_docnos"], after["shares_qrels"]) == ("Ask the archive.", True, False)
     changed = {name for name in before if before[name] != after[name]}
     assert changed <= {*asked, "submissions_until_written", "consensus_policy"}
     assert ola.call("PATCH", f"{NEWS}/settings", json={"submissions_until": None}).json["submissions_until"] is None

@@ -37,6 +37,11 @@ PLAIN_TAGS = {
     "description": "Whether tags of participants' runs have only letters from A to Z, a to z, digits, “.”, “_” and “-”."
 }
 MOST_RUNS = {"description": "The most active runs of a team, in each round; organisers may send more. 0: no limit."}
+CORPUS = {"description": "Where the documents are and how participants get them; empty: not stated."}
+SHARES_DOCNOS = {"description": "Whether participants may load the list of valid docnos."}
+SHARES_QRELS = {
+    "description": "Whether participants may load the qrels version of released scores while these are released."
+}
 
 
 class GradeBody(Schema):
@@ -84,6 +89,9 @@ class ChangeBody(Schema):
     most_tag_characters = whole(1, metadata=MOST_TAG_CHARACTERS)
     plain_tags = fields.Boolean(metadata=PLAIN_TAGS)
     most_runs = whole(0, metadata=MOST_RUNS)
+    corpus = Text(metadata=CORPUS)
+    shares_docnos = fields.Boolean(metadata=SHARES_DOCNOS)
+    shares_qrels = fields.Boolean(metadata=SHARES_QRELS)
 
 
 class NewBody(Schema):
@@ -171,6 +179,9 @@ class SettingsView(Schema):
     most_tag_characters = fields.Integer(required=True, metadata=MOST_TAG_CHARACTERS)
     plain_tags = fields.Boolean(required=True, metadata=PLAIN_TAGS)
     most_runs = fields.Integer(required=True, metadata=MOST_RUNS)
+    corpus = fields.String(required=True, metadata=CORPUS)
+    shares_docnos = fields.Boolean(required=True, metadata=SHARES_DOCNOS)
+    shares_qrels = fields.Boolean(required=True, metadata=SHARES_QRELS)
 
 
 class CopiedView(SettingsView):

@@ -158,10 +158,13 @@ def show_one(installation: Installation, slug: str, format_: str) -> None:
             "longest tag": row.most_tag_characters,
             "plain tags": row.plain_tags,
             "most runs of a team": row.most_runs or None,
+            "docnos shared": row.shares_docnos,
+            "qrels shared": row.shares_qrels,
             "scores released": row.scores_released_at,
             "scores shown": row.scores_shown.value,
             "scores computed from": score_release.released_grades(row),
             "terms": row.terms or None,
+            "corpus": row.corpus or None,
         },
     )
 

@@ -127,6 +127,27 @@ SUBMISSION_OPTIONS = (
         metavar="N",
         help="The most active runs of a team, in each round; organisers may import more. 0: no limit. [0]",
     ),
+    click.option(
+        "--corpus",
+        type=FILE,
+        metavar="FILE",
+        help="A text for participants: where the documents are and how to get them; empty: not stated.",
+    ),
+    click.option(
+        "--share-docnos/--withhold-docnos",
+        "shares_docnos",
+        default=None,
+        help="Whether participants may load the list of valid docnos. [--withhold-docnos]",
+    ),
+    click.option(
+        "--share-qrels/--withhold-qrels",
+        "shares_qrels",
+        default=None,
+        help=(
+            "Whether participants may load the qrels version of released scores, for as long as these are released. "
+            "[--withhold-qrels]"
+        ),
+    ),
 )
 
 
@@ -190,6 +211,9 @@ def describes_submissions(command: Callable[..., None]) -> Callable[..., None]:
         longest_tag: int | None,
         plain_tags: bool | None,
         most_runs: int | None,
+        corpus: str | None,
+        shares_docnos: bool | None,
+        shares_qrels: bool | None,
         **options: Any,  # noqa: ANN401 - passed on unchanged
     ) -> None:
         rules = SubmissionChange(
@@ -200,6 +224,9 @@ def describes_submissions(command: Callable[..., None]) -> Callable[..., None]:
             most_tag_characters=longest_tag,
             plain_tags=plain_tags,
             most_runs=most_runs,
+            corpus=None if corpus is None else read_text(corpus),
+            shares_docnos=shares_docnos,
+            shares_qrels=shares_qrels,
         )
         command(*args, rules=rules, **options)
 

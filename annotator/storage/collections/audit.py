@@ -87,10 +87,10 @@ ACTIONS: Mapping[str, Action] = {
             **dict.fromkeys(("counts_machines", "shows_grades", "leaves_out_disputed"), Kind.FLAG),
             **dict.fromkeys(("judging_mode", "kind"), Kind.CODE),
             "deadline": Kind.MOMENT,
-            "terms": Kind.HIDDEN,
+            **dict.fromkeys(("terms", "corpus"), Kind.HIDDEN),
             **_numbers("most_documents", "most_tag_characters", "most_runs", "pay_per_hour"),
             "tag_start": Kind.CODE,
-            "plain_tags": Kind.FLAG,
+            **dict.fromkeys(("plain_tags", "shares_docnos", "shares_qrels"), Kind.FLAG),
             "pay_currency": Kind.CODE,
         }
     ),

@@ -87,6 +87,23 @@ class RulesForm(Form):
             "Withdrawn and replaced runs do not count, nor do those of closed rounds. Empty: no limit."
         ),
     )
+    corpus = TextAreaField(
+        lazy_gettext("Where the documents are"),
+        filters=[unix_lines],
+        description=lazy_gettext("How participants get the corpus; addresses become links. Empty: not stated."),
+        render_kw={"rows": 4},
+    )
+    shares_docnos = BooleanField(
+        lazy_gettext("Share the docnos"),
+        description=lazy_gettext("Participants may load the list of valid docnos."),
+    )
+    shares_qrels = BooleanField(
+        lazy_gettext("Share the qrels of released scores"),
+        description=lazy_gettext(
+            "Participants may load the version of the qrels from which their scores are computed, for as long as "
+            "the scores are released."
+        ),
+    )
 
 
 class AcceptanceForm(Form):
@@ -117,6 +134,9 @@ def change(slug: str) -> ResponseReturnValue:
                 most_tag_characters=_number_or(form.most_tag_characters, GREATEST_TAG_LENGTH),
                 plain_tags=form.plain_tags.data,
                 most_runs=_number_or(form.most_runs, 0),
+                corpus=form.corpus.data or "",
+                shares_docnos=form.shares_docnos.data,
+                shares_qrels=form.shares_qrels.data,
             )
             submissions.change_submissions(session, slug, change)
             note(session, "collections.set", slug, details=change.details())
@@ -210,6 +230,9 @@ def _present_rules() -> RulesForm:
         most_tag_characters=present.most_tag_characters,
         plain_tags=present.plain_tags,
         most_runs=present.most_runs or None,
+        corpus=present.corpus,
+        shares_docnos=present.shares_docnos,
+        shares_qrels=present.shares_qrels,
     )
 
 

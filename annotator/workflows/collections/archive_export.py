@@ -55,7 +55,7 @@ WRITTEN_BY_PEOPLE: Mapping[str, tuple[str, ...]] = {
     "announcement": ("title", "text"),
     "clarification": ("text",),
     "click_log": ("name",),
-    "collection": ("title", "terms"),
+    "collection": ("title", "terms", "corpus"),
     "contribution": ("imported_from", "query"),
     "docno_list": ("files",),
     "fact_column": ("name",),

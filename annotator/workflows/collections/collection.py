@@ -63,6 +63,7 @@ from annotator.workflows.people.members import add_member
 
 MOST_JUDGEMENTS_WANTED = 100
 LONGEST_TITLE = 200
+LONGEST_GUIDELINES = 200_000
 FLAGS = (
     "judges_search",
     "judges_compare",
@@ -78,6 +79,7 @@ NOT_IN_A_SLUG = re.compile(r"[^a-z0-9]+")
 # What a view has as it is stored.
 AS_STORED = (
     *("most_documents", "tag_start", "most_tag_characters", "plain_tags", "most_runs"),
+    *("corpus", "shares_docnos", "shares_qrels"),
     *("judges_search", "judges_compare", "judges_highlight", "overlap_share", "reshow_share", "common_items"),
     *("counts_machines", "shows_grades", "leaves_out_disputed", "pay_per_hour", "pay_currency"),
 )
@@ -106,6 +108,9 @@ class CollectionView:
     most_tag_characters: int
     plain_tags: bool
     most_runs: int  # of a team; 0: no limit
+    corpus: str  # where the documents are
+    shares_docnos: bool  # with participants
+    shares_qrels: bool
     judges_search: bool
     judges_compare: bool
     judges_highlight: bool
@@ -317,18 +322,14 @@ def count_collection(session: Session, slug: str) -> CollectionCounts:
     size = collection_size(session, slug)
     with_text = select(func.count(Document.body)).where(Document.collection_id == id_)
     items = select(PoolItem.id).join(Topic, Topic.id == PoolItem.topic_id).where(Topic.collection_id == id_, ACCEPTED)
-    judged = (
-        items.join(Judgement, Judgement.pool_item_id == PoolItem.id)
-        .where(Judgement.current)
-        .with_only_columns(func.count())
-    )
+    judged = items.join(Judgement, Judgement.pool_item_id == PoolItem.id).where(Judgement.current)
     return CollectionCounts(
         topics=size.topics,
         documents=size.documents,
         documents_with_text=session.scalars(with_text).one(),
         runs=size.runs,
         pool_items=session.scalars(select(func.count()).select_from(items.subquery())).one(),
-        judgements=session.scalars(judged).one(),
+        judgements=session.scalars(judged.with_only_columns(func.count())).one(),
     )
 
 
@@ -423,9 +424,6 @@ def _view(session: Session, collection: Collection, scale: Sequence[Grade], *, h
         has_training=has_training,
         judging_mode=JudgingMode(collection.judging_mode),
     )
-
-
-LONGEST_GUIDELINES = 200_000
 
 
 @dataclass(frozen=True)

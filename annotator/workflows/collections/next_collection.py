@@ -24,7 +24,7 @@ from annotator.storage.tables.documents import DOCUMENTS
 from annotator.storage.tables.runs import FactColumn, QuestionnaireVersion
 from annotator.workflows.people.members import add_member
 
-# Settings that are copied; state, deadline, release and pass mark are reset.
+# Settings that are copied; state, deadline, release, what is shared after it, and pass mark are reset.
 KEPT = (
     "title",
     "kind",
@@ -38,6 +38,8 @@ KEPT = (
     "most_tag_characters",
     "plain_tags",
     "most_runs",
+    "corpus",
+    "shares_docnos",
     "judges_search",
     "judges_compare",
     "judges_highlight",

@@ -236,7 +236,7 @@ def begin_removal(session: Session, *, before: datetime, at: datetime) -> int:
 def _give_up_collection(session: Session, collection_id: int, at: datetime) -> None:
     collection = session.get_one(Collection, collection_id)
     collection.slug = GONE % (collection.slug, collection.id)
-    collection.title = collection.terms = ""
+    collection.title = collection.terms = collection.corpus = ""
     collection.being_imported = True
     others = update(Deletion).where(Deletion.collection_id == collection_id, Deletion.removed_at.is_(None))
     session.execute(others.values(removed_at=at))

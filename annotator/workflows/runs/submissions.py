@@ -25,6 +25,7 @@ from annotator.workflows.collections.collection import CollectionChange, change_
 from annotator.workflows.collections.queue_settings import QueueChange, change_queue
 
 LONGEST_TERMS = 100_000
+LONGEST_CORPUS = 10_000
 GREATEST_MOST_DOCUMENTS = 100_000
 
 NO_DEADLINE = "none"
@@ -55,6 +56,9 @@ class SubmissionChange:
     most_tag_characters: int | None = None
     plain_tags: bool | None = None
     most_runs: int | None = None
+    corpus: str | None = None
+    shares_docnos: bool | None = None
+    shares_qrels: bool | None = None
 
     def details(self) -> dict[str, object]:
         """The fields for the audit log, which distinguish removing the deadline from leaving it unchanged."""
@@ -140,6 +144,7 @@ def change_submissions(session: Session, slug: str, change: SubmissionChange) ->
             )
         collection.most_documents = change.most_documents
     _change_team_rules(collection, change)
+    _change_files(collection, change)
     if change.terms is not None and change.terms.strip() != collection.terms:
         check_free_text(change.terms, LONGEST_TERMS)
         collection.terms = change.terms.strip()
@@ -160,6 +165,17 @@ def _change_team_rules(collection: Collection, change: SubmissionChange) -> None
     check_team_rules(rule, most_runs)
     collection.tag_start, collection.most_tag_characters = rule.start, rule.most_characters
     collection.plain_tags, collection.most_runs = rule.plain, most_runs
+
+
+def _change_files(collection: Collection, change: SubmissionChange) -> None:
+    """Change where the documents are, and which files participants may load."""
+    if change.corpus is not None:
+        check_free_text(change.corpus, LONGEST_CORPUS)
+        collection.corpus = change.corpus.strip()
+    if change.shares_docnos is not None:
+        collection.shares_docnos = change.shares_docnos
+    if change.shares_qrels is not None:
+        collection.shares_qrels = change.shares_qrels
 
 
 def change_settings(

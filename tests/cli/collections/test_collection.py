@@ -100,6 +100,18 @@ def test_the_rules_for_submissions_are_set_and_shown(news: CommandLine) -> None:
     assert ["judges", "search", "yes"] in news.table("collections", "show", "news")
 
 
+def test_what_participants_may_load_is_set_and_shown(news: CommandLine) -> None:
+    Path("corpus.txt").write_text("Ask the archive.\n", encoding="utf-8")
+    assert ["docnos", "shared", "no"] in news.table("collections", "show", "news")
+    news.done("collections", "set", "news", "--corpus", "corpus.txt", "--share-docnos", "--share-qrels")
+    shown = news.table("collections", "show", "news")
+    expected = [["corpus", "Ask", "the", "archive."], ["docnos", "shared", "yes"], ["qrels", "shared", "yes"]]
+    assert all(row in shown for row in expected)
+    news.done("collections", "set", "news", "--corpus", "-", "--withhold-qrels", given="")
+    shown = news.table("collections", "show", "news")
+    assert all(row in shown for row in [["corpus", "-"], ["docnos", "shared", "yes"], ["qrels", "shared", "no"]])
+
+
 def test_the_rules_for_teams_are_set_and_shown(news: CommandLine) -> None:
     rules = ("--most-runs", "5", "--tag-start", "{team}-", "--longest-tag", "20", "--plain-tags")
     news.done("collections", "set", "news", *rules)

@@ -111,6 +111,22 @@ def test_the_page_says_that_the_most_runs_of_a_team_are_those_of_the_round(
     assert "Restore the run" in visit("ola").get(run_url).text
 
 
+def test_organisers_choose_what_participants_may_load(visit: Visit, news: str, database: Database) -> None:
+    with database.reading() as session:
+        before = show_collection(session, SLUG)
+    assert (before.corpus, before.shares_docnos, before.shares_qrels) == ("", False, False)
+    ola, shared = visit("ola"), {"corpus": "At\r\nhttps://example.org", "shares_docnos": "y", "shares_qrels": "y"}
+    assert ola.post(f"{news}/submissions", **RULES, **shared).status_code == 303
+    with database.reading() as session:
+        after = show_collection(session, SLUG)
+    assert (after.corpus, after.shares_docnos, after.shares_qrels) == ("At\nhttps://example.org", True, True)
+    page = ola.get(f"{news}/submissions").text
+    assert "At\nhttps://example.org</textarea>" in page
+    too_long = ola.post(f"{news}/submissions", **RULES, corpus="x" * 10_001)
+    assert too_long.status_code == 422
+    assert "10000" in words(too_long).replace(",", "")
+
+
 @pytest.mark.parametrize(
     ("field", "value", "sentence"),
     [

@@ -128,6 +128,8 @@ def fill(session: Session) -> None:
     labels(session, "jo", "1 0 a 1\n2 0 a 1\n", name="again.txt")  # a takes the place of what was said first
     labels(session, "kim", "1 0 a 1\n1 0 b 1\n1 0 d 2\n")
     change_submissions(session, SLUG, SubmissionChange(tag_start="{team}-", plain_tags=True, most_runs=9))
+    shared = SubmissionChange(corpus="The news, by FTP.", shares_docnos=True, shares_qrels=True)
+    change_submissions(session, SLUG, shared)
     collection.set_guidelines(session, SLUG, "# Rules", made_by_id=ola, made_at=NOW)
     build(session, PoolRequest("stratified", {"strata": "1-2:1,3-9:0.5"}))
     decide_topic(session, SLUG, "2", stops=True, reason="few are left", rule="knee", by_id=ola, at=NOW)

@@ -208,6 +208,15 @@ def test_the_next_collection_has_the_same_rules(session: Session) -> None:
     assert (new.tag_start, new.most_tag_characters, new.plain_tags, new.most_runs) == ("{team}_", 30, True, 7)
 
 
+def test_the_next_collection_has_the_same_corpus_and_decides_again_about_qrels(session: Session) -> None:
+    news(session)
+    shared = SubmissionChange(corpus=" The news of 2025.\n", shares_docnos=True, shares_qrels=True)
+    change_submissions(session, SLUG, shared)
+    copy_collection(session, SLUG, "next", title=None, with_documents=False, at=NOW)
+    new = session.scalars(select(Collection).where(Collection.slug == "next")).one()
+    assert (new.corpus, new.shares_docnos, new.shares_qrels) == ("The news of 2025.", True, False)
+
+
 def test_teams_whose_tags_begin_alike_are_found(database: Database) -> None:
     with database.transaction() as session:
         news(session)
