@@ -36,7 +36,6 @@ from annotator.workflows.documents import documents
 from annotator.workflows.leaderboard.compared_runs import JUDGED_BESIDE, ComparedScores, compare_on_board
 from annotator.workflows.leaderboard.grade_sources import GradesFrom
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard
-from annotator.workflows.leaderboard.scopes import scope_choices
 from annotator.workflows.leaderboard.task_import import import_task, read_result_lists
 from annotator.workflows.people import invitations, members
 from annotator.workflows.people.invitations import USUAL_DAYS, InvitationRequest
@@ -44,6 +43,7 @@ from annotator.workflows.pools import pool_building
 from annotator.workflows.pools.pool_planning import PoolPlan, plan_pool
 from annotator.workflows.runs import run_upload
 from annotator.workflows.runs.run_upload import Submission
+from annotator.workflows.runs.scoring_scope import scope_choices
 from annotator.workflows.topics import topics
 
 blueprint = Blueprint("first_steps", __name__)

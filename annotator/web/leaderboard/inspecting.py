@@ -36,7 +36,7 @@ from annotator.workflows.leaderboard.inspecting import (
     InspectedTopic,
     InspectedTopics,
 )
-from annotator.workflows.leaderboard.scopes import scope_choices
+from annotator.workflows.runs.scoring_scope import scope_choices
 
 blueprint = Blueprint("inspecting", __name__)
 

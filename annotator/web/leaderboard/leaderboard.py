@@ -40,10 +40,10 @@ from annotator.workflows.leaderboard.overview_report import (
     ReportSection,
     overview_report,
 )
-from annotator.workflows.leaderboard.scopes import NO_SCOPES, ScopeChoices, scope_choices
 from annotator.workflows.leaderboard.scoring import list_measures
 from annotator.workflows.qrels import qrels, qrels_versions
 from annotator.workflows.qrels.qrels_versions import VersionView, list_versions
+from annotator.workflows.runs.scoring_scope import NO_SCOPES, ScopeChoices, scope_choices
 
 blueprint = Blueprint("leaderboard", __name__)
 

@@ -19,7 +19,7 @@ from annotator.web.site.query_string import seed_given
 from annotator.workflows.leaderboard.compared_runs import ComparedScores
 from annotator.workflows.leaderboard.inspected_tables import SCORE_PAIR_TABLES, table_csv
 from annotator.workflows.leaderboard.inspecting import USUAL_SEED
-from annotator.workflows.leaderboard.scopes import NO_SCOPES
+from annotator.workflows.runs.scoring_scope import NO_SCOPES
 
 blueprint = Blueprint("own_pair", __name__)
 

@@ -22,8 +22,9 @@ from annotator.workflows.leaderboard.compared_runs import (
 from annotator.workflows.leaderboard.grade_sources import LIVE, GradesFrom
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard
 from annotator.workflows.leaderboard.leaderboard_standing import WITHOUT_TASK, Standing, standing
-from annotator.workflows.leaderboard.scopes import ScopeChoices, own_not_scored, scope_choices, scopes_of_team
+from annotator.workflows.leaderboard.team_scopes import own_not_scored, scopes_of_team
 from annotator.workflows.runs import runs
+from annotator.workflows.runs.scoring_scope import ScopeChoices, scope_choices
 
 
 @dataclass(frozen=True)

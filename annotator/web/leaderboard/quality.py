@@ -45,8 +45,8 @@ from annotator.workflows.leaderboard.reusability_report import (
     ReusabilityPart,
     quality_report,
 )
-from annotator.workflows.leaderboard.scopes import scope_choices
 from annotator.workflows.qrels.qrels_versions import list_versions
+from annotator.workflows.runs.scoring_scope import scope_choices
 
 blueprint = Blueprint("quality", __name__)
 

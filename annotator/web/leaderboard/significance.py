@@ -18,7 +18,6 @@ from annotator.web.site.context import database
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import page_or_refusal
 from annotator.web.site.query_string import asked_word, part_of_report, seed_given
-from annotator.workflows.leaderboard.scopes import scope_choices
 from annotator.workflows.leaderboard.significance_report import (
     USUAL_SEED,
     SignificancePart,
@@ -27,6 +26,7 @@ from annotator.workflows.leaderboard.significance_report import (
     significance_report,
 )
 from annotator.workflows.qrels.qrels_versions import list_versions
+from annotator.workflows.runs.scoring_scope import scope_choices
 
 blueprint = Blueprint("significance", __name__)
 

@@ -31,8 +31,8 @@ from annotator.storage.pools.pools import packed_lists, sampled_pool
 from annotator.storage.pools.samples import strata_of_pool
 from annotator.workflows.agreement.machine_judges import rules_of_people
 from annotator.workflows.judging.topic_judgements import read_judgements
-from annotator.workflows.leaderboard.scopes import scope_notices
 from annotator.workflows.pools.sample_drawing import SHA256, frame_fingerprint, labels_of_machine
+from annotator.workflows.runs.scoring_scope import scope_notices
 
 MUCH_OUTSIDE = 0.05  # of a run's documents outside the frame, from which its estimate may be too low
 ALPHA = 0.05

@@ -65,7 +65,7 @@ from annotator.storage.people.accounts import find_user
 from annotator.storage.pools.pools import DrawnSample, drawn_sample, strata_of
 from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.qrels.qrels_versions import LIVE, kept_grades
-from annotator.workflows.leaderboard.scopes import scope_notices, whole_scope
+from annotator.workflows.runs.scoring_scope import scope_notices, whole_scope
 
 USUAL_TOP = 10
 MOST_TOP = 1_000

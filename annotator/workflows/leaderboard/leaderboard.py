@@ -58,8 +58,8 @@ from annotator.workflows.leaderboard.grade_sources import (
     GradeSource,
     find_grade_source,
 )
-from annotator.workflows.leaderboard.scopes import choices_of_collection, find_scope, with_judged_before
 from annotator.workflows.leaderboard.score_cache import CachedRuns, CachedView, ScoreCache, add_scores
+from annotator.workflows.runs.scoring_scope import choices_of_collection, find_scope, with_judged_before
 
 USUAL_VIEW = View()
 MOST_MEASURES = 24  # per request; with related values, fewer than the cache holds

@@ -23,7 +23,7 @@ from annotator.storage.collections.collection import accepted_topics, find_colle
 from annotator.storage.pools.pools import Find, Finder, drawn_sample, finders, finds_of_runs, finds_of_searches
 from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.runs.runs import lists_of_runs
-from annotator.workflows.leaderboard.scopes import scope_notices
+from annotator.workflows.runs.scoring_scope import scope_notices
 
 USUAL_MEASURES = ("nDCG@10", "AP", "P@10")
 MOST_MEASURES = 12

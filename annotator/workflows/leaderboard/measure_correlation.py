@@ -23,7 +23,7 @@ from annotator.storage.pools.pools import DrawnSample, drawn_sample, strata_of
 from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.qrels.qrels_versions import LIVE, kept_grades
 from annotator.storage.runs.runs import lists_of_runs
-from annotator.workflows.leaderboard.scopes import scope_notices
+from annotator.workflows.runs.scoring_scope import scope_notices
 
 USUAL_MEASURES = ("nDCG@10", "AP")
 HEADINGS = ("run", "first", "second", "first_place", "second_place")

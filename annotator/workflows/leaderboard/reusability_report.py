@@ -34,7 +34,7 @@ from annotator.storage.judging.progress import topic_counts
 from annotator.storage.pools.pools import drawn_sample, feeding_runs, finders, pool_item_ids
 from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.runs.runs import lists_of_runs
-from annotator.workflows.leaderboard.scopes import scope_notices, whole_scope
+from annotator.workflows.runs.scoring_scope import scope_notices, whole_scope
 
 USUAL_SEED = 1
 TIMES_DEEPER = (2, 5, 10)

@@ -51,7 +51,7 @@ from annotator.storage.pools.pools import DrawnSample, drawn_sample, strata_of
 from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.qrels.qrels_versions import LIVE, kept_grades
 from annotator.storage.runs.runs import lists_of_runs
-from annotator.workflows.leaderboard.scopes import scope_notices, whole_scope
+from annotator.workflows.runs.scoring_scope import scope_notices, whole_scope
 
 USUAL_SEED = 1
 MOST_PERMUTATIONS = 1_000_000

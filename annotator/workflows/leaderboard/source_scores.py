@@ -18,7 +18,7 @@ from annotator.storage.runs.run_sources import runs_from_source, stored_source
 from annotator.storage.runs.sent_runs import sent_runs
 from annotator.storage.tables.runs import RunState
 from annotator.workflows.leaderboard.inspecting import GradesChosen, score_versions
-from annotator.workflows.leaderboard.scopes import find_scope, scope_notices
+from annotator.workflows.runs.scoring_scope import find_scope, scope_notices
 
 # Each is scored by each state of the qrels.
 MOST_RUNS, MOST_VERSIONS = 100, 4

@@ -20,10 +20,10 @@ from annotator.workflows.leaderboard.grade_sources import GradesFrom
 from annotator.workflows.leaderboard.inspecting import GradesChosen
 from annotator.workflows.leaderboard.measure_correlation import correlate
 from annotator.workflows.leaderboard.reusability_report import QualityRequest, ReusabilityPart, quality_report
-from annotator.workflows.leaderboard.scopes import scope_choices
 from annotator.workflows.leaderboard.score_cache import ScoreCache
 from annotator.workflows.leaderboard.significance_report import SignificanceRequest, significance_report
 from annotator.workflows.qrels import qrels, qrels_versions
+from annotator.workflows.runs.scoring_scope import scope_choices
 
 TOPICS = ("1", "2", "3", "4")
 DOCNOS = [f"d{number:02}" for number in range(20)]
