@@ -23,7 +23,7 @@ ORGANISERS = (
     "/leaderboard/pair?task=dense",
     "/significance?task=dense",
     "/quality?task=dense&fewer=1",
-    "/quality/leave-out",
+    "/quality/leave-out?task=dense",
 )
 
 

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from marshmallow import Schema, fields
 
-from annotator.api.leaderboard.scores import ScopeQuery, resource
+from annotator.api.leaderboard.scores import ScopeQuery, TaskQuery, resource
 from annotator.api.site.access import OBSERVE, READ
 from annotator.api.site.door import Call, Gives, Takes, operation
 from annotator.api.site.jobs_asked import long_read
@@ -54,7 +54,7 @@ class SignificanceQuery(ScopeQuery):
     by = one_of(SignificancePart, load_default=SignificancePart.RUNS.value, metadata={"description": "Which table."})
 
 
-class EstimatesQuery(Schema):
+class EstimatesQuery(TaskQuery):
     """What is estimated."""
 
     m = Text(load_default=USUAL_MEASURE, metadata=MEASURE)
@@ -86,7 +86,7 @@ class QualityQuery(ScopeQuery):
     by = one_of(ReusabilityPart, load_default=ReusabilityPart.TOPICS.value, metadata={"description": "Which table."})
 
 
-class LeaveOutQuery(Schema):
+class LeaveOutQuery(TaskQuery):
     """Whose contributions are left out, one after the other."""
 
     m = Text(load_default=USUAL_MEASURE, metadata=MEASURE)
@@ -161,6 +161,7 @@ def show_estimates(call: Call) -> object:
         people_only=asked["people_only"],
         baseline=asked["baseline"],
         most_rescored=MOST_RESCORED,
+        task=asked["task"],
     )
     found = kept_report(
         call.slug, (estimate_report, wanted), lambda session: estimate_report(session, call.slug, wanted)
@@ -170,6 +171,7 @@ def show_estimates(call: Call) -> object:
         **{name: getattr(found, name) for name in ("measure", "machine", "version", "relevant_from", "topics")},
         **{name: getattr(found, name) for name in ("documents", "judged", "differing")},
         "policy": policy_shown(found.policy),
+        **({} if found.task is None else {"task": found.task}),
     }
     return report_table(part, found.table(part), about=about, notices=found.notices)
 
@@ -223,7 +225,7 @@ def show_leave_out(call: Call) -> object:
     if (left := long_read(call.slug)) is not None:
         return left
     asked = call.query
-    wanted = LeaveOutRequest((asked["m"],), By(asked["whom"]), asked["depth"])
+    wanted = LeaveOutRequest((asked["m"],), By(asked["whom"]), asked["depth"], asked["task"])
     found = kept_report(
         call.slug, (leave_out_report, wanted), lambda session: leave_out_report(session, call.slug, wanted)
     )

@@ -38,7 +38,16 @@ BESIDE_CSV = "beside-csv"
 ORGANISERS_ALONE = ("baseline", "qrels", "policy", "judge")
 
 
-class ScopeQuery(Schema):
+class TaskQuery(Schema):
+    """Whether only the runs of one task are scored."""
+
+    task = Text(
+        load_default=None,
+        metadata={"description": "Only the runs of this task, by its key, on the topics of the task."},
+    )
+
+
+class ScopeQuery(TaskQuery):
     """Whether only the runs of one round, and those of one task, are scored, and how."""
 
     round = counted(
@@ -48,10 +57,6 @@ class ScopeQuery(Schema):
     residual = fields.Boolean(
         load_default=True,
         metadata={"description": "With a round: on the residual collection, without documents judged before it."},
-    )
-    task = Text(
-        load_default=None,
-        metadata={"description": "Only the runs of this task, by its key, on the topics of the task."},
     )
 
 

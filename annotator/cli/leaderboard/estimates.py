@@ -26,7 +26,7 @@ OPTIONS = (
     ),
 )
 # Options that estimates take as well; all others are of scores by the judgements alone.
-ALSO_FOR_ESTIMATES = {"measures", "baseline", "format_", "estimate", "machine", "no_machine", "by"}
+ALSO_FOR_ESTIMATES = {"measures", "baseline", "format_", "estimate", "machine", "no_machine", "by", "task"}
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ def or_estimates(command: Callable[..., None]) -> Callable[..., None]:
         estimates = EstimateOptions(estimate, machine, no_machine, by)
         estimates.check(options["format_"])
         if estimate:
-            given = (options["slug"], options["measures"], estimates, options["baseline"], options["format_"])
-            _show_estimates(installation, *given)
+            given = (options["slug"], options["measures"], estimates, options["baseline"], options["task"])
+            _show_estimates(installation, *given, format_=options["format_"])
         else:
             command(installation, **options)
 
@@ -84,13 +84,19 @@ def _show_estimates(
     measures: Sequence[str],
     options: EstimateOptions,
     baseline: str | None,
+    task: str | None,
+    *,
     format_: str,
 ) -> None:
     """Estimate every measure and show the runs, or with `--by pairs` every two of them."""
     part = EstimatePart(options.by or EstimatePart.RUNS)
     with installation.database.reading() as session:
         found = [
-            estimate_report(session, slug, EstimateRequest(measure, options.machine, options.no_machine, baseline))
+            estimate_report(
+                session,
+                slug,
+                EstimateRequest(measure, options.machine, options.no_machine, baseline, task=task),
+            )
             for measure in dict.fromkeys(measures or [USUAL_MEASURE])
         ]
     reports = {report.measure: report for report in found}
@@ -98,7 +104,7 @@ def _show_estimates(
         format_,
         reports,
         as_json=_as_json,
-        as_csv=lambda report: report.table(part),
+        as_csv=lambda report: report.file(part),
         tables=lambda report: _show(report, part),
     )
     say_by_measure({measure: _explanations(report, part) for measure, report in reports.items()})
@@ -136,6 +142,7 @@ def _as_json(report: EstimateReport) -> Mapping[str, object]:
     }
     return {
         **{name: getattr(report, name) for name in about},
+        **({} if report.task is None else {"task": report.task}),
         "differing": report.differing,
         "notices": list(map(str, report.notices)),
         **tables,

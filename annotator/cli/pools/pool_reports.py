@@ -8,7 +8,7 @@ import click
 
 from annotator.cli.pools.pool_plan import confirm_growth
 from annotator.cli.site.installation import Installation, note, on_installation
-from annotator.cli.site.options import yes_at_terminal
+from annotator.cli.site.options import task_option, yes_at_terminal
 from annotator.cli.site.progress import watch
 from annotator.cli.site.tables import Row, Table, format_option, show_csv, show_json, show_table, show_tables
 from annotator.evaluation.reusability.holes import DEPTHS
@@ -149,6 +149,7 @@ def leave_out() -> None:
 )
 @click.option("--depth", type=int, metavar="K", help="Assume that all runs were pooled to depth K.")
 @click.option("--by", type=click.Choice([part.value for part in Part]), help="One table of the report.")
+@task_option
 @format_option()
 @on_installation
 def show_leave_out(
@@ -158,6 +159,7 @@ def show_leave_out(
     whom: str,
     depth: int | None,
     by: str | None,
+    task: str | None,
     format_: str,
 ) -> None:
     """Remove the documents that only one team contributed from the qrels, team by team, and score all runs again.
@@ -166,7 +168,7 @@ def show_leave_out(
     team contributed; WITHOUT: correlation of the rankings. A table without --by shows everything, csv the runs; json
     always has all. Scores are averaged over the runs that contributed.
     """
-    request = LeaveOutRequest(tuple(measures) or USUAL_MEASURES, By(whom), depth)
+    request = LeaveOutRequest(tuple(measures) or USUAL_MEASURES, By(whom), depth, task)
     report = installation.database.read(leave_out_report, slug, request, watch=watch("Scoring"))
     match format_:
         case "json":

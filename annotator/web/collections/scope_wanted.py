@@ -29,6 +29,11 @@ class ScopeWanted:
             raise InvalidValueError("“%(written)s” is not a round number.", written=written)
         return cls(int(written), request.args.get("residual", "").strip() != WHOLE, task)
 
+    @classmethod
+    def of_task(cls) -> "ScopeWanted":
+        """Read `?task=KEY` alone, for pages that have every round."""
+        return cls(task=_task())
+
     @property
     def query(self) -> dict[str, object]:
         """The choice as query string arguments."""

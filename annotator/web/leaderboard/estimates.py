@@ -1,5 +1,7 @@
 """Scores estimated from a sample of judgements and a machine's labels: a tab beside the leaderboard."""
 
+from typing import Any
+
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
@@ -7,6 +9,7 @@ from annotator.errors import AnnotatorError
 from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.spreadsheets import csv_text
 from annotator.web.collections.observer_policy import READERS
+from annotator.web.collections.scope_wanted import ScopeWanted
 from annotator.web.site.access import collection_page
 from annotator.web.site.context import database
 from annotator.web.site.downloads import CSV, download
@@ -21,6 +24,7 @@ from annotator.workflows.leaderboard.estimates import (
     estimate_report,
 )
 from annotator.workflows.pools.sample_drawing import machine_names
+from annotator.workflows.runs.scoring_scope import scope_choices
 
 blueprint = Blueprint("estimates", __name__)
 
@@ -32,17 +36,21 @@ NO_MACHINE = "-"  # no name of an account
 @blueprint.get("/collections/<slug>/estimates")
 @collection_page(*READERS)
 def show(slug: str) -> ResponseReturnValue:
-    """Estimates of all runs by a measure: `?m=P@10&machine=NAME&baseline=TAG`; `machine=-` leaves machines out."""
+    """Estimates of all runs by a measure: `?m=P@10&machine=NAME&baseline=TAG&task=KEY`; `machine=-` is without any."""
     found, refused = None, None
     try:
         found = _report(slug)
     except AnnotatorError as refusal:
         refused = refusal
+    with database().reading() as session:
+        machines, scopes = machine_names(session, slug), scope_choices(session, slug)
     page = render_template(
         "leaderboard/estimates.html",
         found=found,
         refused=refused,
-        machines=database().read(machine_names, slug),
+        machines=machines,
+        scopes=scopes,
+        scope=ScopeWanted.of_task(),
         given=_given(),
         grid=range(min(len(found.rows), MOST_RUNS_IN_GRID)) if found else (),
         widest=_widest(found),
@@ -55,7 +63,7 @@ def show(slug: str) -> ResponseReturnValue:
 def as_csv(slug: str) -> ResponseReturnValue:
     """The runs, or every two of them (`?by=pairs`), as CSV."""
     part = part_of_report(EstimatePart, request.args.get("by", EstimatePart.RUNS))
-    headings, rows = _report(slug).table(part)
+    headings, rows = _report(slug).file(part)
     return download(csv_text([headings, *rows]), f"{slug}-estimates-{part}.csv", CSV)
 
 
@@ -68,16 +76,18 @@ def _report(slug: str) -> EstimateReport:
         people_only=machine == NO_MACHINE,
         baseline=given["baseline"] or None,
         most_rescored=MOST_RESCORED,
+        task=ScopeWanted.of_task().task,
     )
     return kept_report(slug, (estimate_report, wanted), lambda session: estimate_report(session, slug, wanted))
 
 
-def _given() -> dict[str, str]:
+def _given() -> dict[str, Any]:
     """The choices in the query string, as written there."""
     return {
         "m": asked_word("m", USUAL_MEASURE),
         "machine": request.args.get("machine", "").strip(),
         "baseline": request.args.get("baseline", "").strip(),
+        **ScopeWanted.of_task().query,
     }
 
 

@@ -94,18 +94,28 @@ def _report(slug: str, *, ablates: bool) -> QualityReport:
 @collection_page(*READERS)
 @long_page("leave_out.show")
 def leave_out(slug: str) -> ResponseReturnValue:
-    """Leave-one-out by team or run: `?m=AP&whom=run&depth=10`."""
+    """Leave-one-out by team or run: `?m=AP&whom=run&depth=10&task=KEY`."""
     found, refused = None, None
     try:
         found = _leave_out_report(slug)
     except AnnotatorError as refusal:
         refused = refusal
+    scope = ScopeWanted.of_task()
     given = {
         "m": asked_word("m", USUAL_MEASURE),
         "whom": asked_word("whom", By.TEAM),
         "depth": request.args.get("depth", ""),
+        **scope.query,
     }
-    page = render_template("leaderboard/leave_out.html", found=found, refused=refused, given=given, searches=SEARCHES)
+    page = render_template(
+        "leaderboard/leave_out.html",
+        found=found,
+        refused=refused,
+        given=given,
+        searches=SEARCHES,
+        scopes=database().read(scope_choices, slug),
+        scope=scope,
+    )
     return page_or_refusal(page, refused)
 
 
@@ -120,7 +130,7 @@ def leave_out_csv(slug: str) -> ResponseReturnValue:
 
 def _leave_out_report(slug: str) -> LeaveOutReport:
     by = part_of_report(By, asked_word("whom", By.TEAM))
-    wanted = LeaveOutRequest((asked_word("m", USUAL_MEASURE),), by, number_given("depth"))
+    wanted = LeaveOutRequest((asked_word("m", USUAL_MEASURE),), by, number_given("depth"), ScopeWanted.of_task().task)
     report = kept_report(slug, (leave_out_report, wanted), lambda session: leave_out_report(session, slug, wanted))
     return replace(report, state=replace(report.state, policy=policy_shown(report.state.policy)))
 

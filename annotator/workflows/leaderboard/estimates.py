@@ -15,6 +15,7 @@ from annotator.evaluation.estimation.jackknife import Scale, ScoredTopic, is_jac
 from annotator.evaluation.estimation.stored_samples import JudgedFrame, SampleFrame, unpack_rankings
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard.rescoring import places
+from annotator.evaluation.leaderboard.scoring_scope import ScoringScope, no_run, nothing_judged
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.names import USUAL_MEASURE, measure_on_scale
 from annotator.evaluation.pooling.probability_sample import MachineGrades, unpacked
@@ -32,7 +33,7 @@ from annotator.storage.pools.samples import strata_of_pool
 from annotator.workflows.agreement.machine_judges import rules_of_people
 from annotator.workflows.judging.topic_judgements import read_judgements
 from annotator.workflows.pools.sample_drawing import SHA256, frame_fingerprint, labels_of_machine
-from annotator.workflows.runs.scoring_scope import scope_notices
+from annotator.workflows.runs.scoring_scope import scope_notices, task_scope
 
 MUCH_OUTSIDE = 0.05  # of a run's documents outside the frame, from which its estimate may be too low
 ALPHA = 0.05
@@ -58,7 +59,7 @@ class EstimateRequest:
     """The request: a measure, a machine, by default that by which the sample was drawn, and a baseline run.
 
     With `people_only` no machine is used, nor for xinfAP and infNDCG, whose errors take scoring again without each
-    document: at most `most_rescored` ranked lists are.
+    document: at most `most_rescored` ranked lists are. With a `task`, its key, only its runs are scored, on its topics.
     """
 
     measure: str = USUAL_MEASURE
@@ -66,6 +67,7 @@ class EstimateRequest:
     people_only: bool = False
     baseline: str | None = None
     most_rescored: int | None = None
+    task: str | None = None
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,7 @@ class EstimateReport:
     compared: Differences
     order: tuple[int, ...]  # for each row: the place of its run in `compared`
     notices: tuple[Sentence, ...]
+    task: str | None = None  # the key, when runs of one task are scored
 
     @property
     def differing(self) -> int:
@@ -158,6 +161,11 @@ class EstimateReport:
             *(BASELINE_COLUMNS if self.baseline is not None else ()),
         )
         return headings, [self._cells(row) for row in self.rows]
+
+    def file(self, part: EstimatePart) -> Table:
+        """The table with the task, if there is one, in every row."""
+        headings, rows = self.table(part)
+        return (headings, rows) if self.task is None else ((*headings, "task"), [[*row, self.task] for row in rows])
 
     @cached_property
     def _pairs(self) -> Table:
@@ -190,16 +198,21 @@ def estimate_report(session: Session, slug: str, request: EstimateRequest) -> Es
 
     People's grades are settled by the collection's policy. Topics that the sample does not have are taken as judged
     whole, as in the export of the sample. Raises `InvalidValueError` for an unknown measure or one that cannot be
-    estimated, and for a machine that is a person; `NotFoundError` for an unknown machine or baseline; `ConflictError`
-    without a sample, a run or enough judgements, and when the labels by which was drawn have changed since.
+    estimated, and for a machine that is a person; `NotFoundError` for an unknown machine, baseline or task;
+    `ConflictError` without a sample, a run or enough judgements, and when the labels by which was drawn have changed
+    since.
     """
     collection = find_collection(session, slug)
     state = scored_state(session, collection)
     measure = measure_on_scale(request.measure, state.best_grade)
     request = _checked(request, measure, collection.relevant_from)
-    sample = _read(session, collection, state, request)
+    scope = task_scope(session, collection.id, request.task)
+    state = state if scope is None else state.within(scope.runs, scope.topics)
+    sample = _read(session, collection, state, request, scope)
     if not state.runs:
-        raise ConflictError("There is no run to score yet.")
+        raise no_run(scope)
+    if not sample.topics:
+        raise nothing_judged(scope)
     baseline = _baseline(state, request.baseline)
     depth = None if measure.cutoff is None else int(measure.cutoff)
     lists = _lists(session, state, sample, depth)
@@ -229,6 +242,7 @@ def estimate_report(session: Session, slug: str, request: EstimateRequest) -> Es
         compared=compared,
         order=tuple(order),
         notices=(*sample.notices, *_notices_of_topics(names, found), *_notices_of_frame(outside)),
+        task=request.task,
     )
 
 
@@ -281,7 +295,13 @@ class _Sample:
     notices: tuple[Sentence, ...]
 
 
-def _read(session: Session, collection: CollectionRow, state: ScoredState, request: EstimateRequest) -> _Sample:
+def _read(
+    session: Session,
+    collection: CollectionRow,
+    state: ScoredState,
+    request: EstimateRequest,
+    scope: ScoringScope | None,
+) -> _Sample:
     pool = sampled_pool(session, collection.id)
     if pool is None:
         raise ConflictError(
@@ -309,7 +329,7 @@ def _read(session: Session, collection: CollectionRow, state: ScoredState, reque
     notices = (
         *_notices_of_judging(topics.values(), len(not_sampled)),
         *_notices_of_machine(pool, machine, topics.values()),
-        *scope_notices(session, collection.id, None),
+        *scope_notices(session, collection.id, scope),
     )
     return _Sample(pool.version, rules.policy, machine, numbers, topics, notices)
 
@@ -339,7 +359,8 @@ def _check_labels(
 
 def _graded(session: Session, collection: CollectionRow, state: ScoredState, rules: Rules) -> dict[int, GradedTopic]:
     """Topic id → people's settled grades."""
-    judgements = read_judgements(session, collection.id, seconds=False)
+    topics = None if state.has_every_topic else state.topics
+    judgements = read_judgements(session, collection.id, topics, seconds=False)
     owners = {topic: one.owner_id for topic, one in state.topics.items()}
     current = current_opinions(judgements, judges_by_id(session), owners, machines=False)
     return graded_topics(current, current.settle(rules), {id_: topic.number for id_, topic in state.topics.items()})

@@ -1,6 +1,6 @@
 """Contributions to the pool, and each run's score without its own team's contribution (leave-one-out)."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -8,11 +8,13 @@ from enum import StrEnum
 
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError, InvalidValueError, Sentence
+from annotator.errors import InvalidValueError, Sentence
+from annotator.evaluation.leaderboard import scoring_scope
 from annotator.evaluation.leaderboard.contributions import Contributions, WhoFoundWhat, who_found_what
 from annotator.evaluation.leaderboard.graded_runs import Cell, GradedRuns, Pair, QrelsState, settled_pairs, state_of
 from annotator.evaluation.leaderboard.leaderboard_notices import refuse_estimates, sample_notices
 from annotator.evaluation.leaderboard.rescoring import Scoring
+from annotator.evaluation.leaderboard.scoring_scope import ScoringScope
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.names import measures_on_scale
 from annotator.evaluation.qrels.settling import rules_of
@@ -23,7 +25,7 @@ from annotator.storage.collections.collection import accepted_topics, find_colle
 from annotator.storage.pools.pools import Find, Finder, drawn_sample, finders, finds_of_runs, finds_of_searches
 from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.runs.runs import lists_of_runs
-from annotator.workflows.runs.scoring_scope import scope_notices
+from annotator.workflows.runs.scoring_scope import scope_notices, task_scope
 
 USUAL_MEASURES = ("nDCG@10", "AP", "P@10")
 MOST_MEASURES = 12
@@ -54,12 +56,14 @@ class Part(StrEnum):
 class LeaveOutRequest:
     """The measures, and the unit to leave out.
 
-    With a `depth`, the pool is taken as the top of all active runs to that depth, otherwise as recorded.
+    With a `depth`, the pool is taken as the top of all active runs to that depth, otherwise as recorded. With a `task`,
+    its key, only its runs are scored, on its topics; what runs of other tasks contributed to these topics stays.
     """
 
     measures: Sequence[str] = USUAL_MEASURES
     by: By = By.TEAM
     depth: int | None = None
+    task: str | None = None
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,7 @@ class LeaveOutReport:
     depth: int | None
     found: WhoFoundWhat
     results: tuple[LeftOut, ...]
-    notices: tuple[Sentence, ...]  # if the pool is a sample
+    notices: tuple[Sentence, ...]  # on rounds and tasks, and if the pool is a sample
 
     def table(self, part: Part) -> Table:
         """Headings and rows of a part, in full precision."""
@@ -129,42 +133,39 @@ def leave_out_report(
     """Leave out one team, or run, at a time, and score all runs by what the others contributed.
 
     `watch` gets the number of steps and returns a function to call after each. Raises `InvalidValueError` for an
-    unknown measure or a depth below 1, and `ConflictError` while there is no grade or no run and for a measure that
-    estimates from a sampled pool.
+    unknown measure or a depth below 1, `NotFoundError` for an unknown task, and `ConflictError` while there is no grade
+    or no run and for a measure that estimates from a sampled pool.
     """
     collection = find_collection(session, slug)
     best_grade = scale_of(session, collection.id)[-1].value
     measures = _checked(request, best_grade)
     sample = drawn_sample(session, collection.id)
     refuse_estimates(sample, measures)
-    grades = _settled(session, collection)
+    scope = task_scope(session, collection.id, request.task)
+    grades = scoring_scope.pairs_within(scope, _settled(session, collection))
     if not grades:
-        raise ConflictError("Nothing is judged yet, so there is nothing to score against.")
-    of_runs = lists_of_runs(session, collection.id, {topic for topic, _ in grades})
-    if not of_runs:
-        raise ConflictError("There is no run to score yet.")
-    graded = GradedRuns.join([run.lists for run in of_runs], [grades], accepted_topics(session, collection.id))
-    everyone = finders(session, collection.id)
-    sources, sources_of_runs = _Sources.of(everyone, request.by), _Sources.of(everyone, By.RUN)
-    source_of = [sources.of_run[one.run_id] for one in everyone if one.counts]
-    finds = _finds(session, collection.id)
-    contributions = _contributions(graded, finds, sources, source_of, request.depth)
-    of_counting = [sources_of_runs.of_run[one.run_id] for one in everyone if one.counts]
-    by_run = _contributions(graded, finds, sources_of_runs, of_counting, request.depth)
-    feeding = by_run.feeding(graded.grades[0])
-    fed = [bool(feeding[place]) for place in of_counting]
-    [by_entry] = graded.grades
+        raise scoring_scope.nothing_judged(scope)
+    pool = _Pool.read(session, collection.id, grades, scope, request.depth)
+    if not pool.scored:
+        raise scoring_scope.no_run(scope)
+    sources, contributions = pool.contributions(request.by)
+    [by_entry] = pool.graded.grades
     scorings = [Scoring(measure, collection.relevant_from, best_grade) for measure in measures]
-    tags = [run.tag for run in of_runs]
-    with watch(steps_of_leaving_out(graded.runs, by_entry, contributions)) as advance:
-        results = leave_out(tags, source_of, graded.runs, by_entry, contributions, scorings, fed=fed, advance=advance)
+    with watch(steps_of_leaving_out(pool.graded.runs, by_entry, contributions)) as advance:
+        results = leave_out(
+            [one.tag for one in pool.scored],
+            [sources.of_run[one.run_id] for one in pool.scored],
+            *(pool.graded.runs, by_entry, contributions, scorings),
+            fed=pool.fed(),
+            advance=advance,
+        )
     return LeaveOutReport(
-        state_of("live", collection.consensus_policy, grades),
+        state_of("live", collection.consensus_policy, grades, scope=scope),
         request.by,
         request.depth,
-        who_found_what(contributions, by_entry, collection.relevant_from, _pooled(finds, sources, request.depth)),
+        who_found_what(contributions, by_entry, collection.relevant_from, pool.pooled(sources)),
         results,
-        (*scope_notices(session, collection.id, None), *sample_notices(sample, measures)),
+        (*scope_notices(session, collection.id, scope), *sample_notices(sample, measures)),
     )
 
 
@@ -208,22 +209,73 @@ def _settled(session: Session, collection: Collection) -> dict[Pair, int]:
     return settled_pairs(opinions(session, collection.id, machines=rules.counts_machines), rules)
 
 
+@dataclass(frozen=True, eq=False)
+class _Pool:
+    """Who put what into the pool of the scored topics, and the scored runs.
+
+    Where a task is scored, runs of other tasks are sources as well: without a team, what they contributed would still
+    have been judged.
+    """
+
+    scored: Sequence[Finder]
+    graded: GradedRuns  # the scored runs
+    active: Sequence[Finder]
+    of_active: GradedRuns
+    sources: Sequence[Finder]
+    finds: Sequence[Find]
+    depth: int | None
+
+    @classmethod
+    def read(
+        cls,
+        session: Session,
+        collection_id: int,
+        grades: Mapping[Pair, int],
+        scope: ScoringScope | None,
+        depth: int | None,
+    ) -> "_Pool":
+        everyone = finders(session, collection_id)
+        active = [one for one in everyone if one.counts]
+        of_runs = lists_of_runs(session, collection_id, {topic for topic, _ in grades})
+        numbers = accepted_topics(session, collection_id)
+        of_active = GradedRuns.join([run.lists for run in of_runs], [grades], numbers)
+        finds = _finds(session, collection_id)
+        if scope is None:
+            return cls(active, of_active, active, of_active, everyone, finds, depth)
+        scored = [place for place, one in enumerate(active) if one.run_id in scope.runs]
+        graded = GradedRuns.join([of_runs[place].lists for place in scored], [grades], numbers)
+        finds = [one for one in finds if scope.topics is None or one.topic_id in scope.topics]
+        taking_part = scope.runs | {one.run_id for one in finds}
+        if depth is not None:
+            taking_part |= {one.run_id for one, run in zip(active, of_runs, strict=True) if run.lists}
+        sources = [one for one in everyone if one.run_id in taking_part]
+        return cls([active[place] for place in scored], graded, active, of_active, sources, finds, depth)
+
+    def contributions(self, by: By) -> tuple["_Sources", Contributions]:
+        """The contributions of every source, as recorded, or by the top of the active runs."""
+        sources = _Sources.of(self.sources, by)
+        if self.depth is not None:
+            # An active run that is no source has no list for these topics.
+            source_of = [sources.of_run.get(one.run_id, 0) for one in self.active]
+            depths = [self.depth] * len(source_of)
+            return sources, Contributions.of_tops(self.of_active.runs, source_of, sources.names, depths)
+        pairs = [((one.topic_id, one.document_id), sources.place_of(one)) for one in self.finds]
+        searched = any(one.run_id is None for one in self.finds)
+        return sources, self.graded.contributions(pairs, (*sources.names, SEARCHES) if searched else sources.names)
+
+    def fed(self) -> list[bool]:
+        """Whether each scored run itself contributed judged documents, whatever its team did."""
+        sources, contributions = self.contributions(By.RUN)
+        feeding = contributions.feeding(self.graded.grades[0])
+        return [bool(feeding[sources.of_run[one.run_id]]) for one in self.scored]
+
+    def pooled(self, sources: "_Sources") -> AbstractSet[int]:
+        """The indices of the sources that contributed to the pool."""
+        if self.depth is not None:
+            return set(sources.of_run.values())
+        return {sources.place_of(one) for one in self.finds}
+
+
 def _finds(session: Session, collection_id: int) -> list[Find]:
     """The recorded contributions of runs and searches."""
     return [*finds_of_runs(session, collection_id), *finds_of_searches(session, collection_id)]
-
-
-def _contributions(
-    graded: GradedRuns, finds: Sequence[Find], sources: _Sources, source_of: Sequence[int], depth: int | None
-) -> Contributions:
-    """The contributions as recorded, or by the top of the runs."""
-    if depth is not None:
-        return Contributions.of_tops(graded.runs, source_of, sources.names, [depth] * len(source_of))
-    pairs = [((one.topic_id, one.document_id), sources.place_of(one)) for one in finds]
-    searched = any(one.run_id is None for one in finds)
-    return graded.contributions(pairs, (*sources.names, SEARCHES) if searched else sources.names)
-
-
-def _pooled(finds: Sequence[Find], sources: _Sources, depth: int | None) -> AbstractSet[int]:
-    """The indices of the sources that contributed to the pool."""
-    return set(sources.of_run.values()) if depth is not None else {sources.place_of(one) for one in finds}

@@ -18,7 +18,7 @@ from annotator.storage.runs.run_sources import runs_from_source, stored_source
 from annotator.storage.runs.sent_runs import sent_runs
 from annotator.storage.tables.runs import RunState
 from annotator.workflows.leaderboard.inspecting import GradesChosen, score_versions
-from annotator.workflows.runs.scoring_scope import find_scope, scope_notices
+from annotator.workflows.runs.scoring_scope import scope_notices, task_scope
 
 # Each is scored by each state of the qrels.
 MOST_RUNS, MOST_VERSIONS = 100, 4
@@ -87,7 +87,7 @@ def source_history(session: Session, slug: str, name: str, *, measure: str = USU
     run_ids = [run.id for run in shown]
     task = task_of_runs(session, collection.id, run_ids)
     by_qrels = _scores(session, slug, run_ids, asked, _qrels(session, collection.id), task)
-    notices = scope_notices(session, collection.id, find_scope(session, collection.id, None, residual=False, task=task))
+    notices = scope_notices(session, collection.id, task_scope(session, collection.id, task))
     runs = [
         HistoryRun(
             run.tag,

@@ -97,3 +97,8 @@ def whole_scope(
     """The complete scope of a round or task; None for neither, `NotFoundError` for an unknown one."""
     scope = find_scope(session, collection_id, number, residual=residual, task=task)
     return with_judged_before(session, collection_id, scope)
+
+
+def task_scope(session: Session, collection_id: int, task: str | None) -> ScoringScope | None:
+    """The scope of a task in every round; None without one, `NotFoundError` for an unknown one."""
+    return find_scope(session, collection_id, None, residual=False, task=task)
