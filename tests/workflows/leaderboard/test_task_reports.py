@@ -64,12 +64,12 @@ def test_documents_that_runs_of_another_task_contributed_stay(two_tasks: Session
     add_alone(two_tasks, "long")
     of_task = leave_out_report(two_tasks, SLUG, LeaveOutRequest(("AP",), By.RUN, task="long"))
     alone = leave_out_report(two_tasks, ALONE, LeaveOutRequest(("AP",), By.RUN))
-    taken_out = [
-        {row[1]: row[2] for row in report.table(Part.WITHOUT)[1] if row[1] in runs_of("long")}
+    here, there = (
+        {one.source: one.judged for one in report.results[0].sources if one.source in runs_of("long")}
         for report in (of_task, alone)
-    ]
-    assert all(taken_out[0][tag] <= taken_out[1][tag] for tag in runs_of("long"))
-    assert sum(taken_out[0].values()) < sum(taken_out[1].values())
+    )
+    assert all(here[tag] <= there[tag] for tag in runs_of("long"))
+    assert sum(here.values()) < sum(there.values())
 
 
 @pytest.mark.parametrize("key", KEYS)
