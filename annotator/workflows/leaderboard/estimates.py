@@ -209,10 +209,7 @@ def estimate_report(session: Session, slug: str, request: EstimateRequest) -> Es
     scope = task_scope(session, collection.id, request.task)
     state = state if scope is None else state.within(scope.runs, scope.topics)
     sample = _read(session, collection, state, request, scope)
-    if not state.runs:
-        raise no_run(scope)
-    if not sample.topics:
-        raise nothing_judged(scope)
+    _require(state, sample, scope)
     baseline = _baseline(state, request.baseline)
     depth = None if measure.cutoff is None else int(measure.cutoff)
     lists = _lists(session, state, sample, depth)
@@ -244,6 +241,14 @@ def estimate_report(session: Session, slug: str, request: EstimateRequest) -> Es
         notices=(*sample.notices, *_notices_of_topics(names, found), *_notices_of_frame(outside)),
         task=request.task,
     )
+
+
+def _require(state: ScoredState, sample: "_Sample", scope: ScoringScope | None) -> None:
+    """Raise `ConflictError` without a run, or without a topic that has a sample or a judgement."""
+    if not state.runs:
+        raise no_run(scope)
+    if not sample.topics:
+        raise nothing_judged(scope)
 
 
 def _checked(request: EstimateRequest, measure: Measure, relevant_from: int) -> EstimateRequest:
