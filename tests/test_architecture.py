@@ -56,6 +56,7 @@ SERVES_BOTH = {
     "context",
     "downloads",
     "error_pages",
+    "file_responses",
     "json_answers",
     "kit_download",
     "background",

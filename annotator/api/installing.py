@@ -38,7 +38,7 @@ from annotator.api.leaderboard import (
     source_scores,
 )
 from annotator.api.pools import holes, pool, stopping, strategies
-from annotator.api.qrels import qrels
+from annotator.api.qrels import qrels, shared_files
 from annotator.api.runs import changes, questionnaire, run_fetching, run_rules, run_sources, runs, tasks, team_questions
 from annotator.api.site import api_page, jobs, rate_limits
 from annotator.api.site.door import PREFIX
@@ -102,6 +102,7 @@ FURTHER = (
     rounds,
     search,
     settings,
+    shared_files,
     source_scores,
     stopping,
     strategies,

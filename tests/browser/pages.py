@@ -63,6 +63,7 @@ from annotator.workflows.runs import questionnaires, run_costs, run_sources, sub
 from annotator.workflows.runs.engine_requests import EngineAccess
 from annotator.workflows.runs.run_costs import ColumnRequest
 from annotator.workflows.runs.run_sources import SourceSettings
+from annotator.workflows.runs.submissions import SubmissionChange
 from annotator.workflows.topics import topic_editing
 from annotator.workflows.topics.topic_editing import TopicWords
 
@@ -97,6 +98,7 @@ ORGANISERS_PAGES = (
     "/runs/sources/bm25",
     "/runs/sources/bm25/scores?m=P@5",
     "/documents/docnos",
+    "/files",
     "/documents/changed",
     "/rounds",
     "/judges/hours",
@@ -191,6 +193,7 @@ PARTICIPANTS_PAGES = (
     "/team",
     "/announcements",
     "/team/questions",
+    "/files",
     "/scores?m=AP",
     "/scores/pair",
     "/leaderboard?m=AP&letters=y",
@@ -246,6 +249,10 @@ def _add(session: Session) -> None:
     kept = qrels.export_qrels(session, SLUG, policy="highest", made_at=NOW)
     qrels_versions.keep_qrels(session, SLUG, kept, made_by_id=None, made_at=NOW)
     submissions.release_scores(session, SLUG, at=NOW + timedelta(days=1), shown=ScoresShown.WHOLE, early=True)
+    shared = SubmissionChange(
+        corpus="Ask the shelter, or https://cats.example.org.", shares_docnos=True, shares_qrels=True
+    )
+    submissions.change_submissions(session, SLUG, shared)
     stored_log(session, log_text())
     stored_log(session, interleaving_text(), "Lists", LogKind.INTERLEAVING)
     collection.set_guidelines(session, SLUG, "# Rules\n\n* Be fair.", made_by_id=None, made_at=NOW)

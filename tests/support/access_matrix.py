@@ -229,6 +229,8 @@ MATRIX = {
     "runs.upload": Row("POST", f"{N}/runs", SENDERS_FORM),
     "run_fetching.show": Row("GET", f"{N}/runs/fetch", ORGANISERS),
     "run_fetching.fetch": Row("POST", f"{N}/runs/fetch", ORGANISERS_FORM),
+    "shared_files.show": Row("GET", f"{N}/files", SENDERS),
+    "shared_files.load": Row("GET", f"{N}/files/topics.jsonl", SENDERS),
     "runs.rules": Row("GET", f"{N}/runs/rules.json", SENDERS),
     # There is no source.
     "run_sources.add": Row("POST", f"{N}/runs/sources", ORGANISERS_FORM),

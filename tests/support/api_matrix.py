@@ -103,6 +103,8 @@ MATRIX = {
     ),
     "Documents.show_near_duplicates": Row("GET", f"{NEWS}/near-duplicates?topic=1", ORGANISERS, READ),
     "Runs.list_runs": Row("GET", f"{NEWS}/runs", SENDERS, READ_OR_RUNS),
+    "Collections.list_shared_files": Row("GET", f"{NEWS}/files", SENDERS, READ_OR_RUNS),
+    "Collections.load_shared_file": Row("GET", f"{NEWS}/files/topics.jsonl", SENDERS, READ_OR_RUNS),
     "Runs.show_run_rules": Row("GET", f"{NEWS}/run-rules", SENDERS, READ_OR_RUNS),
     "Runs.check_run": Row("POST", f"{NEWS}/runs/check", dict.fromkeys(SENDERS, 422), RUNS),
     "Runs.upload_run": Row("POST", f"{NEWS}/runs", dict.fromkeys(SENDERS, 422), RUNS),

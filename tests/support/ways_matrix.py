@@ -242,6 +242,11 @@ WAYS = {
     "check runs, on the site or by its rules": Ways(
         "runs.check runs.rules", "runs check, site runs check", "Runs.check_run Runs.show_run_rules"
     ),
+    "files for participants": Ways(
+        "shared_files.show shared_files.load",
+        "collections files list, collections files export, site collections files list, site collections files export",
+        "Collections.list_shared_files Collections.load_shared_file",
+    ),
     "send runs": Ways(
         "run_reviews.show runs.upload run_reviews.store", "runs import, site runs import", "Runs.upload_run"
     ),

@@ -272,6 +272,7 @@ OF_OPERATIONS: Mapping[str, Mapping[str, str]] = {
     "change_announcement": {"number": "The number of the announcement."},
     "withdraw_announcement": {"number": "The number of the announcement."},
     "show_topic": {"number": "The number of the topic."},
+    "load_shared_file": {"name": "The name of the file in the list, or SHA256SUMS."},
     "edit_topic": {"number": "The number of the topic."},
     "show_measure": {"name": "The name of the measure, with or without a cutoff, or one of trec_eval's."},
     "inspect_topic": {"number": "The number of the topic."},

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import click
 
-from annotator.cli.collections import archive, deletions, public_pages, publish, score_release
+from annotator.cli.collections import archive, deletions, public_pages, publish, score_release, shared_files
 from annotator.cli.collections.options import (
     consensus_help,
     describes_consensus,
@@ -38,7 +38,10 @@ def command() -> None:
 
 
 command.add_command(quality)
-for further in (archive.export, archive.import_file, archive.copy, publish.publish, public_pages.pages):
+for further in (
+    *(archive.export, archive.import_file, archive.copy, publish.publish, public_pages.pages),
+    shared_files.files,
+):
     command.add_command(further)
 
 

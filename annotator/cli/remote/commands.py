@@ -11,6 +11,7 @@ from annotator.cli.leaderboard.score_formats import score_format_option
 from annotator.cli.remote.comparison import compare
 from annotator.cli.remote.docnos import ids_group
 from annotator.cli.remote.publishing import publish
+from annotator.cli.remote.shared_files import files
 from annotator.cli.remote.site import on_site
 from annotator.cli.runs.check_options import (
     docnos_option,
@@ -406,10 +407,11 @@ def export_qrels(site: Site, slug: str, output: str | None, version: int | None,
 
 @click.group
 def collections() -> None:
-    """Collections on a site: list them, publish a kit."""
+    """Collections on a site: list them, load their files, publish a kit."""
 
 
 collections.add_command(publish)
+collections.add_command(files)
 
 
 @collections.command("list")

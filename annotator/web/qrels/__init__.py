@@ -1,5 +1,5 @@
 """Pages of qrels."""
 
-from annotator.web.qrels import qrels
+from annotator.web.qrels import qrels, shared_files
 
-BLUEPRINTS = (qrels.blueprint,)
+BLUEPRINTS = (qrels.blueprint, shared_files.blueprint)

@@ -217,6 +217,7 @@ ENTRIES: tuple[Entry, ...] = (
             _tab("submissions.terms", lazy_gettext("Terms"), _teams),
             _tab("own_team.show", lazy_gettext("Team"), _teams, ("own_team.invite", "own_team.withdraw")),
             _tab("team_questions.show", lazy_gettext("Questions"), _teams, ("team_questions.ask",)),
+            _tab("shared_files.show", lazy_gettext("Files"), _topic_readers),
             _tab("submissions.show", lazy_gettext("Submissions"), _task_organisers, ("submissions.terms",)),
             _tab("run_fetching.show", lazy_gettext("Search engine"), also=SOURCE_PAGES),
             _tab("tasks.show", lazy_gettext("Tasks"), also=("tasks.add", "tasks.edit", "tasks.change")),

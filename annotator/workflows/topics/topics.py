@@ -16,7 +16,7 @@ from annotator.evaluation.formats.unpacking import unpack_into
 from annotator.evaluation.qrels.settling import Rules, rules_of, settle_items
 from annotator.evaluation.qrels.topic_flags import JudgedTopic, TopicFlag, flag_topics
 from annotator.files import InputFile
-from annotator.storage import PoolItem, Topic, TopicState
+from annotator.storage import ACCEPTED, PoolItem, Topic, TopicState
 from annotator.storage.collections.collection import find_collection, lock_open_collection
 from annotator.storage.judging.progress import judged_topic_ids, topic_counts
 from annotator.storage.qrels.current_grades import opinions
@@ -163,7 +163,13 @@ def published_topics(session: Session, slug: str) -> list[TopicRow]:
     ]
 
 
-def topics_jsonl(rows: Sequence[TopicRow]) -> str:
+def accepted_topics(session: Session, slug: str) -> list[Topic]:
+    """The accepted topics in natural order, without their pool items, which take long to count."""
+    accepted = select(Topic).where(Topic.collection_id == find_collection(session, slug).id, ACCEPTED)
+    return sorted(session.scalars(accepted), key=lambda topic: natural_order(topic.number))
+
+
+def topics_jsonl(rows: Sequence[TopicRow | Topic]) -> str:
     """The accepted topics of `rows`, one JSON object per line, in the format of a topic import."""
     records = (
         {

@@ -1,0 +1,51 @@
+"""The files that participants of a collection load, by program."""
+
+from flask import Response
+from marshmallow import Schema, fields
+
+from annotator.api.collections.audit import note_export
+from annotator.api.collections.collection import resource
+from annotator.api.site.access import SEE_RUNS
+from annotator.api.site.door import Call, Gives, Takes, operation
+from annotator.web.qrels.file_responses import file_sent, files_listed
+from annotator.web.site.downloads import JSON, JSON_LINES, PLAIN
+from annotator.workflows.qrels.shared_files import SharedKind
+
+KINDS = ", ".join(kind for kind in SharedKind if kind is not SharedKind.CHECKSUMS)
+
+
+class SharedFileView(Schema):
+    """A file to load."""
+
+    name = fields.String(required=True, metadata={"description": "The name, by which it is loaded."})
+    kind = fields.String(required=True, metadata={"description": f"What it has: {KINDS}."})
+    task = fields.String(
+        required=True, allow_none=True, metadata={"description": "The key of the task whose topics it has."}
+    )
+    version = fields.Integer(
+        required=True, allow_none=True, metadata={"description": "The number of the version of the qrels."}
+    )
+    lines = fields.Integer(
+        required=True, attribute="figures.lines", metadata={"description": "The number of its lines."}
+    )
+    bytes = fields.Integer(
+        required=True, attribute="figures.size", metadata={"description": "Its size as it is sent, before compression."}
+    )
+    sha256 = fields.String(
+        required=True, attribute="figures.sha256", metadata={"description": "Of the bytes that are sent."}
+    )
+
+
+@operation(resource, "GET", "/collections/<slug>/files", SEE_RUNS, Gives(SharedFileView, many=True), Takes(pages=True))
+def list_shared_files(call: Call) -> object:
+    """List the files for participants, with their checksums: topics, rules, and what organisers share.
+
+    Qrels are those of the scores that are released. Organisers see what participants may load, with rules of their own.
+    """
+    return list(files_listed(call.slug).files)
+
+
+@operation(resource, "GET", "/collections/<slug>/files/<name>", SEE_RUNS, Gives(media=[PLAIN, JSON_LINES, JSON]))
+def load_shared_file(call: Call) -> Response:
+    """Load one of the files, by its name in the list, or SHA256SUMS, which `sha256sum --check` reads."""
+    return file_sent(call.slug, call.path["name"], note_export)

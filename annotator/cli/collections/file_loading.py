@@ -1,0 +1,80 @@
+"""What `annotator collections files` does with a database and with a site: list the files, load and check them."""
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import click
+
+from annotator.cli.site.files import FILE, STANDARD_OUTPUT, FileNotWrittenError, write_together
+from annotator.cli.site.tables import show_rows
+from annotator.errors import ConflictError, InvalidValueError
+
+CHECKSUMS = "SHA256SUMS"
+HEADINGS = ("NAME", "KIND", "TASK", "VERSION", "LINES", "BYTES", "SHA-256")
+COLUMNS = ("name", "kind", "task", "version", "lines", "bytes", "sha256")
+# Names come from a site, and none of them leads out of the folder.
+A_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
+output_option = click.option(
+    "-o",
+    "--output",
+    type=FILE,
+    required=True,
+    metavar="FILE",
+    help="The folder, which is made if it is not there; files of the same names in it are replaced.",
+)
+
+
+class Files(Protocol):
+    """The files of a collection, in a database or on a site."""
+
+    def rows(self, slug: str) -> Sequence[Mapping[str, Any]]:
+        """The files, with the columns of `COLUMNS`."""
+        ...
+
+    def content(self, slug: str, name: str) -> bytes:
+        """The bytes of one."""
+        ...
+
+
+def show_files(files: Files, slug: str, format_: str) -> None:
+    """Print the list of the files."""
+    show_rows(format_, HEADINGS, [[row[column] for column in COLUMNS] for row in files.rows(slug)])
+
+
+def load_files(files: Files, slug: str, output: str) -> None:
+    """Load all files into a folder, all or none, with a file of their checksums, each of which is checked."""
+    if output == STANDARD_OUTPUT:
+        raise click.UsageError("-o names a folder, for there are several files.")
+    folder, rows = Path(output), files.rows(slug)
+    contents = _checked(files, slug, rows)
+    sums = "".join(f"{row['sha256']}  {row['name']}\n" for row in rows)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileNotWrittenError(
+            "“%(file)s” cannot be written: %(reason)s.", file=click.format_filename(output), reason=error.strerror
+        ) from error
+    paths = {str(folder / name): content for name, content in {**contents, CHECKSUMS: sums.encode()}.items()}
+    write_together(paths)
+    names = ", ".join(contents)
+    click.echo(f"Written to {output}, with the right SHA-256: {names}; and {CHECKSUMS}.", err=True)
+
+
+def _checked(files: Files, slug: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
+    """The bytes of each file by its name, which have the SHA-256 of the list."""
+    contents: dict[str, bytes] = {}
+    for row in rows:
+        name = str(row["name"])
+        if not A_NAME.fullmatch(name) or name == CHECKSUMS:
+            raise InvalidValueError("“%(name)s” is no name of a file of a collection. Nothing was written.", name=name)
+        contents[name] = files.content(slug, name)
+        if hashlib.sha256(contents[name]).hexdigest() != row["sha256"]:
+            raise ConflictError(
+                "“%(name)s” is not what the list says: it has changed since, or was damaged. Nothing was written; load "
+                "the files again.",
+                name=name,
+            )
+    return contents

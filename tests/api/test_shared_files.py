@@ -1,0 +1,54 @@
+"""The files of a collection for participants, by program."""
+
+import hashlib
+from datetime import UTC, datetime
+
+import pytest
+from build import NOW, SLUG, labels
+from calling import NEWS, Caller
+
+from annotator.storage import Database
+from annotator.workflows.people.tokens import Scope
+from annotator.workflows.qrels import qrels, qrels_versions
+from annotator.workflows.runs import submissions
+from annotator.workflows.runs.submissions import SubmissionChange, change_submissions
+
+FILES = f"{NEWS}/files"
+
+
+@pytest.fixture(autouse=True)
+def _shared(news: None, database: Database) -> None:
+    """Qrels are shared, and one version is kept."""
+    del news
+    with database.transaction() as session:
+        change_submissions(session, SLUG, SubmissionChange(corpus="At the archive.", shares_qrels=True))
+        labels(session, "jo", "1 0 a 2\n")
+        made = qrels.export_qrels(session, SLUG, made_at=NOW)
+        qrels_versions.keep_qrels(session, SLUG, made, made_by_id=None, made_at=NOW)
+
+
+def test_a_program_loads_every_file_of_the_list_with_the_checksum_there(program: Caller) -> None:
+    pat = program("pat", Scope.RUNS)
+    found = pat.get(FILES).json
+    assert [one["name"] for one in found] == ["topics.jsonl", "run-rules.json", "corpus.txt"]
+    assert (found[2]["kind"], found[2]["task"], found[2]["version"]) == ("corpus", None, None)
+    for one in found:
+        sent = pat.get(f"{FILES}/{one['name']}")
+        assert (len(sent.data), hashlib.sha256(sent.data).hexdigest()) == (one["bytes"], one["sha256"])
+    assert [line.split()[1] for line in pat.get(f"{FILES}/SHA256SUMS").text.splitlines()] == [
+        one["name"] for one in found
+    ]
+
+
+def test_qrels_are_there_while_scores_computed_from_them_are_released(program: Caller, database: Database) -> None:
+    pat, ola = program("pat"), program("ola")
+    for caller in (pat, ola):
+        refused = caller.get(f"{FILES}/qrels-1.txt")
+        assert (refused.status_code, refused.json["detail"]) == (404, "There is no file “qrels-1.txt” here for you.")
+    with database.transaction() as session:
+        submissions.release_scores(session, SLUG, at=datetime.now(UTC), qrels="1", early=True)
+    [listed] = [one for one in pat.get(FILES).json if one["kind"] == "qrels"]
+    assert (listed["name"], listed["version"], listed["lines"], listed["bytes"]) == ("qrels-1.txt", 1, 1, 8)
+    assert pat.get(f"{FILES}/qrels-1.txt").data == b"1 0 a 2\n"
+    ola.call("PATCH", f"{NEWS}/settings", json={"shares_qrels": False})
+    assert pat.get(f"{FILES}/qrels-1.txt").status_code == 404

@@ -1,0 +1,70 @@
+"""`annotator collections files`: what participants may load, from a database and from a site."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli.command_line import CommandLine
+from cli.remote_site import Remote
+
+from annotator.cli.remote.shared_files import SiteFiles
+
+
+def are_right(folder: Path) -> list[str]:
+    """The names of the files, whose SHA-256 are those of the file of checksums."""
+    lines = (line.split("  ") for line in (folder / "SHA256SUMS").read_text().splitlines())
+    sums = {name: checksum for checksum, name in lines}
+    assert sums == {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in sums}
+    assert {path.name for path in folder.iterdir()} == {*sums, "SHA256SUMS"}
+    return sorted(sums)
+
+
+def test_files_are_listed_and_loaded_from_a_database(news: CommandLine) -> None:
+    Path("corpus.txt").write_text("Ask the archive.")
+    Path("ids.txt").write_text("a\nb\n")
+    news.done("documents", "ids", "import", "news", "ids.txt")
+    news.done("collections", "set", "news", "--corpus", "corpus.txt", "--share-docnos")
+    rows = news.table("collections", "files", "list", "news")
+    assert [row[0] for row in rows] == ["topics.jsonl", "docnos.txt", "run-rules.json", "corpus.txt"]
+    assert rows[1][:6] == ["docnos.txt", "docnos", "-", "-", "2", "4"]
+    news.done("collections", "files", "export", "news", "-o", "files/of/news")
+    assert are_right(Path("files/of/news")) == ["corpus.txt", "docnos.txt", "run-rules.json", "topics.jsonl"]
+    assert Path("files/of/news/docnos.txt").read_bytes() == b"a\nb\n"
+    assert "docnos.export" in news.done("audit", "list", "news")
+    Path("in-the-way").write_text("")
+    refused = news.refused("collections", "files", "export", "news", "-o", "in-the-way/news")
+    assert "in-the-way" in refused[0]
+    usage = news("collections", "files", "export", "news", "-o", "-")
+    assert (usage.exit_code, "-o names a folder" in usage.stderr) == (2, True)
+
+
+def test_a_participant_loads_the_files_of_a_site(site: Remote) -> None:
+    done = site("pat", "collections", "files", "export", "news", "-o", "files")
+    written = "Written to files, with the right SHA-256: topics.jsonl, run-rules.json; and SHA256SUMS.\n"
+    assert (done.exit_code, done.stderr) == (0, written)
+    assert are_right(Path("files")) == ["run-rules.json", "topics.jsonl"]
+    assert site("jo", "collections", "files", "list", "news").exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"sha256": "0" * 64}, "“topics.jsonl” is not what the list says"),
+        ({"name": "../topics.jsonl"}, "“../topics.jsonl” is no name of a file"),
+        ({"name": "SHA256SUMS"}, "“SHA256SUMS” is no name of a file"),
+        ({"name": ".bashrc"}, "“.bashrc” is no name of a file"),
+    ],
+)
+def test_nothing_is_written_when_a_file_or_its_name_is_wrong(
+    site: Remote, monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any], sentence: str
+) -> None:
+    rows = SiteFiles.rows
+
+    def wrong(files: SiteFiles, slug: str) -> list[dict[str, Any]]:
+        first, *others = rows(files, slug)
+        return [*map(dict, others), {**first, **changed}]
+
+    monkeypatch.setattr(SiteFiles, "rows", wrong)
+    done = site("pat", "collections", "files", "export", "news", "-o", "files")
+    assert (done.exit_code, sentence in done.stderr, Path("files").exists()) == (1, True, False)

@@ -1,0 +1,106 @@
+"""The page of files for participants: what each of them finds there, and nothing that is not theirs yet."""
+
+import hashlib
+import json
+from datetime import timedelta
+
+import pytest
+from build import LIMIT, NOW, SLUG, labels
+from sqlalchemy import select
+from visiting import Visit, words
+
+from annotator.files import InputFile
+from annotator.storage import AuditEvent, Database
+from annotator.workflows.documents import docno_lists
+from annotator.workflows.qrels import qrels, qrels_versions
+from annotator.workflows.runs import submissions
+from annotator.workflows.runs.submissions import SubmissionChange, change_submissions
+
+CORPUS = "<b>News</b> of 2025:\nhttps://data.example.org/news?year=2025&part=1 or javascript:alert(1)"
+
+
+@pytest.fixture
+def shared(news: str, database: Database) -> str:
+    """A collection that shares everything, with a version of the qrels that is not released."""
+    with database.transaction() as session:
+        read = docno_lists.read_docnos([InputFile("ids.txt", b"a\nb\n")], unpacked_limit=LIMIT)
+        docno_lists.import_docnos(session, SLUG, read, files=["ids.txt"], at=NOW)
+        change_submissions(session, SLUG, SubmissionChange(corpus=CORPUS, shares_docnos=True, shares_qrels=True))
+        labels(session, "jo", "1 0 a 2\n")
+        made = qrels.export_qrels(session, SLUG, made_at=NOW)
+        qrels_versions.keep_qrels(session, SLUG, made, made_by_id=None, made_at=NOW)
+    return f"{news}/files"
+
+
+def release(database: Database) -> None:
+    with database.transaction() as session:
+        submissions.release_scores(session, SLUG, at=NOW, moment=NOW - timedelta(days=1), qrels="1", early=True)
+
+
+def test_a_participant_loads_what_the_page_lists_and_nothing_before_the_release(
+    visit: Visit, shared: str, database: Database
+) -> None:
+    pat = visit("pat")
+    page = pat.get(shared)
+    for name, content in {"docnos.txt": b"a\nb\n", "topics.jsonl": None}.items():
+        sent = pat.get(f"{shared}/{name}")
+        assert sent.headers["Content-Disposition"] == f"attachment; filename={name}"
+        assert content in {None, sent.data}
+        assert hashlib.sha256(sent.data).hexdigest() in page.text
+    assert "qrels-1.txt" not in page.text
+    assert pat.get(f"{shared}/qrels-1.txt").status_code == 404
+    release(database)
+    assert "Qrels, version 1: those of the released scores" in words(pat.get(shared))
+    sent = pat.get(f"{shared}/qrels-1.txt")
+    assert (sent.status_code, sent.data) == (200, b"1 0 a 2\n")
+    assert f"{hashlib.sha256(sent.data).hexdigest()}  qrels-1.txt\n" in pat.get(f"{shared}/SHA256SUMS").text
+    with database.reading() as session:
+        noted = session.execute(
+            select(AuditEvent.action, AuditEvent.subject).where(AuditEvent.action.endswith(".export"))
+        ).all()
+    assert [tuple(row) for row in noted] == [("docnos.export", ""), ("qrels.export", "1")]
+    with database.transaction() as session:
+        submissions.take_scores_back(session, SLUG)
+    assert pat.get(f"{shared}/qrels-1.txt").status_code == 404
+
+
+def test_where_the_documents_are_is_text_with_links(visit: Visit, shared: str) -> None:
+    page = visit("pat").get(shared).text
+    assert "&lt;b&gt;News&lt;/b&gt; of 2025:\n" in page
+    address = "https://data.example.org/news?year=2025&amp;part=1"
+    assert f'<a href="{address}" rel="noopener noreferrer">{address}</a> or javascript:alert(1)</p>' in page
+
+
+def test_a_participant_gets_rules_of_the_team_and_no_hints_for_organisers(visit: Visit, shared: str) -> None:
+    pat = visit("pat")
+    assert json.loads(pat.get(f"{shared}/run-rules.json").data)["sender"] == {"team": "red", "organises": False}
+    assert "What participants may load" not in words(pat.get(shared))
+
+
+def test_organisers_see_what_is_shared_and_why_something_is_not(visit: Visit, shared: str, database: Database) -> None:
+    ola = visit("ola")
+    page = words(ola.get(shared))
+    assert "It is stated where the documents are." in page
+    assert "The list of valid docnos is shared." in page
+    assert "Qrels are shared as soon as scores are released" in page
+    assert ola.get(f"{shared}/qrels-1.txt").status_code == 404
+    release(database)
+    assert "Version 1 of the qrels is shared" in words(ola.get(shared))
+    with database.transaction() as session:
+        docno_lists.remove_docnos(session, SLUG)
+        submissions.release_scores(session, SLUG, at=NOW, qrels="live", early=True)
+    page = words(ola.get(shared))
+    assert "is shared, but none was imported." in page
+    assert "Scores are computed from the live qrels, so there is no version to share." in page
+    with database.transaction() as session:
+        change_submissions(session, SLUG, SubmissionChange(corpus="", shares_docnos=False, shares_qrels=False))
+    page = words(ola.get(shared))
+    for sentence in ("It is not stated where", "The list of valid docnos is not shared.", "Qrels are not shared."):
+        assert sentence in page
+
+
+def test_the_page_is_there_in_korean(visit: Visit, shared: str) -> None:
+    page = visit("pat").get(shared, headers={"Accept-Language": "ko"})
+    assert "SHA-256" in page.text
+    assert "정답" not in page.text
+    assert "파일" in words(page)

@@ -1,0 +1,215 @@
+"""The files of a collection for participants: which there are, and when; their checksums are those of the bytes."""
+
+import hashlib
+import json
+from datetime import timedelta
+
+import pytest
+from build import LIMIT, NOW, SLUG, labels, member, news, pooled_news, topic_file
+from sqlalchemy import update
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, NotFoundError
+from annotator.evaluation.runs.run_tags import Sender
+from annotator.files import InputFile
+from annotator.storage import Collection, Document, Role, ScoresShown, Topic, TopicState
+from annotator.workflows.collections import collection
+from annotator.workflows.documents import docno_lists
+from annotator.workflows.qrels import qrels, qrels_versions
+from annotator.workflows.qrels.shared_files import (
+    CHECKSUMS,
+    FigureMemory,
+    SharedFiles,
+    figures_of,
+    list_shared_files,
+    shared_file,
+)
+from annotator.workflows.runs import submissions
+from annotator.workflows.runs.submissions import SubmissionChange, change_submissions
+from annotator.workflows.runs.tasks import TaskFields, add_task
+
+RED = Sender("red", organises=False)
+LATER = NOW + timedelta(days=1)
+SHARED = SubmissionChange(corpus="Ask the archive.", shares_docnos=True, shares_qrels=True)
+
+
+def listed(session: Session, *, memory: FigureMemory | None = None, sender: Sender = RED) -> SharedFiles:
+    return list_shared_files(session, SLUG, sender, at=LATER, memory=memory)
+
+
+def names(session: Session, *, sender: Sender = RED) -> list[str]:
+    return [one.name for one in listed(session, sender=sender).files]
+
+
+def content(session: Session, name: str, *, sender: Sender = RED) -> bytes:
+    return b"".join(shared_file(session, SLUG, name, sender, at=LATER).pieces)
+
+
+def import_docnos(session: Session, text: str) -> None:
+    read = docno_lists.read_docnos([InputFile("ids.txt", text.encode())], unpacked_limit=LIMIT)
+    docno_lists.import_docnos(session, SLUG, read, files=["ids.txt"], at=NOW)
+
+
+def keep(session: Session, grade: int) -> int:
+    """A kept version in which a document of topic 1 has this grade."""
+    labels(session, "jo", f"1 0 a {grade}\n", name=f"{grade}.txt")
+    made = qrels.export_qrels(session, SLUG, made_at=NOW)
+    return qrels_versions.keep_qrels(session, SLUG, made, made_by_id=None, made_at=NOW)
+
+
+def release(session: Session, version: int | str, **given: object) -> None:
+    submissions.release_scores(session, SLUG, at=NOW, qrels=str(version), early=True, **given)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def shared(session: Session) -> Session:
+    """A pooled collection with everything shared, a list of docnos, guidelines, and two versions of the qrels."""
+    pooled_news(session)
+    member(session, "pat", Role.PARTICIPANT, team="red")
+    import_docnos(session, "a\nb\n문서-3\n<d>&\n")
+    collection.set_guidelines(session, SLUG, "# Read to the end", made_by_id=None, made_at=NOW)
+    change_submissions(session, SLUG, SHARED)
+    keep(session, 1)
+    keep(session, 2)
+    return session
+
+
+def test_a_new_collection_has_rules_alone_and_shares_nothing(session: Session) -> None:
+    news(session)
+    assert names(session) == ["run-rules.json"]
+    import_docnos(session, "a\n")
+    topic_file(session)
+    assert names(session) == ["topics.jsonl", "run-rules.json"]
+
+
+def test_checksums_sizes_and_lines_are_those_of_the_bytes_that_are_sent(shared: Session) -> None:
+    release(shared, 2)
+    add_task(shared, SLUG, "first", TaskFields("First", topics=("1",)), at=NOW)
+    found = listed(shared).files
+    assert [one.name for one in found] == [
+        *("topics.jsonl", "topics-first.jsonl", "docnos.txt", "qrels-2.txt"),
+        *("run-rules.json", "guidelines.md", "corpus.txt"),
+    ]
+    for one in found:
+        sent = content(shared, one.name)
+        assert (one.figures.sha256, one.figures.size) == (hashlib.sha256(sent).hexdigest(), len(sent))
+        assert one.figures.lines == len(sent.decode().splitlines())
+    sums = content(shared, CHECKSUMS).decode()
+    assert sums == "".join(f"{one.figures.sha256}  {one.name}\n" for one in found)
+    version = qrels_versions.export_version(shared, SLUG, 2)
+    assert content(shared, "qrels-2.txt") == version.qrels
+    assert content(shared, "docnos.txt").decode() == "a\nb\n문서-3\n<d>&\n"
+    assert content(shared, "corpus.txt") == b"Ask the archive.\n"
+
+
+def test_a_last_line_without_an_end_counts() -> None:
+    assert [figures_of(pieces).lines for pieces in ([], [b""], [b"a"], [b"a\n", b"", b"b"], [b"a\nb\n"])] == [
+        *(0, 0, 1),
+        *(2, 2),
+    ]
+
+
+def test_topics_that_participants_do_not_see_are_in_no_file(shared: Session) -> None:
+    topic_file(shared, "3\tthird\n4\tfourth\n")
+    shared.execute(update(Topic).where(Topic.number == "3").values(state=TopicState.DRAFT))
+    shared.execute(update(Topic).where(Topic.number.in_(["2", "4"])).values(state=TopicState.DROPPED, reason="Dull."))
+    add_task(shared, SLUG, "all", TaskFields("All"), at=NOW)
+    for sender in (RED, Sender(None, organises=True)):
+        for name in ("topics.jsonl", "topics-all.jsonl"):
+            rows = [json.loads(line) for line in content(shared, name, sender=sender).decode().splitlines()]
+            assert [row["number"] for row in rows] == ["1"]
+            assert "reason" not in rows[0]
+
+
+def test_the_rules_are_those_of_the_team_that_loads_them(shared: Session) -> None:
+    assert json.loads(content(shared, "run-rules.json"))["sender"] == {"team": "red", "organises": False}
+    assert json.loads(content(shared, "run-rules.json"))["runs"] == []
+    organiser = Sender(None, organises=True)
+    assert json.loads(content(shared, "run-rules.json", sender=organiser))["sender"]["organises"]
+
+
+def loadable_qrels(session: Session) -> list[str]:
+    """The names of the qrels that can be loaded, among all that could be guessed; the list has the same."""
+    found = []
+    for name in (f"qrels-{number}.txt" for number in range(4)):
+        try:
+            content(session, name)
+        except NotFoundError:
+            continue
+        found.append(name)
+    assert [name for name in names(session) if name.startswith("qrels")] == found
+    return found
+
+
+def test_qrels_are_loaded_from_the_release_on_and_only_of_its_version(shared: Session) -> None:
+    assert loadable_qrels(shared) == []
+    release(shared, 2, moment=LATER + timedelta(seconds=1))
+    assert loadable_qrels(shared) == []
+    release(shared, 2, moment=LATER)
+    assert loadable_qrels(shared) == ["qrels-2.txt"]
+    release(shared, 1)
+    assert loadable_qrels(shared) == ["qrels-1.txt"]
+    release(shared, "live")
+    assert loadable_qrels(shared) == []
+
+
+def test_qrels_go_with_the_release_that_is_taken_back_and_with_the_setting(shared: Session) -> None:
+    release(shared, 2)
+    change_submissions(shared, SLUG, SubmissionChange(shares_qrels=False))
+    assert loadable_qrels(shared) == []
+    change_submissions(shared, SLUG, SubmissionChange(shares_qrels=True))
+    assert loadable_qrels(shared) == ["qrels-2.txt"]
+    release(shared, 2, shown=ScoresShown.NOTHING)
+    assert loadable_qrels(shared) == []
+    release(shared, 2, shown=ScoresShown.OWN)
+    submissions.take_scores_back(shared, SLUG)
+    assert loadable_qrels(shared) == []
+
+
+def test_docnos_go_with_the_setting_and_with_the_list(shared: Session) -> None:
+    change_submissions(shared, SLUG, SubmissionChange(shares_docnos=False))
+    assert "docnos.txt" not in names(shared)
+    with pytest.raises(NotFoundError, match=r"There is no file “docnos\.txt” here for you"):
+        content(shared, "docnos.txt")
+    change_submissions(shared, SLUG, SubmissionChange(shares_docnos=True))
+    docno_lists.remove_docnos(shared, SLUG)
+    assert "docnos.txt" not in names(shared)  # although documents have texts, which may be those of the pool
+
+
+def test_the_cache_does_not_keep_what_has_changed(shared: Session) -> None:
+    memory = FigureMemory()
+    release(shared, 1)
+    before = {one.kind: one.figures for one in listed(shared, memory=memory).files}
+    assert {one.kind: one.figures for one in listed(shared, memory=memory).files} == before
+    read = docno_lists.read_docnos([InputFile("ids.txt", b"z\n")], unpacked_limit=LIMIT)
+    docno_lists.import_docnos(shared, SLUG, read, files=["ids.txt"], at=LATER)
+    release(shared, 2)
+    after = {one.name: one.figures for one in listed(shared, memory=memory).files}
+    for name in ("docnos.txt", "qrels-2.txt"):
+        assert after[name].sha256 == hashlib.sha256(content(shared, name)).hexdigest()
+
+
+def test_qrels_whose_bytes_cannot_be_made_again_are_named_and_the_rest_is_there(shared: Session) -> None:
+    release(shared, 2)
+    shared.execute(update(Document).where(Document.docno == "a").values(docno="renamed"))
+    found = listed(shared)
+    assert "qrels-2.txt" not in [one.name for one in found.files]
+    assert "topics.jsonl" in [one.name for one in found.files]
+    assert str(found.problem).startswith("Version 2 of the qrels no longer has the bytes that were kept")
+    with pytest.raises(ConflictError):
+        content(shared, "qrels-2.txt")
+    assert "qrels" not in content(shared, CHECKSUMS).decode()
+
+
+def test_a_deleted_collection_has_no_files(shared: Session) -> None:
+    shared.execute(update(Collection).values(deleted_at=NOW))
+    for name in ("topics.jsonl", CHECKSUMS):
+        with pytest.raises(NotFoundError, match="There is no collection “news”"):
+            content(shared, name)
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "TOPICS.JSONL", "topics.jsonl\n", "qrels.txt", "qrels-٢.txt"])
+def test_no_other_name_is_a_file(shared: Session, name: str) -> None:
+    release(shared, 2)
+    with pytest.raises(NotFoundError):
+        content(shared, name)
