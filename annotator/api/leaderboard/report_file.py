@@ -1,10 +1,10 @@
 """The report of a collection as a file."""
 
 from flask import Response
-from marshmallow import Schema, fields
+from marshmallow import fields
 
 from annotator.api.leaderboard.reports import GRADES
-from annotator.api.leaderboard.scores import resource
+from annotator.api.leaderboard.scores import TaskQuery, resource
 from annotator.api.site.access import OBSERVE
 from annotator.api.site.door import Call, Gives, Takes, operation, text
 from annotator.api.site.jobs_asked import long_read
@@ -27,7 +27,7 @@ from annotator.workflows.leaderboard.overview_report import (
 HTML = "text/html"
 
 
-class ReportFileQuery(Schema):
+class ReportFileQuery(TaskQuery):
     """What the report has."""
 
     m = fields.List(
@@ -63,6 +63,7 @@ def export_report(call: Call) -> Response:
         asked["qrels"],
         tuple(map(ReportSection, asked["section"])) or ALL_SECTIONS,
         asked["language"],
+        asked["task"],
     )
     report = database().read(
         overview_report, call.slug, wanted, made_at=now(), version=installed_version(), cache=score_cache()

@@ -69,7 +69,7 @@ class EstimatesQuery(TaskQuery):
     )
 
 
-class CorrelationQuery(Schema):
+class CorrelationQuery(TaskQuery):
     """The two rankings of the runs."""
 
     m = Text(load_default=USUAL_MEASURES[0], metadata={"description": "The measure of the first ranking."})
@@ -187,7 +187,10 @@ def show_correlation(call: Call) -> object:
     asked = call.query
     second = asked["m2"] or (asked["m"] if asked["qrels"] != asked["qrels2"] else USUAL_MEASURES[1])
     sides = Side(asked["m"], asked["qrels"]), Side(second, asked["qrels2"])
-    found = kept_report(call.slug, (correlate, sides), lambda session: correlate(session, call.slug, *sides))
+    task = asked["task"]
+    found = kept_report(
+        call.slug, (correlate, sides, task), lambda session: correlate(session, call.slug, *sides, task=task)
+    )
     about = {
         "tau": found.tau.value,
         "tau_ap": found.similarity.tau_ap,

@@ -7,7 +7,7 @@ import click
 
 from annotator.cli.site.files import FILE, write_or_print
 from annotator.cli.site.installation import Installation, on_installation
-from annotator.cli.site.options import qrels_option
+from annotator.cli.site.options import qrels_option, task_option
 from annotator.cli.site.progress import watch
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.installed import installed_version
@@ -43,6 +43,7 @@ def command() -> None:
 @click.option(
     "--report-language", "language", type=click.Choice(LANGUAGES), default=ENGLISH, help="The language of the report."
 )
+@task_option
 @on_installation
 def export(
     installation: Installation,
@@ -53,15 +54,17 @@ def export(
     measures: Sequence[str],
     sections: Sequence[str],
     language: str,
+    task: str | None,
 ) -> None:
     """Write a report of a collection: one self-contained page of HTML.
 
     Task, participants, pool, judging effort (judges have numbers, not names), agreement, leaderboard, topics,
     significance, quality of the collection, methods, and the manifest with the checksum of the qrels. Each table is
-    also there as LaTeX. The numbers are those of the commands.
+    also there as LaTeX. The numbers are those of the commands. With --task the sections on pool, judging, agreement and
+    manifest are still about the whole collection.
     """
     chosen = tuple(map(ReportSection, sections)) or ALL_SECTIONS
-    request = OverviewRequest(tuple(measures) or DEFAULT_MEASURES, qrels, chosen, language)
+    request = OverviewRequest(tuple(measures) or DEFAULT_MEASURES, qrels, chosen, language, task)
     report = installation.database.read(
         overview_report, slug, request, made_at=datetime.now(UTC), version=installed_version(), watch=watch("Scoring")
     )

@@ -159,10 +159,16 @@ def correlation_group() -> None:
     metavar="GRADES",
     help="The qrels to score by, the number of a kept version or live; give two to compare them. [live]",
 )
+@task_option
 @format_option()
 @on_installation
 def show_correlation(
-    installation: Installation, slug: str, measures: tuple[str, ...], qrels: tuple[str, ...], format_: str
+    installation: Installation,
+    slug: str,
+    measures: tuple[str, ...],
+    qrels: tuple[str, ...],
+    task: str | None,
+    format_: str,
 ) -> None:
     """Rank the runs twice and compare the rankings by Kendall's tau-b, tau AP and rank-biased overlap.
 
@@ -174,7 +180,7 @@ def show_correlation(
     usual = USUAL_MEASURES if len(set(qrels)) <= 1 else USUAL_MEASURES[:1]
     named, states = measures or usual, qrels or ("live",)
     first, second = Side(named[0], states[0]), Side(named[-1], states[-1])
-    found = installation.database.read(correlate, slug, first, second)
+    found = installation.database.read(correlate, slug, first, second, task=task)
     rows: list[Row] = [[run.tag, run.first, run.second, run.first_place, run.second_place] for run in found.runs]
     match format_:
         case "json":
@@ -192,7 +198,7 @@ def _tell_correlation(found: Correlation) -> None:
     for name, side in (("First", found.first), ("Second", found.second)):
         state = side.state
         click.echo(
-            f"{name}: {side.measure} by {state.name} qrels, {state.grades} grades of {state.topics} topics.", err=True
+            f"{name}: {side.measure} by {state.source} qrels, {state.grades} grades of {state.topics} topics.", err=True
         )
     alike = found.similarity
     if found.tau.reason is not None:

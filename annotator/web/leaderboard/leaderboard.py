@@ -223,9 +223,13 @@ def measures() -> ResponseReturnValue:
 @collection_page(*READERS)
 def report(slug: str) -> ResponseReturnValue:
     """The form for the sections, measures, qrels and language of a report."""
+    with database().reading() as session:
+        versions, scopes = list_versions(session, slug), scope_choices(session, slug)
     return render_template(
         "leaderboard/report/show.html",
-        versions=database().read(list_versions, slug),
+        versions=versions,
+        scopes=scopes,
+        scope=ScopeWanted.of_task(),
         usual=" ".join(DEFAULT_MEASURES),
         sections=section_titles(gettext),
         report_languages=LANGUAGES,
@@ -236,8 +240,9 @@ def report(slug: str) -> ResponseReturnValue:
 @collection_page(*READERS)
 @long_page("report.file")
 def report_file(slug: str) -> ResponseReturnValue:
-    """The report as an HTML file: `?m=AP P@10&qrels=1&part=task&part=leaderboard&language=ko`."""
-    wanted = OverviewRequest(_measures_of_report(), asked_word("qrels", LIVE), _sections(), _language())
+    """The report as an HTML file: `?m=AP P@10&qrels=1&part=task&part=leaderboard&language=ko&task=KEY`."""
+    task = ScopeWanted.of_task().task
+    wanted = OverviewRequest(_measures_of_report(), asked_word("qrels", LIVE), _sections(), _language(), task)
     with database().reading() as session:
         report = overview_report(session, slug, wanted, made_at=now(), version=installed_version(), cache=score_cache())
     return download(report_html(report), f"{slug}-report.html", "text/html")

@@ -138,16 +138,25 @@ def _leave_out_report(slug: str) -> LeaveOutReport:
 @blueprint.get("/collections/<slug>/correlation")
 @collection_page(*READERS)
 def correlation(slug: str) -> ResponseReturnValue:
-    """Two rankings and their correlation: `?m=AP&qrels=live&m2=P@10&qrels2=1`."""
+    """Two rankings and their correlation: `?m=AP&qrels=live&m2=P@10&qrels2=1&task=KEY`."""
     found, refused = None, None
     try:
         found = _correlation(slug)
     except AnnotatorError as refusal:
         refused = refusal
-    versions = database().read(list_versions, slug)
-    first, second = _sides()
-    given = {"m": first.measure, "qrels": first.qrels, "m2": second.measure, "qrels2": second.qrels}
-    page = render_template("leaderboard/correlation.html", found=found, refused=refused, versions=versions, given=given)
+    with database().reading() as session:
+        versions, scopes = list_versions(session, slug), scope_choices(session, slug)
+    (first, second), scope = _sides(), ScopeWanted.of_task()
+    sides = {"m": first.measure, "qrels": first.qrels, "m2": second.measure, "qrels2": second.qrels}
+    page = render_template(
+        "leaderboard/correlation.html",
+        found=found,
+        refused=refused,
+        versions=versions,
+        scopes=scopes,
+        scope=scope,
+        given={**sides, **scope.query},
+    )
     return page_or_refusal(page, refused)
 
 
@@ -159,8 +168,8 @@ def correlation_file(slug: str) -> ResponseReturnValue:
 
 
 def _correlation(slug: str) -> Correlation:
-    sides = _sides()
-    found = kept_report(slug, (correlate, sides), lambda session: correlate(session, slug, *sides))
+    sides, task = _sides(), ScopeWanted.of_task().task
+    found = kept_report(slug, (correlate, sides, task), lambda session: correlate(session, slug, *sides, task=task))
     return replace(found, first=_unnamed(found.first), second=_unnamed(found.second))
 
 

@@ -5,12 +5,14 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError, Sentence
+from annotator.errors import Sentence
 from annotator.evaluation.formats.identifiers import natural_order
+from annotator.evaluation.leaderboard import scoring_scope
 from annotator.evaluation.leaderboard.collection_figures import tau_figure
 from annotator.evaluation.leaderboard.graded_runs import GradedRuns, Pair, QrelsState, settled_pairs, state_of
 from annotator.evaluation.leaderboard.leaderboard_notices import notices_of_sides
 from annotator.evaluation.leaderboard.rescoring import Scoring
+from annotator.evaluation.leaderboard.scoring_scope import ScoringScope
 from annotator.evaluation.metrics.figures import Figure
 from annotator.evaluation.metrics.names import measure_on_scale
 from annotator.evaluation.qrels.samples import samples_of
@@ -23,7 +25,7 @@ from annotator.storage.pools.pools import DrawnSample, drawn_sample, strata_of
 from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.qrels.qrels_versions import LIVE, kept_grades
 from annotator.storage.runs.runs import lists_of_runs
-from annotator.workflows.runs.scoring_scope import scope_notices
+from annotator.workflows.runs.scoring_scope import scope_notices, task_scope
 
 USUAL_MEASURES = ("nDCG@10", "AP")
 HEADINGS = ("run", "first", "second", "first_place", "second_place")
@@ -72,60 +74,77 @@ class Correlation:
 USUAL_SIDES = (Side(USUAL_MEASURES[0]), Side(USUAL_MEASURES[1]))
 
 
-def correlate(session: Session, slug: str, first: Side = USUAL_SIDES[0], second: Side = USUAL_SIDES[1]) -> Correlation:
+def correlate(
+    session: Session,
+    slug: str,
+    first: Side = USUAL_SIDES[0],
+    second: Side = USUAL_SIDES[1],
+    *,
+    task: str | None = None,
+) -> Correlation:
     """Rank the active runs twice, each time over the topics with a grade in that state of the qrels.
 
-    Raises `InvalidValueError` for an unknown measure, `NotFoundError` for an unknown version, and `ConflictError` while
-    there is no grade or no run.
+    With a `task`, its key, only its runs are ranked, over its topics. Raises `InvalidValueError` for an unknown
+    measure, `NotFoundError` for an unknown version or task, and `ConflictError` while there is no grade or no run.
     """
     collection = find_collection(session, slug)
     best_grade = scale_of(session, collection.id)[-1].value
     measures = [measure_on_scale(side.measure, best_grade) for side in (first, second)]
-    states = {name: _grades(session, collection, name) for name in (first.qrels, second.qrels)}
+    scope = task_scope(session, collection.id, task)
+    states = {name: _grades(session, collection, name, scope) for name in (first.qrels, second.qrels)}
     if not all(grades for _, grades, _ in states.values()):
-        raise ConflictError("Nothing is judged yet, so there is nothing to score against.")
+        raise scoring_scope.nothing_judged(scope)
     estimates = any(measure.definition.estimates for measure in measures)
     to_join = [(grades, sample if estimates else None) for _, grades, sample in states.values()]
-    graded, tags = _join(session, collection.id, to_join)
+    graded, tags = _join(session, collection.id, to_join, scope)
     scorings = [Scoring(measure, collection.relevant_from, best_grade) for measure in measures]
     places_of_states = [list(states).index(side.qrels) for side in (first, second)]
     sides = [
-        RankedSide(str(measure), state_of(side.qrels, *states[side.qrels][:2]))
+        RankedSide(str(measure), state_of(side.qrels, *states[side.qrels][:2], scope=scope))
         for measure, side in zip(measures, (first, second), strict=True)
     ]
     samples = [states[side.qrels][2] for side in (first, second)]
     found = _correlation(sides, tags, graded, scorings, places_of_states)
     of_samples = notices_of_sides(zip(samples, measures, strict=True))
-    return replace(found, notices=(*scope_notices(session, collection.id, None), *of_samples))
+    return replace(found, notices=(*scope_notices(session, collection.id, scope), *of_samples))
 
 
 def correlation_csv(found: Correlation) -> str:
     """CSV with one line per run in full precision; every line names the measures and the states of the qrels."""
     about: list[str | int] = []
     for side in (found.first, found.second):
-        about += [side.measure, side.state.name, side.state.policy, side.state.grades]
+        about += [side.measure, side.state.source, side.state.policy, side.state.grades]
     rows = [[run.tag, run.first, run.second, run.first_place, run.second_place, *about] for run in found.runs]
     return csv_text([[*HEADINGS, *ABOUT], *rows])
 
 
-def _grades(session: Session, collection: Collection, name: str) -> tuple[str, dict[Pair, int], DrawnSample | None]:
+def _grades(
+    session: Session, collection: Collection, name: str, scope: ScoringScope | None
+) -> tuple[str, Mapping[Pair, int], DrawnSample | None]:
     """The policy and the grades of a state of the qrels, and the sample that the pool was at the time."""
     if name != LIVE:
         kept = kept_grades(session, collection.id, name)
-        return kept.policy, kept.grades, drawn_sample(session, collection.id, up_to=kept.pool_version)
+        sample = drawn_sample(session, collection.id, up_to=kept.pool_version)
+        return kept.policy, scoring_scope.pairs_within(scope, kept.grades), sample
     rules = rules_of(collection)
     grades = settled_pairs(opinions(session, collection.id, machines=rules.counts_machines), rules)
-    return rules.policy, grades, drawn_sample(session, collection.id)
+    return rules.policy, scoring_scope.pairs_within(scope, grades), drawn_sample(session, collection.id)
 
 
 def _join(
-    session: Session, collection_id: int, states: Sequence[tuple[Mapping[Pair, int], DrawnSample | None]]
+    session: Session,
+    collection_id: int,
+    states: Sequence[tuple[Mapping[Pair, int], DrawnSample | None]],
+    scope: ScoringScope | None,
 ) -> tuple[GradedRuns, tuple[str, ...]]:
-    of_runs = lists_of_runs(session, collection_id, {topic for grades, _ in states for topic, _ in grades})
+    topics = {topic for grades, _ in states for topic, _ in grades}
+    of_runs = lists_of_runs(session, collection_id, topics, runs_of=scope.runs if scope else None)
     if not of_runs:
-        raise ConflictError("There is no run to score yet.")
+        raise scoring_scope.no_run(scope)
     numbers = accepted_topics(session, collection_id)
-    samples = [samples_of(strata_of(session, sample, numbers)) for _, sample in states]
+    samples = [
+        scoring_scope.samples_within(scope, samples_of(strata_of(session, sample, numbers))) for _, sample in states
+    ]
     graded = GradedRuns.join([run.lists for run in of_runs], [grades for grades, _ in states], numbers, samples)
     return graded, tuple(run.tag for run in of_runs)
 

@@ -40,6 +40,7 @@ from annotator.workflows.pools.pool_selection import Memory, choices_left
 from annotator.workflows.qrels.qrels import export_qrels
 from annotator.workflows.qrels.qrels_versions import export_version
 from annotator.workflows.runs.runs import list_runs
+from annotator.workflows.runs.scoring_scope import TaskChoice, choices_of_collection, task_scope
 from annotator.workflows.topics.topics import list_topics
 
 Said = TypeVar("Said")
@@ -74,13 +75,16 @@ LANGUAGES = (ENGLISH, "ko")
 class OverviewRequest:
     """The measures of the leaderboard (the first is tested), the state of the qrels, the sections and the language.
 
-    The qrels are `live` or a version; sections are shown in their own order.
+    The qrels are `live` or a version; sections are shown in their own order. With a `task`, its key, the sections on
+    participants, leaderboard, topics, significance and quality are about its runs and topics, the others about the
+    whole collection.
     """
 
     measures: tuple[str, ...] = DEFAULT_MEASURES
     qrels: str = LIVE
     sections: tuple[ReportSection, ...] = ALL_SECTIONS
     language: str = ENGLISH
+    task: str | None = None
 
 
 @dataclass(frozen=True)
@@ -118,6 +122,7 @@ class OverviewReport:
     helps: Mapping[str, str]
     significance: SignificanceReport | ConflictError | None
     quality: QualityReport | ConflictError | None
+    task: TaskChoice | None = None
 
     @property
     def best_runs(self) -> Sequence[LeaderboardRow]:
@@ -146,12 +151,15 @@ def overview_report(
     """Build the report in one transaction; deterministic for a state, time and program version.
 
     `watch` is for the slow parts, as in the quality report. Raises `InvalidValueError` for an unknown measure and
-    `NotFoundError` for an unknown version.
+    `NotFoundError` for an unknown version or task.
     """
+    collection, task = find_collection(session, slug), request.task
+    task_scope(session, collection.id, task)
     manifest = manifest_for_readers(_manifest(session, slug, request.qrels, made_at))
     agreement = agreement_report(session, slug)
     effort = judge_hours(session, slug, HoursWanted(by=Period.ALL))
-    grades = GradesFrom() if request.qrels == LIVE else GradesFrom(version=version_number(request.qrels))
+    version_ = None if request.qrels == LIVE else version_number(request.qrels)
+    grades = GradesFrom(version=version_, task=task)
     board = _or_refusal(lambda: build_leaderboard(session, slug, request.measures, grades=grades, cache=cache))
     people = {*agreement.judges, *(work.judge for work in effort)}
     return OverviewReport(
@@ -161,9 +169,9 @@ def overview_report(
         collection=show_collection(session, slug),
         counts=count_collection(session, slug),
         manifest=manifest,
-        judges=_numbered(sorted(people), find_collection(session, slug).judge_order_key),
+        judges=_numbered(sorted(people), collection.judge_order_key),
         titles={topic.number: topic.title for topic in list_topics(session, slug)},
-        runs=[ReportedRun(run.tag, run.team, run.run_type.value, run.description) for run in list_runs(session, slug)],
+        runs=_runs(session, slug, task),
         effort=effort,
         agreement=agreement,
         survey=page_of_disagreements(session, slug, DisagreementFilter()).survey,
@@ -172,7 +180,17 @@ def overview_report(
         helps=measure_help(request.measures),
         significance=_significance(session, slug, request),
         quality=_quality(session, slug, request, watch),
+        task=next((one for one in choices_of_collection(session, collection.id).tasks if one.key == task), None),
     )
+
+
+def _runs(session: Session, slug: str, task: str | None) -> list[ReportedRun]:
+    """The active runs, or those of a task."""
+    return [
+        ReportedRun(run.tag, run.team, run.run_type.value, run.description)
+        for run in list_runs(session, slug)
+        if task is None or run.task == task
+    ]
 
 
 def _first_measure(request: OverviewRequest) -> str:
@@ -188,7 +206,7 @@ def _machines(session: Session, slug: str, request: OverviewRequest) -> Sequence
 def _significance(session: Session, slug: str, request: OverviewRequest) -> SignificanceReport | ConflictError | None:
     if ReportSection.SIGNIFICANCE not in request.sections:
         return None
-    tests = SignificanceRequest(_first_measure(request), request.qrels, permutations=0)
+    tests = SignificanceRequest(_first_measure(request), request.qrels, permutations=0, task=request.task)
     return _or_refusal(lambda: significance_report(session, slug, tests))
 
 
@@ -197,7 +215,7 @@ def _quality(
 ) -> QualityReport | ConflictError | None:
     if ReportSection.QUALITY not in request.sections:
         return None
-    wanted = QualityRequest(_first_measure(request))
+    wanted = QualityRequest(_first_measure(request), task=request.task)
     watching = {} if watch is None else {"watch": watch}
     to_come = choices_left(session, slug, memory=Memory())
     return _or_refusal(lambda: quality_report(session, slug, wanted, to_come=to_come, **watching))

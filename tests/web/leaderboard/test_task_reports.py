@@ -46,6 +46,13 @@ REPORTS = {
         {"m": "AP", "by": "runs"},
         ("pool", "leave-out", "show", SLUG, "-m", "AP"),
     ),
+    "correlation": Report(
+        "correlation?m=AP&m2=P@5",
+        "correlation.csv?m=AP&m2=P@5",
+        "correlation",
+        {"m": "AP", "m2": "P@5"},
+        ("correlation", "show", SLUG, "-m", "AP", "-m", "P@5"),
+    ),
     "estimates": Report(
         "estimates?m=P@5",
         "estimates.csv?m=P@5",
@@ -115,7 +122,8 @@ def as_words(value: object) -> str:
 
 
 def runs_in(rows: list[dict[str, str]]) -> set[str]:
-    return {row[name] for row in rows for name in ("run", "first", "second") if name in row}
+    columns = ("run",) if "run" in rows[0] else ("first", "second")
+    return {row[name] for row in rows for name in columns}
 
 
 @pytest.mark.parametrize("name", REPORTS)
@@ -178,6 +186,32 @@ def test_an_unknown_task_is_refused_everywhere_by_the_same_sentence(
     refused = program.get(f"{API}/{report.path}", **report.query, task="none")
     assert (refused.status_code, refused.json["detail"]) == (404, UNKNOWN)
     assert shell.refused(*report.command, "--task", "none") == [UNKNOWN]
+
+
+def test_the_overview_of_a_task_is_the_same_file_by_page_command_and_api(
+    ola: Visitor, program: Program, shell: CommandLine
+) -> None:
+    form = ola.get(f"{PAGE}/report?task=short")
+    assert '<option value="short" selected>' in form.text
+    parts = ["participants", "leaderboard", "topics", "significance", "quality"]
+    page = ola.get(f"{PAGE}/report.html?m=AP&task=short&{'&'.join(f'part={part}' for part in parts)}").text
+    from_api = program.get(f"{API}/report", m="AP", task="short", section=parts).text
+    sections = [word for part in parts for word in ("--section", part)]
+    from_command = shell.done("report", "export", SLUG, "-m", "AP", "--task", "short", *sections)
+    made = re.compile(r"made on .{20} by")
+    assert made.sub("", page) == made.sub("", from_api) == made.sub("", from_command)
+    assert "Participants, leaderboard, topics, significance and quality are those of the task “short”." in page
+    assert "<h1>News search: The task short</h1>" in page
+    assert str(EVERY_TASK) not in page
+    for tag in runs_of("short"):
+        assert tag in page
+    assert "long-" not in page
+    whole = ola.get(f"{PAGE}/report.html?m=AP").text
+    assert str(EVERY_TASK) in whole
+    assert "are those of the task" not in whole
+    assert ola.get(f"{PAGE}/report.html?task=none").status_code == 404
+    assert program.get(f"{API}/report", task="none").json["detail"] == UNKNOWN
+    assert shell.refused("report", "export", SLUG, "--task", "none") == [UNKNOWN]
 
 
 @pytest.mark.parametrize("name", REPORTS)

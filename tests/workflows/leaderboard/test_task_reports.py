@@ -22,6 +22,7 @@ from two_tasks import (
 )
 
 from annotator.errors import ConflictError, NotFoundError
+from annotator.evaluation.leaderboard.leaderboard import Leaderboard
 from annotator.evaluation.leaderboard.leaderboard_notices import EVERY_TASK
 from annotator.storage import DROPPED, Run, Topic
 from annotator.storage.pools.pools import PoolRequest
@@ -30,6 +31,11 @@ from annotator.workflows.leaderboard.estimates import EstimatePart, EstimateRequ
 from annotator.workflows.leaderboard.grade_sources import GradesFrom
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard
 from annotator.workflows.leaderboard.leave_out_report import By, LeaveOutRequest, Part, leave_out_report
+from annotator.workflows.leaderboard.measure_correlation import Side, correlate, correlation_csv
+from annotator.workflows.leaderboard.overview_report import OverviewRequest, overview_report
+from annotator.workflows.leaderboard.reusability_report import QualityReport
+from annotator.workflows.leaderboard.significance_report import SignificanceReport
+from annotator.workflows.qrels import qrels, qrels_versions
 from annotator.workflows.runs.runs import withdraw_run
 
 KEYS = list(TOPICS)
@@ -164,3 +170,58 @@ def test_what_cannot_be_estimated_of_a_task_is_refused(two_tasks: Session) -> No
 def draw_sample(session: Session) -> None:
     parameters: dict[str, str | int] = {"certainty_depth": 1, "bands": "4", "depth": 12, "budget": 40}
     build(session, PoolRequest("sample", parameters), seed=7)
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("sides", [("AP", "live", "P@5", "live"), ("AP", "1", "AP", "live"), ("infAP", "1", "AP", "1")])
+def test_rankings_of_a_task_are_correlated_as_in_a_collection_of_its_runs(
+    two_tasks: Session, key: str, sides: tuple[str, str, str, str]
+) -> None:
+    draw_sample(two_tasks)
+    exported = qrels.export_qrels(two_tasks, SLUG, made_at=NOW)
+    qrels_versions.keep_qrels(two_tasks, SLUG, exported, made_by_id=None, made_at=NOW)
+    changed = "".join(f"{number} 0 {docno} {int(docno[1:]) % 3}\n" for number in NUMBERS for docno in DOCNOS[:12])
+    labels(two_tasks, "jo", changed, add_to_pool=True, name="changed.txt")
+    first, second = Side(*sides[:2]), Side(*sides[2:])
+    of_task = correlate(two_tasks, SLUG, first, second, task=key)
+    assert [run.tag for run in of_task.runs] != []
+    assert {run.tag for run in of_task.runs} == set(runs_of(key))
+    assert of_task.first.state.source == f"{sides[1]}, task {key}"
+    file = correlation_csv(of_task)
+    assert file.count(f"{sides[1]}, task {key}") >= len(of_task.runs)
+    keep_alone(two_tasks, key)
+    alone = correlate(two_tasks, SLUG, first, second)
+    assert (of_task.runs, of_task.tau, of_task.similarity) == (alone.runs, alone.tau, alone.similarity)
+    assert str(of_task.notices[0]) == f"Only the runs of the task “{key}” are scored, on its topics."
+    assert replace(of_task.second.state, task=None) == alone.second.state
+
+
+def test_rankings_of_a_task_without_runs_or_judgements_are_refused(two_tasks: Session) -> None:
+    with pytest.raises(NotFoundError, match=UNKNOWN):
+        correlate(two_tasks, SLUG, task="none")
+    task(two_tasks, "empty", ["1"])
+    with pytest.raises(ConflictError, match="There is no run to score in the task “empty”"):
+        correlate(two_tasks, SLUG, task="empty")
+    assert correlate(two_tasks, SLUG).notices == (EVERY_TASK,)
+
+
+def test_the_overview_of_a_task_has_the_parts_of_its_pages(two_tasks: Session) -> None:
+    request = OverviewRequest(("AP",), task="short")
+    report = overview_report(two_tasks, SLUG, request, made_at=NOW, version="0.1.0")
+    board = build_leaderboard(two_tasks, SLUG, ["AP"], grades=GradesFrom(task="short"))
+    assert isinstance(report.board, Leaderboard)
+    assert [(row.tag, row.values) for row in report.board.rows] == [(row.tag, row.values) for row in board.rows]
+    assert (report.board.topics, report.board.source) == (TOPICS["short"], "live, task short")
+    assert {run.tag for run in report.runs} == set(runs_of("short"))
+    assert isinstance(report.significance, SignificanceReport)
+    assert set(report.significance.tags) == set(runs_of("short"))
+    assert isinstance(report.quality, QualityReport)
+    assert (report.quality.runs, report.quality.state.task) == (3, "short")
+    assert {one.topic for one in report.topics} == set(TOPICS["short"])
+    assert (report.task and report.task.title) == "The task short"
+    # The qrels are those of the whole collection, which its tasks share.
+    whole = overview_report(two_tasks, SLUG, replace(request, task=None), made_at=NOW, version="0.1.0")
+    assert (report.manifest, report.counts, report.agreement) == (whole.manifest, whole.counts, whole.agreement)
+    assert whole.task is None
+    with pytest.raises(NotFoundError, match=UNKNOWN):
+        overview_report(two_tasks, SLUG, replace(request, task="none"), made_at=NOW, version="0.1.0")
