@@ -28,6 +28,7 @@ from annotator.storage.qrels.current_grades import opinions
 from annotator.workflows.agreement.agreement import agreement_report
 from annotator.workflows.agreement.disagreements import DisagreementFilter, page_of_disagreements
 from annotator.workflows.agreement.judge_quality import report_quality
+from annotator.workflows.collections.waiting import DisputeMemory, waiting
 from annotator.workflows.judging.act_decisions import Act
 from annotator.workflows.judging.judging import next_task, topics_to_judge
 from annotator.workflows.judging.machine_labels import check_labels
@@ -37,6 +38,7 @@ from annotator.workflows.judging.topic_judgements import check_packed, pack_chan
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard
 from annotator.workflows.leaderboard.score_cache import ScoreCache
 from annotator.workflows.pools.pools import pool_progress
+from annotator.workflows.qrels.judges_to_choose import JudgesMemory, judges_to_choose
 from annotator.workflows.qrels.qrels import export_qrels
 from benchmarks.judging_collection import SLUG, build, judge_name
 from benchmarks.processes import postgresql
@@ -217,7 +219,7 @@ def actions(database: Database) -> Iterator[Action]:
     def reading(name: str, work: Callable[[Session], object], before: Callable[[], object] = nothing) -> Action:
         return name, partial(read, work), before
 
-    cache = ScoreCache()
+    cache, disputes, judges = ScoreCache(), DisputeMemory(), JudgesMemory()
     now = datetime.now(UTC)
     yield "draw 8, show, record one", judge_one, nothing
     yield "a judge's list of topics", read_list, nothing
@@ -228,6 +230,10 @@ def actions(database: Database) -> Iterator[Action]:
     yield reading("the judgements of all topics", lambda session: read_judgements(session, 1))
     yield reading("the leaderboard, nothing known", lambda session: build_leaderboard(session, SLUG))
     yield reading("after one more", lambda session: build_leaderboard(session, SLUG, cache=cache), judge_one)
+    yield reading("what waits, after one more", lambda session: waiting(session, SLUG, disputes), judge_one)
+    yield reading(
+        "judges to choose, after one more", lambda session: judges_to_choose(session, SLUG, judges), judge_one
+    )
     yield reading("agreement, nothing known", lambda session: agreement_report(session, SLUG))
     yield reading("disagreements", lambda session: page_of_disagreements(session, SLUG, DisagreementFilter()))
     yield reading("judge quality", lambda session: report_quality(session, SLUG))

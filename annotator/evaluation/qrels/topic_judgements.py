@@ -149,6 +149,15 @@ class JudgementColumns:
         ids: list[int] = np.unique(self.judge).tolist()
         return ids
 
+    def graders_by_topic(self) -> dict[int, frozenset[int]]:
+        """Topic → the ids of the judges with current grades in it, for the topics that have any."""
+        counts = self.have(CURRENT) & self.is_graded
+        pairs = np.unique(np.stack([self.topic[counts], self.judge[counts]]), axis=1)
+        found: dict[int, set[int]] = {}
+        for topic, judge in pairs.T.tolist():
+            found.setdefault(topic, set()).add(judge)
+        return {topic: frozenset(judges) for topic, judges in found.items()}
+
     def are_of(self, documents: Mapping[int, Collection[int]]) -> Flags:
         """Which judgements are of these documents, {topic: documents}."""
         found = np.zeros(self.id.size, np.bool_)

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import NamedTuple, cast
 
 from sqlalchemy import ColumnElement, Exists, Select, Subquery, and_, case, exists, func, or_, select, true
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.duplicates import SHOWN
@@ -246,14 +246,23 @@ def disputes(session: Session, collection_id: int, made: Sequence[Decided], now:
     }
 
 
-def undecided_by_topic(session: Session, topic_ids: Sequence[int]) -> Counter[int]:
-    """Topic id → number of documents on which judges differ and no adjudicator decided, among these topics."""
-    found = Counter[int]()
-    for some in chunks(list(topic_ids)):
-        undecided = _undecided(_disputed(None, PoolItem.topic_id.in_(some)))
-        counts = undecided.with_only_columns(PoolItem.topic_id, func.count()).group_by(PoolItem.topic_id)
-        found.update({topic_id: count for topic_id, count in session.execute(counts)})
-    return found
+def undecided_in_topics(session: Session, topic_ids: Iterable[int]) -> dict[int, frozenset[int]]:
+    """Topic id → pool items on which judges differ and no adjudicator decided, for the topics that have any."""
+    return _by_topic(session, PoolItem.topic_id, topic_ids)
+
+
+def undecided_among(session: Session, items: Iterable[int]) -> dict[int, frozenset[int]]:
+    """Those of these pool items on which judges differ and no adjudicator decided, by topic id."""
+    return _by_topic(session, PoolItem.id, items)
+
+
+def _by_topic(session: Session, column: InstrumentedAttribute[int], ids: Iterable[int]) -> dict[int, frozenset[int]]:
+    found = defaultdict[int, set[int]](set)
+    for some in chunks(sorted(ids)):
+        undecided = _undecided(_disputed(None, column.in_(some))).with_only_columns(PoolItem.topic_id, PoolItem.id)
+        for topic_id, item in session.execute(undecided):
+            found[topic_id].add(item)
+    return {topic_id: frozenset(of_topic) for topic_id, of_topic in found.items()}
 
 
 def grades_on_decided(session: Session, made: Iterable[Decided]) -> list[DecidedGrade]:

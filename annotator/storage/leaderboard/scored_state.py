@@ -130,8 +130,7 @@ class TopicState:
             and later.latest is not None
             and self.latest <= later.latest
             and (self.number, self.owner_id) == (later.number, later.owner_id)
-            and self.revision.of_everybody == later.revision.of_everybody
-            and self.revision.total < later.revision.total
+            and self.revision.is_continued_by(later.revision)
         )
 
 

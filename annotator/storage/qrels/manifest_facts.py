@@ -13,7 +13,6 @@ from annotator.storage.judging.judge_desk import topic_notes
 from annotator.storage.pools.pools import all_pools
 from annotator.storage.site.bulk_insert import fetch_rows
 from annotator.storage.tables.collections import Collection
-from annotator.storage.tables.judging import Judgement
 from annotator.storage.tables.people import User, UserKind
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import ACCEPTED, DROPPED, Topic
@@ -101,23 +100,3 @@ def machine_facts(session: Session, names: set[str]) -> list[dict[str, object]]:
         for user in machines
         if user.name in names
     ]
-
-
-def judge_names(session: Session, collection_id: int) -> list[str]:
-    """Sorted names of the judges with current grades in accepted topics."""
-    return list(
-        session.scalars(
-            select(User.name)
-            .join(Judgement, Judgement.judge_id == User.id)
-            .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
-            .join(Topic, Topic.id == PoolItem.topic_id)
-            .where(
-                Topic.collection_id == collection_id,
-                ACCEPTED,
-                Judgement.current,
-                Judgement.grade.is_not(None),
-            )
-            .distinct()
-            .order_by(User.name)
-        )
-    )

@@ -33,6 +33,10 @@ class Revision(NamedTuple):
     total: int
     of_everybody: int
 
+    def is_continued_by(self, later: "Revision") -> bool:
+        """Whether judgements by judges are all that was added up to `later`, at least one."""
+        return self.of_everybody == later.of_everybody and self.total < later.total
+
 
 def revisions(session: Session, collection_id: int) -> dict[int, Revision]:
     """Accepted topic id → its revision, ordered by id."""

@@ -27,7 +27,7 @@ from annotator.web.site.context import database, now, the_place
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import status_of
 from annotator.web.site.language import LANGUAGES, gettext
-from annotator.web.site.memories import score_cache
+from annotator.web.site.memories import judges_memory, score_cache
 from annotator.web.site.query_string import asked_word
 from annotator.workflows.collections.collection import consensus_policies
 from annotator.workflows.leaderboard import leaderboard
@@ -41,7 +41,8 @@ from annotator.workflows.leaderboard.overview_report import (
     overview_report,
 )
 from annotator.workflows.leaderboard.scoring import list_measures
-from annotator.workflows.qrels import qrels, qrels_versions
+from annotator.workflows.qrels import qrels_versions
+from annotator.workflows.qrels.judges_to_choose import judges_to_choose
 from annotator.workflows.qrels.qrels_versions import VersionView, list_versions
 from annotator.workflows.runs.scoring_scope import NO_SCOPES, ScopeChoices, scope_choices
 
@@ -136,7 +137,7 @@ def show(slug: str) -> ResponseReturnValue:
         scored = Scored(None, {}, refusal)
     with database().reading() as session:
         choices = Choices(
-            qrels.grading_judges(session, slug),
+            judges_to_choose(session, slug, judges_memory()),
             qrels_versions.list_versions(session, slug),
             scope_choices(session, slug),
         )

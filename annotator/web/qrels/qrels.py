@@ -18,8 +18,10 @@ from annotator.web.site.downloads import CSV, JSON, PLAIN, download
 from annotator.web.site.error_pages import status_of
 from annotator.web.site.forms import done
 from annotator.web.site.language import gettext
+from annotator.web.site.memories import judges_memory
 from annotator.workflows.collections.collection import consensus_policies
 from annotator.workflows.qrels import prels, qrels, qrels_files, qrels_versions
+from annotator.workflows.qrels.judges_to_choose import judges_to_choose
 from annotator.workflows.qrels.prels import PrelsExport
 from annotator.workflows.qrels.qrels import QrelsExport
 from annotator.workflows.qrels.qrels_diff import LIVE, QrelsDiff, changes_csv, diff_qrels
@@ -60,7 +62,7 @@ def show(slug: str) -> ResponseReturnValue:
     wanted = GradesWanted.of_request()
     with database().reading() as session:
         outline = qrels.outline_qrels(session, slug, policy=wanted.policy, judge=wanted.judge, made_at=now())
-        judges = qrels.grading_judges(session, slug)
+        judges = judges_to_choose(session, slug, judges_memory())
         sample = prels.find_sample(session, slug)
         versions = qrels_versions.list_versions(session, slug)
     return render_template(

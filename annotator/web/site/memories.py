@@ -17,6 +17,7 @@ from annotator.web.site.context import database
 from annotator.workflows.collections.waiting import DisputeMemory, Waiting, waiting
 from annotator.workflows.leaderboard.score_cache import ScoreCache
 from annotator.workflows.pools import pool_selection
+from annotator.workflows.qrels.judges_to_choose import JudgesMemory
 
 MOST_REPORTS = 16  # the most recently used
 
@@ -78,11 +79,12 @@ class ReportCache:
         return cast("Report", kept.report)
 
 
-# Live scores, curves of planned pools, choices of adaptive pools, disputes, and reports.
+# Live scores, curves of planned pools, choices of adaptive pools, disputes, judges of labels, and reports.
 score_cache = MemoryOfDatabase(ScoreCache)
 plan_memory = MemoryOfDatabase(PlanMemory)
 adaptive_memory = MemoryOfDatabase(pool_selection.Memory)
 dispute_memory = MemoryOfDatabase(DisputeMemory)
+judges_memory = MemoryOfDatabase(JudgesMemory)
 report_cache = MemoryOfDatabase(ReportCache)
 
 

@@ -47,7 +47,6 @@ from annotator.storage.people.accounts import find_user
 from annotator.storage.qrels.current_grades import opinions, pooled_items, refused_items
 from annotator.storage.qrels.manifest_facts import (
     dropped_facts,
-    judge_names,
     judging_facts,
     machine_facts,
     note_facts,
@@ -162,11 +161,6 @@ def outline_qrels(
     """The manifest and warnings of an export, without creating it; raises as `export_qrels`."""
     state = _state(session, slug, policy, judge, None)
     return QrelsOutline(_about(state, made_at, with_unjudged=False), tuple(_warnings(state)))
-
-
-def grading_judges(session: Session, slug: str) -> list[str]:
-    """The names of those who have graded a document of an accepted topic, sorted."""
-    return judge_names(session, find_collection(session, slug).id)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,8 @@
 """What waits for the organisers: questions, disputes and failed jobs, counted cheaply."""
 
+from collections.abc import Iterable
+from random import Random
+
 import pytest
 from build import NOW, SLUG, labels, member, news
 from queues import grow, queue
@@ -95,11 +98,11 @@ def test_only_changed_topics_are_counted_again(session: Session, monkeypatch: py
     assert waiting(session, SLUG, memory).disputes == 2
     counted: list[list[int]] = []
 
-    def watched(session: Session, topic_ids: list[int]) -> object:
+    def watched(session: Session, topic_ids: Iterable[int]) -> object:
         counted.append(list(topic_ids))
-        return adjudication_queue.undecided_by_topic(session, topic_ids)
+        return adjudication_queue.undecided_in_topics(session, topic_ids)
 
-    monkeypatch.setattr("annotator.workflows.collections.waiting.undecided_by_topic", watched)
+    monkeypatch.setattr("annotator.workflows.collections.waiting.undecided_in_topics", watched)
     assert waiting(session, SLUG, memory).disputes == 2
     assert counted == []
     graded(session, second, (0, 1), name="more")
@@ -114,3 +117,34 @@ def test_a_dropped_topic_has_no_disputes(session: Session) -> None:
     assert waiting(session, SLUG, memory).disputes == 1
     session.execute(update(Topic).values(state=TopicState.DROPPED))
     assert waiting(session, SLUG, memory).disputes == 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_disputes_are_counted_on_as_if_they_were_counted_from_the_beginning(session: Session, seed: int) -> None:
+    random = Random(seed)  # noqa: S311 - what judges do
+    topics = queue(session, 6, 6, judgements_wanted=2)
+    judges = [member(session, name) for name in ("ann", "bob", "cy")]
+    ada = member(session, "ada", Role.ADJUDICATOR)
+    memory, held = DisputeMemory(), list[tuple[int, int, Queue]]()
+    given, seen = dict[int, str](), set[int]()
+    for step in range(40):
+        judge, kind = (ada, Queue.ADJUDICATION) if step % 5 == 4 else (random.choice(judges), Queue.JUDGING)
+        number = random.choice(topics).number
+        task = judging.next_task(session, SLUG, number, judge, now=NOW, queue=kind)
+        if task is not None:
+            held += [(judge, document.assignment_id, kind) for document in task.documents]
+        if held:
+            judge, assignment, kind = random.choice(held)
+            decision = Decision(random.choice((0, 0, 1)), None)
+            # A judge may withdraw what they judged last; otherwise it is a first or a corrected judgement.
+            withdrawn = given.pop(assignment, None) if step % 7 == 6 else None
+            act = Act(f"act-{step}", assignment, None if withdrawn else decision, withdraws=withdrawn)
+            recording.record_acts(session, SLUG, judge, [act], received_at=NOW, queue=kind)
+            if withdrawn is None:
+                given[assignment] = act.id
+        if step == 20:
+            labels(session, "dee", f"{topics[0].number} 0 d00001 1\n", name="dee")
+        present = waiting(session, SLUG, memory).disputes
+        assert present == waiting(session, SLUG).disputes
+        seen.add(present)
+    assert len(seen) > 2

@@ -23,6 +23,7 @@ from annotator.workflows.judging.judging import TopicWork
 from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.leaderboard.grade_sources import GradesFrom
 from annotator.workflows.qrels import qrels
+from annotator.workflows.qrels.judges_to_choose import judges_to_choose
 from annotator.workflows.topics import topic_editing, topics
 from annotator.workflows.topics.topic_editing import TopicWords
 from annotator.workflows.topics.topics import TopicImport
@@ -281,9 +282,9 @@ def test_a_dropped_topic_is_in_no_new_qrels_and_the_manifest_names_it(session: S
 def test_a_judge_of_dropped_topics_alone_is_not_among_those_whose_qrels_are_offered(session: Session) -> None:
     judged_news(session)
     labels(session, "kim", "2 0 e 1\n")
-    assert qrels.grading_judges(session, SLUG) == ["jo", "kim"]
+    assert judges_to_choose(session, SLUG) == ["jo", "kim"]
     topic_editing.drop_topics(session, SLUG, ["2"], reason=REASON)
-    assert qrels.grading_judges(session, SLUG) == ["jo"]
+    assert judges_to_choose(session, SLUG) == ["jo"]
 
 
 def test_means_are_over_accepted_topics_also_by_a_file_from_before(session: Session) -> None:
