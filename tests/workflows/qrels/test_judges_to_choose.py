@@ -17,7 +17,7 @@ from annotator.storage.tables.collections import DeletedKind, Door
 from annotator.workflows.collections import deletions, restoring
 from annotator.workflows.judging import judging, recording
 from annotator.workflows.judging.act_decisions import Act
-from annotator.workflows.qrels import judges_to_choose as choices
+from annotator.workflows.judging.topic_judgements import read_judgements
 from annotator.workflows.qrels.judges_to_choose import JudgesMemory, judges_to_choose
 
 
@@ -53,13 +53,12 @@ def test_only_topics_to_which_more_labels_came_are_read_again(
 ) -> None:
     first, second = queue(session, 30, 30)
     memory, read = JudgesMemory(), list[Collection[int]]()
-    read_judgements = choices.read_judgements
 
     def watched(session: Session, collection_id: int, topics: Collection[int], **without: bool) -> JudgementColumns:
         read.append(topics)
         return read_judgements(session, collection_id, topics, **without)
 
-    monkeypatch.setattr(choices, "read_judgements", watched)
+    monkeypatch.setattr("annotator.workflows.qrels.judges_to_choose.read_judgements", watched)
     labels(session, "ann", f"{first.number} 0 d00001 1\n")
     assert judges_to_choose(session, SLUG, memory) == ["ann"]
     judge_one(session, "bob", first.number)
