@@ -10,8 +10,12 @@ from sqlalchemy import select
 from visiting import Visit, words
 
 from annotator.files import InputFile
-from annotator.storage import AuditEvent, Database
+from annotator.storage import AuditEvent, Database, DocumentSource, Role
+from annotator.storage.collections.collection import find_collection
+from annotator.storage.tables.collections import CollectionKind
+from annotator.workflows.collections.collection import CollectionChange, change_collection, close_collection
 from annotator.workflows.documents import docno_lists
+from annotator.workflows.people.members import remove_member
 from annotator.workflows.qrels import qrels, qrels_versions
 from annotator.workflows.runs import submissions
 from annotator.workflows.runs.submissions import SubmissionChange, change_submissions
@@ -99,8 +103,46 @@ def test_organisers_see_what_is_shared_and_why_something_is_not(visit: Visit, sh
         assert sentence in page
 
 
+def test_without_a_list_of_docnos_a_source_has_none_to_load_but_says_how_many_there_are(
+    visit: Visit, shared: str, database: Database
+) -> None:
+    with database.transaction() as session:
+        docno_lists.remove_docnos(session, SLUG)
+        collection_id = find_collection(session, SLUG).id
+        source = DocumentSource(collection_id=collection_id, kind="folder", location="/x", options={}, set_at=NOW)
+        source.by_command, source.index_documents = True, 138_364_198
+        session.add(source)
+    pat = visit("pat")
+    page = words(pat.get(shared))
+    assert "There is no list of valid docnos to load. Documents that the source of the texts has: 138,364,198." in page
+    assert pat.get(f"{shared}/docnos.txt").status_code == 404
+    with database.transaction() as session:
+        change_submissions(session, SLUG, SubmissionChange(shares_docnos=False))
+    assert "138,364,198" not in words(pat.get(shared))
+
+
+def test_files_of_a_closed_collection_and_of_a_team_comparison_are_loaded_as_before(
+    visit: Visit, shared: str, database: Database
+) -> None:
+    release(database)
+    with database.transaction() as session:
+        change_collection(session, SLUG, CollectionChange(kind=CollectionKind.COMPARISON))
+        close_collection(session, SLUG)
+    for name in ("pat", "ola"):
+        for path in ("", "/topics.jsonl", "/qrels-1.txt", "/SHA256SUMS"):
+            assert visit(name).get(f"{shared}{path}").status_code == 200
+
+
+def test_somebody_who_leaves_the_team_loads_nothing_more(visit: Visit, shared: str, database: Database) -> None:
+    pat = visit("pat")
+    release(database)
+    assert pat.get(f"{shared}/qrels-1.txt").status_code == 200
+    with database.transaction() as session:
+        remove_member(session, SLUG, "pat", Role.PARTICIPANT, at=NOW)
+    assert {pat.get(f"{shared}{path}").status_code for path in ("", "/qrels-1.txt", "/SHA256SUMS")} == {404}
+
+
 def test_the_page_is_there_in_korean(visit: Visit, shared: str) -> None:
     page = visit("pat").get(shared, headers={"Accept-Language": "ko"})
-    assert "SHA-256" in page.text
-    assert "정답" not in page.text
-    assert "파일" in words(page)
+    assert "내려받을 파일" in words(page)
+    assert "유효한 문서 번호(한 줄에 하나)" in words(page)
