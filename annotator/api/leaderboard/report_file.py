@@ -4,7 +4,8 @@ from flask import Response
 from marshmallow import fields
 
 from annotator.api.leaderboard.reports import GRADES
-from annotator.api.leaderboard.scores import TaskQuery, resource
+from annotator.api.leaderboard.scores import resource
+from annotator.api.runs.task_query import TaskQuery
 from annotator.api.site.access import OBSERVE
 from annotator.api.site.door import Call, Gives, Takes, operation, text
 from annotator.api.site.jobs_asked import long_read

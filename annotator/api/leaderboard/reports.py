@@ -5,7 +5,8 @@ from dataclasses import asdict
 
 from marshmallow import Schema, fields
 
-from annotator.api.leaderboard.scores import ScopeQuery, TaskQuery, resource
+from annotator.api.leaderboard.scores import ScopeQuery, resource
+from annotator.api.runs.task_query import TaskQuery
 from annotator.api.site.access import OBSERVE, READ
 from annotator.api.site.door import Call, Gives, Takes, operation
 from annotator.api.site.jobs_asked import long_read

@@ -7,6 +7,7 @@ from typing import Any
 from flask import Response
 from marshmallow import INCLUDE, Schema, fields
 
+from annotator.api.runs.task_query import TaskQuery
 from annotator.api.site.access import SEE_SCORES, gate_of
 from annotator.api.site.door import JSON, Call, Gives, Takes, as_json, operation, resource_of, text
 from annotator.api.site.values import Text, counted, one_of
@@ -36,15 +37,6 @@ FORMATS_DESCRIBED = (
 )
 BESIDE_CSV = "beside-csv"
 ORGANISERS_ALONE = ("baseline", "qrels", "policy", "judge")
-
-
-class TaskQuery(Schema):
-    """Whether only the runs of one task are scored."""
-
-    task = Text(
-        load_default=None,
-        metadata={"description": "Only the runs of this task, by its key, on the topics of the task."},
-    )
 
 
 class ScopeQuery(TaskQuery):

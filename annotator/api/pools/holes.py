@@ -4,10 +4,11 @@ from marshmallow import Schema, fields
 
 from annotator.api.collections.audit import note
 from annotator.api.pools.pool import PoolBuilt, resource
+from annotator.api.runs.task_query import TaskQuery
 from annotator.api.site.access import ORGANISE, READ, caller
 from annotator.api.site.door import Call, Gives, Takes, operation
 from annotator.api.site.report_tables import ReportTable, report_table, state_shown
-from annotator.api.site.values import counted, one_of, whole
+from annotator.api.site.values import Text, counted, one_of, whole
 from annotator.evaluation.reusability.holes import DEPTHS
 from annotator.web.site.context import database, now
 from annotator.web.site.memories import kept_report
@@ -16,7 +17,7 @@ from annotator.workflows.pools.pool_holes import GREATEST_DEPTH, holes_report
 from annotator.workflows.pools.run_overlap import OverlapPart, overlap_report
 
 
-class HolesQuery(Schema):
+class HolesQuery(TaskQuery):
     """The depths to look at."""
 
     depth = fields.List(
@@ -26,7 +27,7 @@ class HolesQuery(Schema):
     )
 
 
-class OverlapQuery(Schema):
+class OverlapQuery(TaskQuery):
     """The depth to compare, and which table."""
 
     depth = counted(
@@ -50,27 +51,29 @@ class FillingBody(Schema):
     depth = whole(
         1, GREATEST_DEPTH, required=True, metadata={"description": "Add the holes of all runs to this depth."}
     )
+    task = Text(load_default=None, metadata={"description": "Only those of the runs of this task, by its key."})
 
 
 @operation(resource, "GET", "/collections/<slug>/pool/holes", READ, Gives(ReportTable), Takes(query=HolesQuery))
 def show_holes(call: Call) -> object:
     """Count the documents without a grade in the top of every run; `about` has the cost of judging them, by depth."""
-    found = database().read(holes_report, call.slug, tuple(call.query["depth"]) or DEPTHS)
+    found = database().read(holes_report, call.slug, tuple(call.query["depth"]) or DEPTHS, task=call.query["task"])
     fillings = [
         {**vars(one), "documents": one.documents, "hours": found.hours(one), "price": found.price(one)}
         for one in found.fillings
     ]
-    return report_table("runs", found.table(), about={"qrels": state_shown(found.state), "fillings": fillings})
+    about = {"qrels": state_shown(found.state), "fillings": fillings}
+    return report_table("runs", found.table(), about=about, notices=found.notices)
 
 
 @operation(resource, "POST", "/collections/<slug>/pool/holes", ORGANISE, Gives(PoolBuilt), Takes(body=FillingBody))
 def fill_holes(call: Call) -> object:
     """Add the holes of all runs to a depth as the next version of the pool; there is no confirmation of the cost."""
-    depth = call.body["depth"]
-    choice = database().read(pool_building.choose_filling, call.slug, depth)
+    depth, task = call.body["depth"], call.body["task"]
+    choice = database().read(pool_building.choose_filling, call.slug, depth, task)
     with database().transaction() as session:
         summary = pool_building.store_pool(session, call.slug, choice, built_by_id=caller().id, built_at=now())
-        details = {"depth": depth, "added": summary.added}
+        details = {"depth": depth, **({} if task is None else {"task": task}), "added": summary.added}
         note(session, "pool.build", call.slug, subject=summary.version, details=details)
     return summary
 
@@ -78,11 +81,12 @@ def fill_holes(call: Call) -> object:
 @operation(resource, "GET", "/collections/<slug>/pool/overlap", READ, Gives(ReportTable), Takes(query=OverlapQuery))
 def show_overlap(call: Call) -> object:
     """Show the share of top documents that every two runs have in common, or the relevant documents of each team."""
-    depth, part = call.query["depth"], OverlapPart(call.query["by"])
+    depth, part, task = call.query["depth"], OverlapPart(call.query["by"]), call.query["task"]
     found = kept_report(
         call.slug,
-        (overlap_report, depth, True),
-        lambda session: overlap_report(session, call.slug, depth, with_all=True),
+        (overlap_report, depth, True, task),
+        lambda session: overlap_report(session, call.slug, depth, with_all=True, task=task),
     )
     about = {"depth": found.depth, "runs": found.runs, "relevant": found.relevant}
-    return report_table(part, found.table(part), about=about)
+    about |= {} if task is None else {"task": task}
+    return report_table(part, found.table(part), about=about, notices=found.notices)

@@ -42,18 +42,27 @@ def holes() -> None:
     help="Add the unjudged documents down to one --depth to the pool, as its next version.",
 )
 @yes_at_terminal
+@task_option
 @format_option()
 @on_installation
 def show_holes(
-    installation: Installation, slug: str, depths: tuple[int, ...], *, add: bool, yes: bool, format_: str
+    installation: Installation,
+    slug: str,
+    depths: tuple[int, ...],
+    task: str | None,
+    *,
+    add: bool,
+    yes: bool,
+    format_: str,
 ) -> None:
     """Show the unjudged documents at the top of each run; with --add-to-pool add them to the pool.
 
-    At a terminal --add-to-pool first shows the hours of judging, and asks whether to go on.
+    At a terminal --add-to-pool first shows the hours of judging, and asks whether to go on. With --task only the
+    documents of its runs are counted, and added.
     """
     if add and len(depths) != 1:
         raise click.UsageError("--add-to-pool needs one --depth: how far down the holes are to be filled.")
-    report = installation.database.read(holes_report, slug, depths or DEPTHS)
+    report = installation.database.read(holes_report, slug, depths or DEPTHS, task=task)
     headings, rows = report.table()
     match format_:
         case "json":
@@ -64,11 +73,13 @@ def show_holes(
             show_table([heading.upper() for heading in headings], rows)
     _tell_fillings(report)
     if add:
-        confirm_growth(installation, slug, pool_building.filling_request(depths[0]), yes=yes)
-        _add_filling(installation, slug, depths[0])
+        confirm_growth(installation, slug, pool_building.filling_request(depths[0], task), yes=yes)
+        _add_filling(installation, slug, depths[0], task)
 
 
 def _tell_fillings(report: HolesReport) -> None:
+    for notice in report.notices:
+        click.echo(str(notice), err=True)
     for filling in report.fillings:
         click.echo(
             f"To fill the holes of all runs down to {filling.depth}: {filling.documents} documents of {filling.topics} "
@@ -77,11 +88,12 @@ def _tell_fillings(report: HolesReport) -> None:
         )
 
 
-def _add_filling(installation: Installation, slug: str, depth: int) -> None:
-    choice = installation.database.read(pool_building.choose_filling, slug, depth)
+def _add_filling(installation: Installation, slug: str, depth: int, task: str | None) -> None:
+    choice = installation.database.read(pool_building.choose_filling, slug, depth, task)
+    details = {"depth": depth, **({} if task is None else {"task": task})}
     with installation.database.transaction() as session:
         summary = pool_building.store_pool(session, slug, choice, built_by_id=None, built_at=datetime.now(UTC))
-        note(session, "pool.build", slug, subject=summary.version, details={"depth": depth, "added": summary.added})
+        note(session, "pool.build", slug, subject=summary.version, details={**details, "added": summary.added})
     if summary.is_new:
         click.echo(f"Version {summary.version} of the pool: {summary.added} added.", err=True)
     else:
@@ -110,23 +122,26 @@ def overlap() -> None:
     show_default=True,
     help="One table of the report: what every two runs have in common, or what each team contributed and found.",
 )
+@task_option
 @format_option()
 @on_installation
-def show_overlap(installation: Installation, slug: str, depth: int, by: str, format_: str) -> None:
+def show_overlap(installation: Installation, slug: str, depth: int, by: str, task: str | None, format_: str) -> None:
     """Show the share of top documents that every two runs have in common, as a mean over topics.
 
     With --by teams: the documents that each team contributed to the pool, the relevant ones among them, and those that
     no other team contributed or found. A run without a team is a team of its own.
     """
-    report = installation.database.read(overlap_report, slug, depth, with_all=True)
+    report = installation.database.read(overlap_report, slug, depth, with_all=True, task=task)
     headings, rows = report.table(OverlapPart(by))
     match format_:
         case "json":
             show_json([dict(zip(headings, row, strict=True)) for row in rows])
         case "csv":
-            show_csv(headings, rows)
+            show_csv(*report.file(OverlapPart(by)))
         case _:
             show_table([heading.upper().replace("_", " ") for heading in headings], rows)
+    for notice in report.notices:
+        click.echo(str(notice), err=True)
     click.echo(f"Runs: {report.runs}, to rank {report.depth}. Relevant documents: {report.relevant}.", err=True)
 
 

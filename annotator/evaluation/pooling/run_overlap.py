@@ -10,23 +10,29 @@ Documents = NDArray[np.int32]
 Pair = tuple[int, int]  # topic, document
 
 
-def overlap_matrix(lists: Sequence[Mapping[int, Documents]], depth: int) -> NDArray[np.float64]:
+def overlap_matrix(
+    lists: Sequence[Mapping[int, Documents]], depth: int, tasks: Sequence[object] = ()
+) -> NDArray[np.float64]:
     """The share of the top `depth` that every two runs have in common, as a mean over topics; (runs, runs).
 
     `lists` are the ranked lists of each run by topic. A topic counts for two runs when either has documents for it; the
     shorter of two lists counts as if other documents filled it up to the length of the longer. NaN without any topic.
+    `tasks` has that of each run, if there are tasks: for runs of different ones, a topic counts when both have
+    documents.
     """
     total = np.zeros((len(lists), len(lists)))
     topics = np.zeros_like(total)
+    places = [list(tasks).index(task) for task in tasks] or [0] * len(lists)
+    in_one_task = np.equal.outer(places, places)
     for topic in sorted({topic for of_run in lists for topic in of_run}):
         tops = [of_run[topic][:depth] if topic in of_run else np.zeros(0, np.int32) for of_run in lists]
         sizes = np.array([top.size for top in tops])
         _, place = np.unique(np.concatenate(tops), return_inverse=True)
         holds = np.zeros((len(lists), int(place.max(initial=-1)) + 1), np.float32)
         holds[np.repeat(np.arange(len(lists)), sizes), place] = 1
-        longer = np.maximum(sizes[:, None], sizes[None, :])
+        longer, shorter = (which(sizes[:, None], sizes[None, :]) for which in (np.maximum, np.minimum))
         total += np.divide(holds @ holds.T, longer, out=np.zeros_like(total), where=longer > 0)
-        topics += longer > 0
+        topics += np.where(in_one_task, longer, shorter) > 0
     return np.divide(total, topics, out=np.full_like(total, np.nan), where=topics > 0)
 
 

@@ -134,7 +134,9 @@ ACTIONS: Mapping[str, Action] = {
     "members.import": Action(Subject.FREE, _numbers("people")),
     "members.remove": Action(Subject.ACCOUNT, {"role": Kind.CODE}),
     "pool.add": Action(Subject.THING, {"query": Kind.HIDDEN, "added": Kind.NUMBER}),
-    "pool.build": Action(Subject.THING, {"strategy": Kind.CODE, "log": Kind.HIDDEN, **_numbers("added", "depth")}),
+    "pool.build": Action(
+        Subject.THING, {"strategy": Kind.CODE, "task": Kind.CODE, "log": Kind.HIDDEN, **_numbers("added", "depth")}
+    ),
     "pool.export": Action(),
     "pool.resume": Action(Subject.THING, {"reason": Kind.HIDDEN}),
     "pool.stop": Action(Subject.THING, {"rule": Kind.CODE, "reason": Kind.HIDDEN, **_numbers("judged", "relevant")}),

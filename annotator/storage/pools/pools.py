@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.storage.collections.collection import find_round, judged_before, rounds_of, topic_ids
+from annotator.storage.runs.tasks import find_task
 from annotator.storage.site.bulk_insert import chunks, fetch_rows
 from annotator.storage.tables.collections import DeletedKind, Deletion, Round
 from annotator.storage.tables.people import Team
@@ -257,7 +258,8 @@ class PoolRequest:
 
     `tags` None means all runs in force; `priority` P those with team priority 1 to P; `per_team` N at most N of these
     for each team, by priority; `depth_of` maps tags to depths of their own. With rounds, a pool uses the runs of one
-    round (the newest by default) and skips documents judged before it; `every_round` is for filling holes.
+    round (the newest by default) and skips documents judged before it; `every_round` is for filling holes. With a
+    `task`, its key, only the runs of that task are pooled.
     """
 
     strategy: str = "depth"
@@ -268,6 +270,7 @@ class PoolRequest:
     round: int | None = None
     every_round: bool = False
     per_team: int | None = None
+    task: str | None = None
 
 
 class PooledRun(NamedTuple):
@@ -290,11 +293,13 @@ class PackedList(NamedTuple):
 def runs_to_pool(session: Session, collection_id: int, request: PoolRequest) -> list[PooledRun]:
     """Runs in force that a request selects, ordered by id.
 
-    Raises `NotFoundError` for an unknown tag, `ConflictError` for a withdrawn run or when there is none to pool, and
-    `InvalidValueError` for a depth of a run that is not selected.
+    Raises `NotFoundError` for an unknown tag or task, `ConflictError` for a withdrawn run or when there is none to
+    pool, and `InvalidValueError` for a depth of a run that is not selected.
     """
+    task = None if request.task is None else find_task(session, collection_id, request.task)
     rows = session.execute(
         select(Run.id, Run.tag, Team.name, Run.priority, IN_FORCE, Run.round_id, Run.uploaded_at)
+        .add_columns(Run.task_id)
         .outerjoin(Team, Team.id == Run.team_id)
         .where(Run.collection_id == collection_id)
         .order_by(Run.id)
@@ -302,8 +307,8 @@ def runs_to_pool(session: Session, collection_id: int, request: PoolRequest) -> 
     pooled = round_to_pool(session, collection_id, request)
     in_force = [
         (PooledRun(id_, tag, team, uploaded_at), priority)
-        for id_, tag, team, priority, counts, its_round, uploaded_at in rows
-        if counts and (pooled is None or its_round == pooled.id)
+        for id_, tag, team, priority, counts, its_round, uploaded_at, task_id in rows
+        if counts and (pooled is None or its_round == pooled.id) and (task is None or task_id == task.id)
     ]
     if request.tags is not None:
         _check_tags(request.tags, known={row.tag for row in rows}, in_force={row.tag for row in rows if row[4]})

@@ -1,6 +1,6 @@
 """The leaderboard: scores of every run by live grades or a stored version of the qrels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from flask import Blueprint, render_template, request, url_for
@@ -146,7 +146,7 @@ def show(slug: str) -> ResponseReturnValue:
         scored=scored,
         **board_for_template(scored.board),
         sort_link=lambda name: url_for(".show", slug=slug, **{**wanted.query, "sort": name}),
-        holes=(lambda depth: url_for("pools.holes", slug=slug, depth=depth)) if the_place().organises else None,
+        holes=_holes_link(slug, wanted),
         wanted=wanted,
         offered=OFFERED_MEASURES,
         choices=choices,
@@ -156,6 +156,13 @@ def show(slug: str) -> ResponseReturnValue:
     if scored.refusal is None or isinstance(scored.refusal, ConflictError):
         return page
     return page, status_of(scored.refusal)
+
+
+def _holes_link(slug: str, wanted: Wanted) -> Callable[[int], str] | None:
+    """The address of the holes down to a depth, of the same task; None for those who may not see them."""
+    if not the_place().organises:
+        return None
+    return lambda depth: url_for("pools.holes", slug=slug, depth=depth, task=wanted.scope.task)
 
 
 @blueprint.get("/collections/<slug>/leaderboard.csv")

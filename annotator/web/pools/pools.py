@@ -8,6 +8,7 @@ from annotator.errors import AnnotatorError, ConflictError
 from annotator.spreadsheets import csv_text
 from annotator.storage import Role, Showing
 from annotator.web.collections.judging_hours import growth_confirmation
+from annotator.web.collections.scope_wanted import ScopeWanted
 from annotator.web.pools.pool_form import PoolForm
 from annotator.web.site.access import collection_page
 from annotator.web.site.adaptive import choices_to_come
@@ -28,6 +29,7 @@ from annotator.workflows.pools.pools import list_strategies
 from annotator.workflows.pools.run_overlap import MOST_RUNS_SHOWN, USUAL_DEPTH, overlap_report
 from annotator.workflows.pools.sample_drawing import machine_names
 from annotator.workflows.runs import runs
+from annotator.workflows.runs.scoring_scope import scope_choices
 
 blueprint = Blueprint("pools", __name__)
 
@@ -132,19 +134,30 @@ def _outcome(summary: PoolSummary) -> str:
 @blueprint.get("/collections/<slug>/pool/teams")
 @collection_page(Role.ORGANISER)
 def teams(slug: str) -> ResponseReturnValue:
-    """Relevant documents by team, and the overlap of the runs: `?depth=20&all=1` compares the top 20 of all runs."""
-    found, refused = None, None
+    """Relevant documents by team, and the overlap of the runs.
+
+    `?depth=20&all=1` compares the top 20 of all runs, `?task=KEY` those of a task.
+    """
+    found, refused, scope = None, None, ScopeWanted.of_task()
     with_all = "all" in request.args
     try:
         depth = number_given("depth") or USUAL_DEPTH
         found = kept_report(
             slug,
-            (overlap_report, depth, with_all),
-            lambda session: overlap_report(session, slug, depth, with_all=with_all),
+            (overlap_report, depth, with_all, scope.task),
+            lambda session: overlap_report(session, slug, depth, with_all=with_all, task=scope.task),
         )
     except AnnotatorError as refusal:
         refused = refusal
-    page = render_template("pools/teams.html", found=found, refused=refused, with_all=with_all, most=MOST_RUNS_SHOWN)
+    page = render_template(
+        "pools/teams.html",
+        found=found,
+        refused=refused,
+        with_all=with_all,
+        most=MOST_RUNS_SHOWN,
+        scopes=database().read(scope_choices, slug),
+        scope=scope,
+    )
     # Missing runs are not an error of the request.
     return page if refused is None or isinstance(refused, ConflictError) else (page, status_of(refused))
 
@@ -152,7 +165,7 @@ def teams(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/pool/holes")
 @collection_page(Role.ORGANISER)
 def holes(slug: str) -> ResponseReturnValue:
-    """The holes of every run in the top 10, 20 and 100; `?depth=` fills in the form."""
+    """The holes of every run in the top 10, 20 and 100; `?depth=10&task=KEY` fills in the form."""
     return _holes_page(slug, HolesForm(depth=request.args.get("depth", type=int)))
 
 
@@ -160,15 +173,15 @@ def holes(slug: str) -> ResponseReturnValue:
 @collection_page(Role.ORGANISER)
 def fill_holes(slug: str) -> ResponseReturnValue:
     """Add the holes to a depth as the next version of the pool, after confirmation of the cost."""
-    form = HolesForm()
+    form, task = HolesForm(), ScopeWanted.of_task().task
     if form.validate():
         with form.guard():
-            if not is_confirmed() and (growth := _growth_of_filling(slug, form.depth.data)).documents:
-                return growth_confirmation(growth, back=url_for(".holes", slug=slug))
-            summary = _fill(slug, form.depth.data)
+            if not is_confirmed() and (growth := _growth_of_filling(slug, form.depth.data, task)).documents:
+                return growth_confirmation(growth, back=url_for(".holes", slug=slug, task=task))
+            summary = _fill(slug, form.depth.data, task)
     if form.refused:
         return _holes_page(slug, form), form.status
-    return done(_filled(summary), ".holes", slug=slug)
+    return done(_filled(summary), ".holes", slug=slug, task=task)
 
 
 @blueprint.get("/collections/<slug>/pool/holes.csv")
@@ -176,28 +189,30 @@ def fill_holes(slug: str) -> ResponseReturnValue:
 def holes_csv(slug: str) -> ResponseReturnValue:
     """The holes as CSV, one line per run and depth."""
     with database().reading() as session:
-        headings, rows = holes_report(session, slug).file()
+        headings, rows = holes_report(session, slug, task=ScopeWanted.of_task().task).file()
     return download(csv_text([headings, *rows]), f"{slug}-holes.csv", CSV)
 
 
 def _holes_page(slug: str, form: HolesForm) -> str:
     found: HolesReport | None = None
+    scope = ScopeWanted.of_task()
     refused: AnnotatorError | None = form.refusal
     try:
-        found = database().read(holes_report, slug)
+        found = database().read(holes_report, slug, task=scope.task)
     except ConflictError as refusal:  # missing runs are not an error of the request
         refused = refused or refusal
-    return render_template("pools/pool_holes.html", found=found, refused=refused, form=form)
+    scopes = database().read(scope_choices, slug)
+    return render_template("pools/pool_holes.html", found=found, refused=refused, form=form, scopes=scopes, scope=scope)
 
 
-def _growth_of_filling(slug: str, depth: int) -> PoolGrowth:
-    return database().read(foresee_growth, slug, pool_building.filling_request(depth), memory=plan_memory())
+def _growth_of_filling(slug: str, depth: int, task: str | None) -> PoolGrowth:
+    return database().read(foresee_growth, slug, pool_building.filling_request(depth, task), memory=plan_memory())
 
 
-def _fill(slug: str, depth: int) -> PoolSummary:
+def _fill(slug: str, depth: int, task: str | None) -> PoolSummary:
     # Choosing takes a while and must not block other writers.
-    choice = database().read(pool_building.choose_filling, slug, depth)
-    return _store(slug, choice, {"depth": depth})
+    choice = database().read(pool_building.choose_filling, slug, depth, task)
+    return _store(slug, choice, {"depth": depth, **({} if task is None else {"task": task})})
 
 
 def _filled(summary: PoolSummary) -> str:

@@ -192,6 +192,7 @@ POOL_PARAMETERS: Mapping[str, str] = {
     "allocation": lazy_gettext("allocation"),
     "priority": lazy_gettext("priority up to"),
     "per_team": lazy_gettext("runs per team"),
+    "task": lazy_gettext("task"),
     "depth_of": lazy_gettext("other depths"),
 }
 

@@ -157,7 +157,7 @@ def choose_pool(
     seed = check_seed(session, collection.id, seed)
     topics = topics_to_pool(session, collection.id)
     parameters: dict[str, object] = {**strategy.parameters, "runs": sorted(run.tag for run in runs)}
-    limits = {"priority": request.priority, "per_team": request.per_team}
+    limits = {"priority": request.priority, "per_team": request.per_team, "task": request.task}
     parameters |= {name: limit for name, limit in limits.items() if limit is not None}
     if request.depth_of:
         parameters["depth_of"] = dict(request.depth_of)
@@ -205,19 +205,21 @@ def _strategy_of(request: PoolRequest) -> Strategy:
     return strategy
 
 
-def filling_request(depth: int) -> PoolRequest:
-    """The request for a pool of the unjudged documents of all runs down to a depth."""
-    return PoolRequest("depth", {"depth": depth}, every_round=True)
+def filling_request(depth: int, task: str | None = None) -> PoolRequest:
+    """The request for a pool of the unjudged documents of all runs, or those of a task, down to a depth."""
+    return PoolRequest("depth", {"depth": depth}, every_round=True, task=task)
 
 
-def choose_filling(session: Session, slug: str, depth: int) -> PoolChoice:
-    """Choose the unjudged documents of all runs down to a depth as the next pool version; stores nothing.
+def choose_filling(session: Session, slug: str, depth: int, task: str | None = None) -> PoolChoice:
+    """Choose the unjudged documents of all runs, or those of a task, to a depth as the next version; stores nothing.
 
     The display order is that of the last version built from runs. Raises as `choose_pool`.
     """
     pools = all_pools(session, find_open_collection(session, slug).id)
     showings = [Showing(pool.showing) for pool in pools if pool.strategy in STRATEGIES]
-    return choose_pool(session, slug, filling_request(depth), showing=showings[-1] if showings else Showing.RANDOM)
+    return choose_pool(
+        session, slug, filling_request(depth, task), showing=showings[-1] if showings else Showing.RANDOM
+    )
 
 
 def store_pool(

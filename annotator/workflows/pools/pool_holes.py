@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError, InvalidValueError
+from annotator.errors import ConflictError, InvalidValueError, Sentence
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard.graded_runs import (
     Cell,
@@ -15,6 +15,7 @@ from annotator.evaluation.leaderboard.graded_runs import (
     settled_pairs,
     state_of,
 )
+from annotator.evaluation.leaderboard.scoring_scope import no_run, pairs_within, topics_within
 from annotator.evaluation.qrels.settling import rules_of
 from annotator.evaluation.reusability.holes import DEPTHS, Holes, RunHoles, find_holes
 from annotator.evaluation.runs.rankings import decode_documents
@@ -24,8 +25,12 @@ from annotator.storage.judging.progress import Effort, judging_effort
 from annotator.storage.pools.pools import pool_item_ids
 from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.runs.runs import lists_of_runs
+from annotator.workflows.runs.scoring_scope import counting_notices, task_scope
 
 GREATEST_DEPTH = 1_000_000
+EVERY_TASK = Sentence(
+    "This collection has tasks. The runs of every task are counted here, each on the topics for which it has documents."
+)
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,7 @@ class Filling:
 
 @dataclass(frozen=True)
 class HolesReport:
-    """The runs by name, each with its holes by depth, over all accepted topics, judged or not."""
+    """The runs by name, each with its holes by depth, over all accepted topics, or those of a task, judged or not."""
 
     state: QrelsState
     depths: tuple[int, ...]
@@ -53,6 +58,7 @@ class HolesReport:
     fillings: tuple[Filling, ...]
     topics: int
     effort: Effort
+    notices: tuple[Sentence, ...] = ()
 
     def hours(self, filling: Filling) -> float:
         """The hours of judging that documents outside the pool would add."""
@@ -76,28 +82,36 @@ class HolesReport:
         return self.state.beside(*self.table())
 
 
-def holes_report(session: Session, slug: str, depths: Sequence[int] = DEPTHS) -> HolesReport:
+def holes_report(
+    session: Session, slug: str, depths: Sequence[int] = DEPTHS, *, task: str | None = None
+) -> HolesReport:
     """Count documents without a settled grade in the top of every active run.
 
-    Raises `InvalidValueError` for a depth below 1 or too great, and `ConflictError` when there is no run.
+    With a `task`, its key, only of its runs on its topics. Raises `InvalidValueError` for a depth below 1 or too great,
+    `NotFoundError` for an unknown task, and `ConflictError` when there is no run.
     """
     if max(depths, default=0) > GREATEST_DEPTH:
         raise InvalidValueError(
             "A depth is at most %(most)d, not %(given)d.", most=GREATEST_DEPTH, given=max(depths, default=0)
         )
     collection = find_collection(session, slug)
-    topics = accepted_topics(session, collection.id)
-    of_runs = sorted(lists_of_runs(session, collection.id, topics), key=lambda run: natural_order(run.tag))
+    scope = task_scope(session, collection.id, task)
+    topics = topics_within(scope, accepted_topics(session, collection.id))
+    of_runs = sorted(
+        lists_of_runs(session, collection.id, topics, runs_of=scope.runs if scope else None),
+        key=lambda run: natural_order(run.tag),
+    )
     if not of_runs:
-        raise ConflictError("There is no run yet.")
-    grades = _settled(session, collection)
+        raise ConflictError("There is no run yet.") if scope is None else no_run(scope)
+    grades = pairs_within(scope, _settled(session, collection))
     judged = documents_by_topic(grades, topics)
     lists = [{topic: decode_documents(packed) for topic, packed in run.lists.items()} for run in of_runs]
     holes = find_holes([run.tag for run in of_runs], lists, judged, depths=sorted(set(depths)))
     pooled = pool_item_ids(session, collection.id).keys()
     fillings = tuple(_filling(holes, depth, pooled) for depth in holes.depths)
-    state = state_of("live", collection.consensus_policy, grades)
-    return HolesReport(state, holes.depths, holes.runs, fillings, len(topics), judging_effort(session, collection))
+    state = state_of("live", collection.consensus_policy, grades, scope=scope)
+    effort, notices = judging_effort(session, collection), counting_notices(session, collection.id, scope, EVERY_TASK)
+    return HolesReport(state, holes.depths, holes.runs, fillings, len(topics), effort, notices)
 
 
 def _settled(session: Session, collection: Collection) -> dict[Pair, int]:

@@ -57,6 +57,15 @@ def scope_notices(session: Session, collection_id: int, scope: ScoringScope | No
     return (*notices_within(scope), *every)
 
 
+def counting_notices(
+    session: Session, collection_id: int, scope: ScoringScope | None, every: Sentence
+) -> tuple[Sentence, ...]:
+    """The notice about the task whose runs are counted; `every` where there are tasks and none is chosen."""
+    if scope is not None:
+        return (Sentence("Only the runs of the task “%(task)s” are counted, on its topics.", {"task": scope.task}),)
+    return (every,) if tasks_of(session, collection_id) else ()
+
+
 def find_scope(
     session: Session,
     collection_id: int,

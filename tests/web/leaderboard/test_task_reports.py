@@ -15,12 +15,16 @@ from cli.command_line import CommandLine
 from flask import Flask
 from kept import Kept
 from sqlalchemy.orm import Session
+from tasks import move_runs, run
 from two_tasks import ALONE, TOPICS, add_two_tasks, fill, machine_labels, runs_of
 from visiting import Visitor, shared_application, with_database, words
 
 from annotator.evaluation.leaderboard.leaderboard_notices import EVERY_TASK
 from annotator.storage import Database, Role
 from annotator.storage.pools.pools import PoolRequest
+from annotator.workflows.collections.audit import AuditFilter, list_audit_entries
+from annotator.workflows.pools import pool_holes, run_overlap
+from annotator.workflows.pools.pools import pool_versions
 
 PAGE = f"/collections/{SLUG}"
 KEYS = list(TOPICS)
@@ -32,10 +36,12 @@ class Report:
     """Where a report is."""
 
     page: str
-    file: str
+    file: str | None  # none of the page
     path: str  # of the API
     query: dict[str, Any]
     command: tuple[str, ...]
+    notices: tuple[str, str] = ("Only the runs of the task “short” are scored, on its topics.", str(EVERY_TASK))
+    readers: tuple[str, ...] = ("ola", "obi")
 
 
 REPORTS = {
@@ -52,6 +58,33 @@ REPORTS = {
         "correlation",
         {"m": "AP", "m2": "P@5"},
         ("correlation", "show", SLUG, "-m", "AP", "-m", "P@5"),
+    ),
+    "overlap": Report(
+        "pool/teams?all=1",
+        None,
+        "pool/overlap",
+        {},
+        ("pool", "overlap", "show", SLUG),
+        notices=("Only the runs of the task “short” are counted, on its topics.", str(run_overlap.EVERY_TASK)),
+        readers=("ola",),
+    ),
+    "teams": Report(
+        "pool/teams?all=1",
+        None,
+        "pool/overlap",
+        {"by": "teams"},
+        ("pool", "overlap", "show", SLUG, "--by", "teams"),
+        notices=("Only the runs of the task “short” are counted, on its topics.", str(run_overlap.EVERY_TASK)),
+        readers=("ola",),
+    ),
+    "holes": Report(
+        "pool/holes?depth=5",
+        "pool/holes.csv?depth=5",
+        "pool/holes",
+        {},
+        ("pool", "holes", "show", SLUG),
+        notices=("Only the runs of the task “short” are counted, on its topics.", str(pool_holes.EVERY_TASK)),
+        readers=("ola",),
     ),
     "estimates": Report(
         "estimates?m=P@5",
@@ -132,29 +165,32 @@ def test_page_command_and_api_give_the_same_rows(
     ola: Visitor, program: Program, shell: CommandLine, name: str, key: str | None
 ) -> None:
     report, task = REPORTS[name], () if key is None else ("--task", key)
-    from_page = rows_of(ola.get(of_task(report.file, key)).text)
-    assert rows_of(shell.done(*report.command, *task, "--format", "csv")) == from_page
+    file = rows_of(shell.done(*report.command, *task, "--format", "csv"))
+    assert report.file is None or rows_of(ola.get(of_task(report.file, key)).text) == file
     answer = program.get(f"{API}/{report.path}", **report.query, **({} if key is None else {"task": key}))
     assert answer.status_code == 200
     # The file has further columns, which name the grades or the task.
     rows = [{name: as_words(value) for name, value in row.items()} for row in answer.json["rows"]]
-    assert [{name: row[name] for name in rows[0]} for row in from_page] == rows
+    assert [{name: row[name] for name in rows[0]} for row in file] == rows
     if key is not None:
-        assert runs_in(from_page) == set(runs_of(key))
-        assert any(key in value for value in from_page[0].values())
+        assert name == "teams" or runs_in(file) == set(runs_of(key))
+        assert any(key in value for value in file[0].values())
 
 
 @pytest.mark.parametrize("name", REPORTS)
 def test_no_task_gets_what_was_kept_for_another(ola: Visitor, program: Program, name: str) -> None:
     report = REPORTS[name]
-    first, again = (
-        [
-            (ola.get(of_task(report.file, key)).text, program.get(f"{API}/{report.path}", **report.query, **given).json)
-            for key, given in {None: {}, "long": {"task": "long"}, "short": {"task": "short"}}.items()
-        ]
-        for _ in range(2)
-    )
-    assert first == again
+    given: dict[str | None, dict[str, str]] = {None: {}, "long": {"task": "long"}, "short": {"task": "short"}}
+    address = report.file or report.page
+
+    def both(key: str | None) -> tuple[str, object]:
+        return ola.get(of_task(address, key)).text, program.get(
+            f"{API}/{report.path}", **report.query, **given[key]
+        ).json
+
+    first, again = ([both(key) for key in given] for _ in range(2))
+    assert [answer for _, answer in first] == [answer for _, answer in again]
+    assert report.file is None or first == again
     assert len({text for text, _ in first}) == len({json.dumps(answer) for _, answer in first}) == 3
 
 
@@ -162,15 +198,17 @@ def test_no_task_gets_what_was_kept_for_another(ola: Visitor, program: Program, 
 def test_the_page_has_a_choice_that_its_links_keep(ola: Visitor, name: str) -> None:
     report = REPORTS[name]
     whole = ola.get(of_task(report.page, None))
-    assert str(EVERY_TASK) in words(whole)
+    assert report.notices[1] in words(whole)
     assert '<option value="short">The task short</option>' in whole.text
     shown = ola.get(of_task(report.page, "short"))
     assert '<option value="short" selected>' in shown.text
     text = words(shown)
-    assert "· short" in text.split("Only the runs of the task “short” are scored, on its topics.")[0]  # the heading
-    assert str(EVERY_TASK) not in text
+    assert "· short" in text.split(report.notices[0])[0]  # the heading
+    assert report.notices[1] not in text
     assert "long-0" not in text
-    links = re.findall(r'href="([^"]*(?:leaderboard/|\.csv|quality/|holes)[^"]*\?[^"]*)"', shown.text.split("<main")[1])
+    links = re.findall(
+        r'href="([^"]*(?:leaderboard/|\.csv|quality/|holes|pool/teams)[^"]*\?[^"]*)"', shown.text.split("<main")[1]
+    )
     assert links
     assert [link for link in links if "task=short" not in link] == []
 
@@ -180,7 +218,7 @@ def test_an_unknown_task_is_refused_everywhere_by_the_same_sentence(
     ola: Visitor, program: Program, shell: CommandLine, name: str
 ) -> None:
     report = REPORTS[name]
-    for address in (report.page, report.file):
+    for address in filter(None, (report.page, report.file)):
         answer = ola.get(of_task(address, "none"))
         assert (answer.status_code, UNKNOWN in words(answer)) == (404, True)
     refused = program.get(f"{API}/{report.path}", **report.query, task="none")
@@ -215,10 +253,10 @@ def test_the_overview_of_a_task_is_the_same_file_by_page_command_and_api(
 
 
 @pytest.mark.parametrize("name", REPORTS)
-def test_observers_choose_a_task_too(app: Flask, tasks: Database, name: str) -> None:
+def test_all_who_read_a_page_choose_a_task(app: Flask, tasks: Database, name: str) -> None:
     report = REPORTS[name]
-    observer = Visitor(app, tasks, "obi")
-    assert '<option value="long" selected>' in observer.get(of_task(report.page, "long")).text
+    for reader in report.readers:
+        assert '<option value="long" selected>' in Visitor(app, tasks, reader).get(of_task(report.page, "long")).text
 
 
 @pytest.mark.parametrize("name", REPORTS)
@@ -234,8 +272,9 @@ def test_a_collection_without_tasks_mentions_none(
     page = Visitor(app, tasks, "ola").get(f"/collections/{ALONE}/{report.page}")
     assert page.status_code == 200
     assert 'name="task"' not in page.text
-    file = Visitor(app, tasks, "ola").get(f"/collections/{ALONE}/{report.file}")
-    assert "task" not in file.text.splitlines()[0]
+    if report.file is not None:
+        file = Visitor(app, tasks, "ola").get(f"/collections/{ALONE}/{report.file}")
+        assert "task" not in file.text.splitlines()[0]
     answer = program.get(f"{API.replace(SLUG, ALONE)}/{report.path}", **report.query)
     assert answer.status_code == 200
     assert answer.json["about"].get("task") is None
@@ -244,3 +283,29 @@ def test_a_collection_without_tasks_mentions_none(
     assert "task" not in shell.done(*command) + shell.talk(*command)
     none = "There is no task “long”: this collection has no tasks."
     assert shell.refused(*command, "--task", "long") == [none]
+
+
+def test_the_holes_of_a_task_are_filled_by_page_and_api_after_confirmation(
+    ola: Visitor, program: Program, tasks: Database
+) -> None:
+    with tasks.transaction() as session:
+        run(session, "short-new", {"4": ["x1", "x2"]})
+        run(session, "long-new", {"1": ["y1"]})
+        move_runs(session, "short", ["short-new"])
+        move_runs(session, "long", ["long-new"])
+    address = f"{PAGE}/pool/holes?task=short"
+    assert program.get(f"{API}/pool/holes", depth=12, task="short").json["about"]["fillings"][0]["new"] == 2
+    asked = ola.post(address, depth="12")
+    assert "Add these documents to the pool?" in words(asked)
+    assert 'action="/collections/news/pool/holes?task=short"' in asked.text
+    done = ola.post(address, depth="12", confirmed="y")
+    assert done.headers["Location"].endswith("/pool/holes?task=short")
+    assert "Added to the pool: 2." in words(ola.get(address))
+    with tasks.reading() as session:
+        assert pool_versions(session, SLUG)[-1].parameters["task"] == "short"
+    assert program.post(f"{API}/pool/holes", {"depth": 12, "task": "none"}).json["detail"] == UNKNOWN
+    filled = program.post(f"{API}/pool/holes", {"depth": 12, "task": "long"}).json
+    assert (filled["is_new"], filled["added"]) == (True, 1)
+    with tasks.reading() as session:
+        noted = [one.details for one in list_audit_entries(session, SLUG, AuditFilter()) if one.action == "pool.build"]
+    assert {"depth": 12, "task": "long", "added": 1} in noted
