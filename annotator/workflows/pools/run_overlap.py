@@ -30,7 +30,7 @@ from annotator.storage.collections.collection import accepted_topics, find_colle
 from annotator.storage.judging.adaptive_choices import chosen_documents
 from annotator.storage.pools.pool_items import contributed_documents
 from annotator.storage.qrels.current_grades import opinions
-from annotator.storage.runs.runs import lists_of_runs
+from annotator.storage.runs.runs import ListsOfRun, lists_of_runs
 from annotator.storage.tables.tasks import Task
 from annotator.workflows.runs.scoring_scope import counting_notices, task_scope
 
@@ -113,13 +113,7 @@ def overlap_report(
         raise InvalidValueError("A depth is from 1 to %(most)d, not %(given)d.", most=GREATEST_DEPTH, given=depth)
     collection = find_collection(session, slug)
     scope = task_scope(session, collection.id, task)
-    topics = topics_within(scope, accepted_topics(session, collection.id))
-    of_runs = sorted(
-        lists_of_runs(session, collection.id, topics, runs_of=scope.runs if scope else None),
-        key=lambda run: natural_order(run.tag),
-    )
-    if not of_runs:
-        raise ConflictError("There is no run yet.") if scope is None else no_run(scope)
+    of_runs = _runs(session, collection.id, scope)
     lists = [{topic: decode_documents(packed) for topic, packed in run.lists.items()} for run in of_runs]
     tags = [run.tag for run in of_runs]
     senders = _senders(session, collection.id)
@@ -147,6 +141,15 @@ def overlap_report(
         task,
         counting_notices(session, collection.id, scope, EVERY_TASK),
     )
+
+
+def _runs(session: Session, collection_id: int, scope: ScoringScope | None) -> list[ListsOfRun]:
+    """The active runs, or those of a task, by name; raises `ConflictError` without any."""
+    topics = topics_within(scope, accepted_topics(session, collection_id))
+    of_runs = lists_of_runs(session, collection_id, topics, runs_of=scope.runs if scope else None)
+    if not of_runs:
+        raise ConflictError("There is no run yet.") if scope is None else no_run(scope)
+    return sorted(of_runs, key=lambda run: natural_order(run.tag))
 
 
 def _shown(teams: Sequence[str]) -> list[int]:
