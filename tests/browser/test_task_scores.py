@@ -24,6 +24,13 @@ ORGANISERS = (
     "/significance?task=dense",
     "/quality?task=dense&fewer=1",
     "/quality/leave-out?task=dense",
+    "/estimates?task=dense",
+    "/correlation?task=dense",
+    "/report?task=dense",
+    "/pool/teams?task=dense",
+    "/pool/holes?task=dense",
+    "/agreement/machines?task=dense",
+    "/agreement/effect?task=dense",
 )
 
 

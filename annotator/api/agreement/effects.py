@@ -2,9 +2,10 @@
 
 from dataclasses import asdict
 
-from marshmallow import Schema, fields
+from marshmallow import fields
 
 from annotator.api.agreement.agreement import resource
+from annotator.api.runs.task_query import TaskQuery
 from annotator.api.site.access import READ
 from annotator.api.site.door import Call, Gives, Takes, operation
 from annotator.api.site.jobs_asked import long_read
@@ -28,7 +29,7 @@ from annotator.workflows.agreement.machine_judges import machine_reports
 OF_TABLES = ("runs", "swaps")
 
 
-class RankingQuery(Schema):
+class RankingQuery(TaskQuery):
     """The measure that ranks the runs, and the topics."""
 
     m = Text(load_default=USUAL_MEASURE, metadata={"description": "The measure that ranks the runs, such as nDCG@10."})
@@ -86,7 +87,7 @@ def show_effect(call: Call) -> object:
     if (left := long_read(call.slug)) is not None:
         return left
     asked = call.query
-    request = EffectRequest(asked["m"], tuple(asked["topic"]) or None, asked["draws"], asked["seed"])
+    request = EffectRequest(asked["m"], tuple(asked["topic"]) or None, asked["draws"], asked["seed"], asked["task"])
     found = database().read(judge_effect, call.slug, request)
     headings, rows = EFFECT_TABLES[asked["by"]]
     notices = found.notices if found.mixture else (*found.notices, NOTHING_TO_MIX)
@@ -99,14 +100,17 @@ def show_effect(call: Call) -> object:
 def show_machines(call: Call) -> object:
     """Compare each machine judge with people: kappa, mean difference, and the ranking of the runs."""
     asked = call.query
-    topics, is_shared = tuple(asked["topic"]), asked["shared"]
+    topics, is_shared, task = tuple(asked["topic"]), asked["shared"], asked["task"]
     found = kept_report(
         call.slug,
-        (machine_reports, asked["m"], topics, is_shared),
-        lambda session: machine_reports(session, call.slug, asked["m"], topics or None, only_shared=is_shared),
+        (machine_reports, asked["m"], topics, is_shared, task),
+        lambda session: machine_reports(
+            session, call.slug, asked["m"], topics or None, only_shared=is_shared, task=task
+        ),
     )
     headings, rows = MACHINE_TABLES[asked["by"]]
     about = {"measure": found.measure, "policy": found.policy, "grades": found.grades, "runs": len(found.tags)}
+    about |= {} if task is None else {"task": task}
     return report_table(asked["by"], (headings, rows(found)), about=about, notices=found.notices)
 
 
@@ -123,4 +127,5 @@ def _about_effect(found: JudgeEffect) -> dict[str, object]:
         "pairs_left_out": found.pairs_left_out,
         "pairs_apart": found.pairs_apart,
         "mixtures": mixtures or None,
+        **({} if found.task is None else {"task": found.task}),
     }

@@ -6,7 +6,7 @@ from dataclasses import asdict
 import click
 
 from annotator.cli.site.installation import Installation, on_installation
-from annotator.cli.site.options import topics_option
+from annotator.cli.site.options import task_option, topics_option
 from annotator.cli.site.progress import watch
 from annotator.cli.site.tables import (
     CSV,
@@ -28,7 +28,7 @@ from annotator.workflows.agreement.judge_effect import (
     JudgeEffect,
     judge_effect,
 )
-from annotator.workflows.agreement.judge_tables import EFFECT_TABLES
+from annotator.workflows.agreement.judge_tables import EFFECT_TABLES, file_of
 
 NAMES = 2  # the leading columns name two judges or two policies
 
@@ -42,6 +42,7 @@ def effect() -> None:
 @click.argument("slug")
 @by_measures(USUAL_MEASURE, "The measure that ranks the runs")
 @topics_option
+@task_option
 @click.option("--draws", default=USUAL_DRAWS, show_default=True, help="The number of random mixtures of judges.")
 @click.option(
     "--seed",
@@ -62,6 +63,7 @@ def show_effect(
     slug: str,
     measures: tuple[str, ...],
     topics: tuple[str, ...],
+    task: str | None,
     draws: int,
     seed: int,
     by: str | None,
@@ -74,15 +76,14 @@ def show_effect(
     without --by shows everything, csv the runs; json always has all.
     """
     with installation.database.reading() as session:
-        requests = [EffectRequest(measure, topics or None, draws, seed) for measure in measures]
+        requests = [EffectRequest(measure, topics or None, draws, seed, task) for measure in measures]
         found = [judge_effect(session, slug, request, watch=watch("Scoring")) for request in requests]
     effects = {one.measure: one for one in found}
-    headings, rows = EFFECT_TABLES[by or "run"]
     show_by_measure(
         format_,
         effects,
         as_json=_as_json,
-        as_csv=lambda one: (headings, list(rows(one))),
+        as_csv=lambda one: file_of(EFFECT_TABLES[by or "run"], one),
         tables=lambda one: _show_tables(one, by),
     )
     if format_ == TABLE:
@@ -129,6 +130,8 @@ def _notes(found: JudgeEffect) -> Iterator[str]:
 def _as_json(found: JudgeEffect) -> dict[str, object]:
     """All results; missing values come with a reason."""
     shown = asdict(found) | {"notices": list(map(str, found.notices))}
+    if found.task is None:
+        del shown["task"]
     comparisons = {
         "pairs": [pair.comparison for pair in found.pairs],
         "policies": [policy.comparison for policy in found.policies],

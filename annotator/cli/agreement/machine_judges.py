@@ -5,7 +5,7 @@ from dataclasses import asdict
 import click
 
 from annotator.cli.site.installation import Installation, on_installation
-from annotator.cli.site.options import topics_option
+from annotator.cli.site.options import task_option, topics_option
 from annotator.cli.site.tables import (
     by_measures,
     format_option,
@@ -22,6 +22,7 @@ from annotator.workflows.agreement.judge_tables import (
     MACHINE_TABLES,
     cells_beside,
     cells_of_effect,
+    file_of,
     reasons_of_machine,
     reasons_of_ranking,
 )
@@ -37,6 +38,7 @@ def machines() -> None:
 @click.argument("slug")
 @by_measures(USUAL_MEASURE, "The measure that ranks the runs")
 @topics_option
+@task_option
 @click.option("--shared", "only_shared", is_flag=True, help="Only documents that at least two people have graded.")
 @click.option(
     "--by",
@@ -56,6 +58,7 @@ def show_machines(
     slug: str,
     measures: tuple[str, ...],
     topics: tuple[str, ...],
+    task: str | None,
     by: str,
     format_: str,
     *,
@@ -72,7 +75,8 @@ def show_machines(
     """
     with installation.database.reading() as session:
         found = [
-            machine_reports(session, slug, measure, topics or None, only_shared=only_shared) for measure in measures
+            machine_reports(session, slug, measure, topics or None, only_shared=only_shared, task=task)
+            for measure in measures
         ]
     reports = {one.measure: one for one in found}
     headings, rows = MACHINE_TABLES[by]
@@ -81,7 +85,7 @@ def show_machines(
         format_,
         reports,
         as_json=_as_json,
-        as_csv=lambda one: (headings, list(rows(one))),
+        as_csv=lambda one: file_of(MACHINE_TABLES[by], one),
         tables=lambda one: show_rows_with_reasons(headings, list(rows(one)), names=names),
     )
     say_by_measure({measure: map(str, one.notices) for measure, one in reports.items()})
@@ -93,6 +97,7 @@ def _as_json(found: MachineReports) -> dict[str, object]:
         "policy": found.policy,
         "grades": found.grades,
         "tags": found.tags,
+        **({} if found.task is None else {"task": found.task}),
         "notices": list(map(str, found.notices)),
         "machines": [
             {

@@ -14,6 +14,7 @@ from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.moments import read_day
 from annotator.spreadsheets import csv_text
 from annotator.storage import Role
+from annotator.web.collections.scope_wanted import ScopeWanted
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note_export
 from annotator.web.site.background import long_page
@@ -41,6 +42,7 @@ from annotator.workflows.agreement.judge_quality import (
 )
 from annotator.workflows.agreement.machine_judges import machine_reports
 from annotator.workflows.judging.judging_pace import judged_by_day
+from annotator.workflows.runs.scoring_scope import scope_choices
 
 blueprint = Blueprint("judges", __name__)
 
@@ -152,16 +154,22 @@ def _day(name: str) -> date | None:
 @collection_page(Role.ORGANISER)
 @long_page("judge_effect.show")
 def effect(slug: str) -> ResponseReturnValue:
-    """The effect on a measure, by run for two judges: `?m=AP&topics=401,402&draws=1000&seed=1&first=A&second=B`."""
+    """The effect on a measure, by run for two judges.
+
+    `?m=AP&topics=401,402&draws=1000&seed=1&first=A&second=B`, and `task=KEY` for the runs of a task.
+    """
     found, refused = None, None
     try:
         wanted = _effect_wanted()
         found = database().read(judge_effect, slug, wanted)
     except AnnotatorError as refusal:
         refused = refusal
+    scope = ScopeWanted.of_task()
     page = render_template(
         "agreement/judge_effect.html",
         found=found,
+        scopes=database().read(scope_choices, slug),
+        scope=scope,
         refused=refused,
         pair=_pair_asked(found) if found else None,
         given={
@@ -169,6 +177,7 @@ def effect(slug: str) -> ResponseReturnValue:
             "topics": request.args.get("topics", ""),
             "draws": request.args.get("draws") or USUAL_DRAWS,
             "seed": request.args.get("seed") or USUAL_SEED,
+            **scope.query,
         },
     )
     return page_or_refusal(page, refused)
@@ -178,7 +187,11 @@ def _effect_wanted() -> EffectRequest:
     measure = asked_word("m", USUAL_MEASURE)
     draws = number_given("draws")
     return EffectRequest(
-        measure, asked_list("topics") or None, USUAL_DRAWS if draws is None else draws, seed_given(USUAL_SEED)
+        measure,
+        asked_list("topics") or None,
+        USUAL_DRAWS if draws is None else draws,
+        seed_given(USUAL_SEED),
+        ScopeWanted.of_task().task,
     )
 
 
@@ -191,15 +204,17 @@ def _pair_asked(found: JudgeEffect) -> PairEffect | None:
 @blueprint.get("/collections/<slug>/agreement/machines")
 @collection_page(Role.ORGANISER)
 def machines(slug: str) -> ResponseReturnValue:
-    """All machine judges compared with people: `?m=AP&topics=401,402&shared=1`."""
-    found, refused = None, None
+    """All machine judges compared with people: `?m=AP&topics=401,402&shared=1&task=KEY`."""
+    found, refused, scope = None, None, ScopeWanted.of_task()
     measure, only_shared = asked_word("m", USUAL_MEASURE), "shared" in request.args
     topics = asked_list("topics")
     try:
         found = kept_report(
             slug,
-            (machine_reports, measure, topics, only_shared),
-            lambda session: machine_reports(session, slug, measure, topics or None, only_shared=only_shared),
+            (machine_reports, measure, topics, only_shared, scope.task),
+            lambda session: machine_reports(
+                session, slug, measure, topics or None, only_shared=only_shared, task=scope.task
+            ),
         )
     except AnnotatorError as refusal:
         refused = refusal
@@ -213,5 +228,7 @@ def machines(slug: str) -> ResponseReturnValue:
         most=MOST_LABELS_LISTED,
         intervals=TWO_INTERVALS,
         tops=TOPS,
+        scopes=database().read(scope_choices, slug),
+        scope=scope,
     )
     return page if refused is None else (page, status_of(refused))

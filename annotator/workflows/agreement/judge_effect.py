@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError, InvalidValueError, Sentence
+from annotator.errors import InvalidValueError, Sentence
 from annotator.evaluation.agreement.judge_effect import (
     Comparison,
     GivenGrades,
@@ -23,6 +23,7 @@ from annotator.evaluation.agreement.judge_effect import (
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard.leaderboard_notices import sample_notices
 from annotator.evaluation.leaderboard.rescoring import NOT_GRADED, RegradedRuns, Scoring
+from annotator.evaluation.leaderboard.scoring_scope import ScoringScope, no_run, nothing_judged
 from annotator.evaluation.metrics.names import USUAL_MEASURE, measure_on_scale
 from annotator.evaluation.qrels.consensus import (
     ADJUDICATED_ELSE,
@@ -34,10 +35,11 @@ from annotator.evaluation.qrels.samples import samples_of
 from annotator.evaluation.qrels.settling import Rules, opinions_of, rules_of, settle_columns
 from annotator.evaluation.runs.rankings import decode_documents
 from annotator.storage import Collection
-from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
+from annotator.storage.collections.collection import find_collection, scale_of
 from annotator.storage.pools.pools import drawn_sample, strata_of
 from annotator.storage.qrels.current_grades import OpinionRow, of_people, opinions
 from annotator.storage.runs.runs import lists_of_runs
+from annotator.workflows.runs.scoring_scope import task_notices, task_scope, topics_of_scope
 
 USUAL_DRAWS = 1_000
 MOST_DRAWS = 10_000
@@ -49,12 +51,16 @@ Watch = Callable[[int], AbstractContextManager[Callable[[], None]]]
 
 @dataclass(frozen=True)
 class EffectRequest:
-    """The request: the measure, the topics (None for all), and how mixtures of judges are drawn."""
+    """The request: the measure, the topics (None for all), and how mixtures of judges are drawn.
+
+    With a `task`, its key, only its runs are ranked, on its topics.
+    """
 
     measure: str = USUAL_MEASURE
     topics: Sequence[str] | None = None
     draws: int = USUAL_DRAWS
     seed: int = USUAL_SEED
+    task: str | None = None
 
 
 @dataclass(frozen=True)
@@ -93,7 +99,8 @@ class JudgeEffect:
     own_policy: str
     policies: tuple[PolicyEffect, ...]
     mixture: MixtureEffect | None
-    notices: tuple[Sentence, ...]  # if the pool is a sample
+    notices: tuple[Sentence, ...]  # on tasks, and if the pool is a sample
+    task: str | None = None  # the key, when runs of one task are ranked
 
 
 def _unwatched(_steps: int) -> AbstractContextManager[Callable[[], None]]:
@@ -110,17 +117,18 @@ def judge_effect(
 
     Judges are people: labels of machines and adjudicators count only under the policies. `watch` gets the number of
     steps and returns a function to call after each. Raises `InvalidValueError` for an unknown measure or numbers out of
-    range, `NotFoundError` for an unknown topic, and `ConflictError` while there is no grade or no run.
+    range, `NotFoundError` for an unknown topic or task, and `ConflictError` while there is no grade or no run.
     """
     _check(request)
     collection = find_collection(session, slug)
     best_grade = scale_of(session, collection.id)[-1].value
     measure = measure_on_scale(request.measure, best_grade)
-    numbers = accepted_topics(session, collection.id, request.topics)
+    scope = task_scope(session, collection.id, request.task)
+    numbers = topics_of_scope(session, collection.id, scope, request.topics)
     rows = opinions(session, collection.id, machines=rules_of(collection).counts_machines, topics=numbers)
     if not rows:
-        raise ConflictError("Nothing is judged yet, so there is nothing to score against.")
-    joined = _join(session, collection.id, numbers, rows, Scoring(measure, collection.relevant_from, best_grade))
+        raise nothing_judged(scope)
+    joined = _join(session, collection.id, numbers, rows, Scoring(measure, collection.relevant_from, best_grade), scope)
     given = joined.given([row for row in rows if not row.is_machine and not row.adjudicates])
     pairs = judges_in_common(given)
     policies = _other_policies(collection, rows)
@@ -141,7 +149,11 @@ def judge_effect(
         own_policy=collection.consensus_policy,
         policies=tuple(of_policies),
         mixture=mixture,
-        notices=sample_notices(drawn_sample(session, collection.id), [measure]),
+        notices=(
+            *task_notices(session, collection.id, scope),
+            *sample_notices(drawn_sample(session, collection.id), [measure]),
+        ),
+        task=request.task,
     )
 
 
@@ -195,14 +207,20 @@ def _check(request: EffectRequest) -> None:
 
 
 def _join(
-    session: Session, collection_id: int, numbers: Mapping[int, str], rows: Sequence[OpinionRow], scoring: Scoring
+    session: Session,
+    collection_id: int,
+    numbers: Mapping[int, str],
+    rows: Sequence[OpinionRow],
+    scoring: Scoring,
+    scope: ScoringScope | None,
 ) -> _Joined:
     # What reads attributes by itself takes a third of the time.
     pairs = map(attrgetter("topic_id", "document_id"), rows)
     items = dict(zip(map(attrgetter("pool_item_id"), rows), pairs, strict=True))
-    of_runs = lists_of_runs(session, collection_id, {topic_id for topic_id, _ in items.values()})
+    topics = {topic_id for topic_id, _ in items.values()}
+    of_runs = lists_of_runs(session, collection_id, topics, runs_of=scope.runs if scope else None)
     if not of_runs:
-        raise ConflictError("There is no run to score yet.")
+        raise no_run(scope)
     lists = [{topic: decode_documents(packed) for topic, packed in run.lists.items()} for run in of_runs]
     sample = drawn_sample(session, collection_id) if scoring.measure.definition.estimates else None
     samples = samples_of(strata_of(session, sample, numbers))

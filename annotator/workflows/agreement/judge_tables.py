@@ -1,6 +1,7 @@
 """Tables of the effect of judges on the ranking of runs, and of machine judges beside people."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from annotator.errors import Sentence
 from annotator.evaluation.agreement.judge_effect import Comparison
@@ -11,8 +12,18 @@ from annotator.workflows.agreement.judge_effect import JudgeEffect
 from annotator.workflows.agreement.machine_judges import MachineReport, MachineReports
 
 Row = Sequence[str | int | float | None]
+Found = TypeVar("Found", bound=JudgeEffect | MachineReports)
+Table = tuple[tuple[str, ...], Callable[[Found], Iterator[Row]]]
 SETTLED = "(settled)"  # cannot collide with an account, whose name has no brackets
 ALIKE = ("tau", "tau_ap", "rbo", "swaps", REASONS)
+
+
+def file_of(table: Table[Found], found: Found) -> tuple[tuple[str, ...], list[Row]]:
+    """Headings and rows of a table of a report, with the task, if there is one, in every row."""
+    headings, rows = table
+    if found.task is None:
+        return headings, list(rows(found))
+    return (*headings, "task"), [[*row, found.task] for row in rows(found)]
 
 
 def _alike(comparison: Comparison) -> Row:

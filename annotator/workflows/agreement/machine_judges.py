@@ -40,7 +40,7 @@ from annotator.storage.agreement.machines import (
     make_machine,
     make_person,
 )
-from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
+from annotator.storage.collections.collection import find_collection, scale_of
 from annotator.storage.documents.documents import docnos_of
 from annotator.storage.judging.machine_labels import (
     has_confidences,
@@ -53,6 +53,7 @@ from annotator.storage.pools.pools import drawn_sample, strata_of
 from annotator.storage.qrels.current_grades import OpinionRow, of_people, opinions
 from annotator.storage.runs.runs import ListsOfRun, declarations_of_runs, lists_of_runs
 from annotator.workflows.judging.machine_labels import machine_labels
+from annotator.workflows.runs.scoring_scope import task_notices, task_scope, topics_of_scope
 
 MAJORITY = "majority"
 NO_RUN = Sentence("There is no run to rank yet.")
@@ -98,7 +99,8 @@ class MachineReports:
     grades: tuple[int, ...]
     tags: tuple[str, ...]
     machines: tuple[MachineReport, ...]
-    notices: tuple[Sentence, ...] = ()  # if the pool is a sample
+    notices: tuple[Sentence, ...] = ()  # on tasks, and if the pool is a sample
+    task: str | None = None  # the key, when runs of one task are ranked
 
     def best_first(self) -> list[tuple[int, MachineReport]]:
         """The machines with their places by kappa beside people's settled grades; ties share a place."""
@@ -133,25 +135,29 @@ def machine_reports(
     topics: Sequence[str] | None = None,
     *,
     only_shared: bool = False,
+    task: str | None = None,
 ) -> MachineReports:
-    """Compare every machine with people, on accepted topics or on some of them.
+    """Compare every machine with people, on accepted topics or on some of them; with a `task`, its key, on its topics.
+
+    With a task, only its runs are ranked.
 
     With `only_shared`, only documents that two or more people graded count, so that agreement with machines and between
     people are comparable. Labels copied to documents with the same text count for the ranking, not for the agreement.
-    Raises `InvalidValueError` for an unknown measure and `NotFoundError` for an unknown topic.
+    Raises `InvalidValueError` for an unknown measure and `NotFoundError` for an unknown topic or task.
     """
     collection = find_collection(session, slug)
+    scope = task_scope(session, collection.id, task)
     scale = tuple(grade.value for grade in scale_of(session, collection.id))
     parsed = measure_on_scale(measure, scale[-1])
-    numbers = accepted_topics(session, collection.id, topics)
+    numbers = topics_of_scope(session, collection.id, scope, topics)
     rules = rules_of_people(session, collection)
     machines = machines_of(session, collection.id)
     if not machines:
-        return MachineReports(str(parsed), rules.policy, scale, (), ())
+        return MachineReports(str(parsed), rules.policy, scale, (), (), task=task)
     rows = opinions(session, collection.id, machines=True, topics=numbers)
     if only_shared:
         rows = _shared_by_people(rows)
-    runs = lists_of_runs(session, collection.id, {row.topic_id for row in rows})
+    runs = lists_of_runs(session, collection.id, {row.topic_id for row in rows}, runs_of=scope.runs if scope else None)
     sample = drawn_sample(session, collection.id)
     samples = samples_of(strata_of(session, sample if parsed.definition.estimates else None, numbers))
     beside = _Beside.of(runs, numbers, rows, Scoring(parsed, collection.relevant_from, scale[-1]), rules, samples)
@@ -167,8 +173,8 @@ def machine_reports(
         )
         for machine in machines
     ]
-    notices = sample_notices(sample, [parsed])
-    return MachineReports(str(parsed), rules.policy, scale, beside.tags, tuple(reports), notices)
+    notices = (*task_notices(session, collection.id, scope), *sample_notices(sample, [parsed]))
+    return MachineReports(str(parsed), rules.policy, scale, beside.tags, tuple(reports), notices, task)
 
 
 @dataclass(frozen=True, eq=False)

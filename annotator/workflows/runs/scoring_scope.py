@@ -1,13 +1,14 @@
 """What of a collection is scored: the round and the task to choose from, and the chosen ones."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlalchemy.orm import Session
 
-from annotator.errors import Sentence
+from annotator.errors import NotFoundError, Sentence
 from annotator.evaluation.leaderboard.leaderboard_notices import EVERY_ROUND, EVERY_TASK
-from annotator.evaluation.leaderboard.scoring_scope import ScoringScope, notices_within
-from annotator.storage.collections.collection import find_collection, rounds_of
+from annotator.evaluation.leaderboard.scoring_scope import ScoringScope, notices_within, topics_within
+from annotator.storage.collections.collection import accepted_topics, find_collection, rounds_of
 from annotator.storage.leaderboard.scored_task import facts_of_task
 from annotator.storage.qrels.qrels_versions import facts_of_round, judged_before_round
 from annotator.storage.runs.tasks import tasks_of
@@ -57,6 +58,13 @@ def scope_notices(session: Session, collection_id: int, scope: ScoringScope | No
     return (*notices_within(scope), *every)
 
 
+def task_notices(session: Session, collection_id: int, scope: ScoringScope | None) -> tuple[Sentence, ...]:
+    """The notice about the task whose runs are scored, or about every one where there are tasks and none is chosen."""
+    if scope is not None:
+        return notices_within(scope)
+    return (EVERY_TASK,) if tasks_of(session, collection_id) else ()
+
+
 def counting_notices(
     session: Session, collection_id: int, scope: ScoringScope | None, every: Sentence
 ) -> tuple[Sentence, ...]:
@@ -64,6 +72,23 @@ def counting_notices(
     if scope is not None:
         return (Sentence("Only the runs of the task “%(task)s” are counted, on its topics.", {"task": scope.task}),)
     return (every,) if tasks_of(session, collection_id) else ()
+
+
+def topics_of_scope(
+    session: Session, collection_id: int, scope: ScoringScope | None, numbers: Sequence[str] | None
+) -> Mapping[int, str]:
+    """Topic id → number of the accepted topics that are scored, or of these among them.
+
+    Raises `NotFoundError` for a number that is none, or that is not a topic of the task.
+    """
+    found = accepted_topics(session, collection_id, numbers)
+    left = topics_within(scope, found)
+    outside = [number for id_, number in found.items() if id_ not in left]
+    if scope is not None and numbers is not None and outside:
+        raise NotFoundError(
+            "The topic “%(number)s” is not one of the task “%(task)s”.", number=outside[0], task=scope.task
+        )
+    return left
 
 
 def find_scope(
