@@ -72,6 +72,52 @@ def test_a_source_is_saved_changed_fetched_by_a_button_and_removed(
     assert "bm25-1" in tags(news)
 
 
+def test_the_page_asks_for_the_task_and_names_one_that_was_removed(
+    visit: Visit, news: Database, engine_server: EngineServer
+) -> None:
+    ola = visit("ola")
+    ola.post(SOURCES, **form(engine_server))
+    for key in ("one", "two"):
+        assert ola.post(f"{N}/tasks", key=key, title=key.title(), topics="1").status_code == 303
+    page = words(ola.get(PAGE))
+    assert "Task none" in page
+    assert "this source has none: it brings no run until you choose its task" in page
+    assert "none · brings no run" in words(ola.get(SEARCH))
+    assert ola.post(f"{PAGE}/fetch").status_code == 409
+    assert ola.post(PAGE, **form(engine_server)).status_code == 422
+    make_due(news)
+    at_work.work(news)
+    assert state(news) == [JobState.FAILED]
+    assert ola.post(PAGE, **form(engine_server, task="one")).status_code == 303
+    assert "Task one" in words(ola.get(PAGE))
+    assert "choose another task: nightly." in words(ola.post(f"{N}/tasks/one/remove"))
+    ola.post(f"{N}/tasks/one/remove", confirmed="y")
+    assert "The task “one” of this source was removed" in words(ola.get(PAGE))
+    ola.post(PAGE, **form(engine_server, task="two"))
+    ola.post(f"{PAGE}/fetch")
+    work(news)
+    [run] = [run for run in news.read(list_runs, SLUG) if run.tag == "bm25-1"]
+    assert run.task == "two"
+    assert "two" in words(ola.get(SEARCH))
+
+
+def test_a_program_names_the_task_of_a_source(app: Flask, news: Database, engine_server: EngineServer) -> None:
+    program = Program(app, token_of(news, "ola", [Scope.ORGANISE, Scope.READ]))
+    body = {"endpoint": f"{engine_server.site}/news/_search", "query": MATCH, "depth": 3, "tag": "bm25"}
+    address = f"{NEWS}/run-sources/nightly"
+    assert program.call("PUT", address, json=body).json["task"] is None
+    assert (
+        program.call("POST", f"{NEWS}/tasks", json={"key": "one", "title": "One", "topics": ["1"]}).status_code == 201
+    )
+    assert program.get(address).json["refusal"].startswith("This collection has tasks")
+    assert program.call("PUT", address, json=body).status_code == 422
+    assert program.call("PUT", address, json={**body, "task": "none"}).status_code == 404
+    assert program.call("PUT", address, json={**body, "task": "one"}).json["task"] == "one"
+    asked = program.call("POST", f"{address}/fetch")
+    work(news)
+    assert program.get(asked.headers["Location"]).json["result"]["task"] == "one"
+
+
 def test_what_cannot_be_saved_shows_the_form_with_the_reason(visit: Visit, engine_server: EngineServer) -> None:
     ola = visit("ola")
     for changes, sentence in (

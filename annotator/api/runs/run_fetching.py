@@ -1,7 +1,5 @@
 """Runs from search engines."""
 
-from dataclasses import replace
-
 from flask import request
 from flask.typing import ResponseReturnValue
 from marshmallow import Schema, fields
@@ -54,16 +52,16 @@ class EngineBody(Schema):
         load_default=None,
         metadata={"description": "The pooling priority among the runs of the team: 1 = pooled first."},
     )
+    task = Text(
+        load_default=None,
+        metadata={"description": "The key of its task, whose topics are searched for, where the collection has tasks."},
+    )
 
 
 class FetchRunBody(EngineBody):
     """A search engine, what it is asked, and the run that its hits become."""
 
     tag = Text(required=True, metadata={"description": "The tag of the run."})
-    task = Text(
-        load_default=None,
-        metadata={"description": "The key of its task, whose topics are searched for, where the collection has tasks."},
-    )
     replaces = fields.Boolean(load_default=False, metadata={"description": "Replace the run with the same tag."})
 
 
@@ -99,8 +97,7 @@ def fetch_run(call: Call) -> ResponseReturnValue | object:
 
 
 def _order(call: Call) -> RunOrder:
-    details = replace(details_in(call), task=call.body["task"])
-    return RunOrder(engine_in(call), call.body["tag"], details, replaces=call.body["replaces"])
+    return RunOrder(engine_in(call), call.body["tag"], details_in(call), replaces=call.body["replaces"])
 
 
 def engine_in(call: Call) -> SearchEngine:
@@ -120,4 +117,4 @@ def details_in(call: Call) -> RunDetails:
     """The details of runs in an `EngineBody`."""
     asked = call.body
     run_type = None if asked["type"] is None else RunType(asked["type"])
-    return RunDetails(asked["team"], asked["description"], run_type, asked["priority"])
+    return RunDetails(asked["team"], asked["description"], run_type, asked["priority"], task=asked["task"])

@@ -50,6 +50,14 @@ class RunSourceShown(Schema):
     description = fields.String(required=True, allow_none=True)
     type = fields.String(required=True, allow_none=True, metadata={"description": "automatic or manual."})
     priority = fields.Integer(required=True, metadata={"description": "The pooling priority of its runs."})
+    task = fields.String(
+        required=True, allow_none=True, metadata={"description": "The key of the task whose topics are searched for."}
+    )
+    refusal = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Why it brings no run until its task is set again; null if it does."},
+    )
     hour = fields.Integer(
         required=True, allow_none=True, metadata={"description": "The hour of the day, in UTC; null: only on request."}
     )
@@ -156,5 +164,6 @@ def _shown(source: SourceView) -> dict[str, object]:
         "tag": saved.tag,
         "type": details.run_type,
         "hour": saved.hour,
+        "refusal": None if source.refusal is None else str(source.refusal),
         "problem": None if source.problem is None else str(source.problem),
     }

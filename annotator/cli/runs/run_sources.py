@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import click
 
+from annotator.cli.runs.check_options import run_task_option
 from annotator.cli.runs.run_fetching import engine_options, show_fetched
 from annotator.cli.site.installation import Installation, actor, note, on_installation
 from annotator.cli.site.options import confirm, is_asked, yes_at_terminal
@@ -58,6 +59,8 @@ def show(installation: Installation, slug: str, name: str, format_: str) -> None
         "description": details.description,
         "type": details.run_type,
         "priority": details.priority,
+        "task": details.task,
+        "refusal": _problem(source.refusal),
         "hour": source.settings.hour,
         "next": source.next_at,
         "runs": source.fetched,
@@ -73,6 +76,7 @@ def show(installation: Installation, slug: str, name: str, format_: str) -> None
 @click.argument("slug")
 @click.argument("name")
 @engine_options
+@run_task_option
 @click.option(
     "--hour", type=click.IntRange(0, 23), metavar="H", help="Every day at this hour, in UTC. [only on request]"
 )
@@ -93,6 +97,7 @@ def set_source(
     description: str | None,
     run_type: RunType | None,
     priority: int | None,
+    task: str | None,
     hour: int | None,
 ) -> None:
     """Save a source of runs, in place of an earlier one of that name.
@@ -101,7 +106,7 @@ def set_source(
     run of the source with the same tag is replaced, and the older file is kept.
     """
     engine = SearchEngine(endpoint, template, Dialect(dialect), HitPaths.parse(paths), depth, with_texts=texts)
-    chosen = SourceSettings(engine, tag, RunDetails(team, description, run_type, priority), hour)
+    chosen = SourceSettings(engine, tag, RunDetails(team, description, run_type, priority, task=task), hour)
     with installation.database.transaction() as session:
         run_sources.set_source(session, slug, name, chosen, _access(installation), by_id=None, at=datetime.now(UTC))
         note(session, "run-sources.set", slug, subject=name, details=chosen.noted)

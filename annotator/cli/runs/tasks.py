@@ -9,7 +9,7 @@ from annotator.cli.site.files import FILE, read_text
 from annotator.cli.site.installation import Installation, note, on_installation
 from annotator.cli.site.options import confirm, is_asked, yes_at_terminal
 from annotator.cli.site.tables import format_option, show_rows
-from annotator.workflows.runs import tasks
+from annotator.workflows.runs import run_sources, tasks
 from annotator.workflows.runs.tasks import TaskFields, TaskView, read_topic_numbers
 
 AS_COLLECTION = "collection"  # in place of a number
@@ -156,7 +156,9 @@ def remove(installation: Installation, slug: str, key: str, *, yes: bool) -> Non
     """Remove a task that has neither runs nor a questionnaire."""
     if is_asked(yes=yes):
         view = installation.database.read(tasks.show_task, slug, key)
-        confirm(f"This removes the task {key} (“{view.title}”).", yes=False)
+        sources = installation.database.read(run_sources.sources_of_task, slug, key)
+        stopped = f" Sources that bring no run until you set another task: {', '.join(sources)}." if sources else ""
+        confirm(f"This removes the task {key} (“{view.title}”).{stopped}", yes=False)
     with installation.database.transaction() as session:
         tasks.remove_task(session, slug, key)
         note(session, "tasks.remove", slug, subject=key)

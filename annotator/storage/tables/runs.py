@@ -215,6 +215,8 @@ class RunSource(Base):
     description: Mapped[str] = mapped_column(default="")
     run_type: Mapped[str] = mapped_column(default=RunType.UNKNOWN)
     priority: Mapped[int] = mapped_column(default=1)
+    # The key of the task of its runs; it stays when that task is removed, so that no run is fetched for another.
+    task: Mapped[str | None]
     # The hour of the day, in UTC, and when it is due next; None for a source that people run.
     hour: Mapped[int | None]
     due_at: Mapped[datetime | None]

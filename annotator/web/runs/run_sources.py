@@ -145,6 +145,7 @@ def _form(source: SourceView) -> FetchForm:
         priority=details.priority,
         run_type=details.run_type or "",
         description=details.description,
+        task=details.task or "",
         hour="" if saved.hour is None else str(saved.hour),
     )
 

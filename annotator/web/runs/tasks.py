@@ -17,7 +17,7 @@ from annotator.web.site.context import database, now
 from annotator.web.site.downloads import PLAIN, download
 from annotator.web.site.forms import Form, WholeNumberField, confirmation, done, is_confirmed, unix_lines
 from annotator.web.site.language import gettext, lazy_gettext
-from annotator.workflows.runs import tasks
+from annotator.workflows.runs import run_sources, tasks
 from annotator.workflows.runs.tasks import (
     KEY,
     LONGEST_DESCRIPTION,
@@ -168,9 +168,14 @@ def remove(slug: str, key: str) -> ResponseReturnValue:
         tasks.remove_task(session, slug, key)
         note(session, "tasks.remove", slug, subject=key)
     if not confirmed:
+        sources = database().read(run_sources.sources_of_task, slug, key)
+        notes = [gettext("It has no runs and no questionnaire of its own. Its topics stay in the collection.")]
+        if sources:
+            names = ", ".join(sources)
+            notes.append(gettext("Sources that bring no run until you choose another task: %(names)s.", names=names))
         return confirmation(
             gettext("Remove the task %(key)s?", key=key),
-            notes=[gettext("It has no runs and no questionnaire of its own. Its topics stay in the collection.")],
+            notes=notes,
             button=gettext("Remove"),
             back=url_for(".show", slug=slug),
             destroys=True,

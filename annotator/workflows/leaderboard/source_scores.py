@@ -10,12 +10,13 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, NotFoundError, Sentence
 from annotator.evaluation.inspection.source_history import HistoryScore, history_of
 from annotator.evaluation.metrics.names import USUAL_MEASURE, parse_measure
-from annotator.storage import QrelsVersion
+from annotator.storage import QrelsVersion, RunSource
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.leaderboard.scored_task import task_of_runs
 from annotator.storage.qrels.qrels_versions import LIVE
 from annotator.storage.runs.run_sources import runs_from_source, stored_source
-from annotator.storage.runs.sent_runs import sent_runs
+from annotator.storage.runs.sent_runs import SentRun, sent_runs
+from annotator.storage.runs.tasks import tasks_of
 from annotator.storage.tables.runs import RunState
 from annotator.workflows.leaderboard.inspecting import GradesChosen, score_versions
 from annotator.workflows.runs.scoring_scope import scope_notices, task_scope
@@ -72,20 +73,20 @@ class SourceHistory:
 def source_history(session: Session, slug: str, name: str, *, measure: str = USUAL_MEASURE) -> SourceHistory:
     """Score the newest runs of a source, its replaced versions included, by the live qrels and the newest versions.
 
-    Runs that belong to one task are scored on its topics. Qrels by which nothing can be scored, as while nothing is
-    judged, are left out. Raises `NotFoundError` for an unknown source, and `InvalidValueError` for an unknown measure.
+    With a task of the source, only runs of this task are scored, on its topics; without one, those of one task if all
+    belong to it. Qrels by which nothing can be scored, as while nothing is judged, are left out. Raises
+    `NotFoundError` for an unknown source, and `InvalidValueError` for an unknown measure.
     """
     collection = find_collection(session, slug)
     source = stored_source(session, collection.id, name)
     if source is None:
         raise NotFoundError("There is no source of runs “%(name)s” in this collection.", name=name)
     asked = str(parse_measure(measure))
-    came = {run.id for run in runs_from_source(session, source.id)}
-    sent = [run for run in sent_runs(session, collection.id) if run.id in came]
+    sent, others = _runs_of(session, collection.id, source)
     counting = [run for run in sent if run.state != RunState.WITHDRAWN and run.withdrawn_at is None]
     shown = counting[-MOST_RUNS:]
     run_ids = [run.id for run in shown]
-    task = task_of_runs(session, collection.id, run_ids)
+    task = source.task if others is not None else task_of_runs(session, collection.id, run_ids)
     by_qrels = _scores(session, slug, run_ids, asked, _qrels(session, collection.id), task)
     notices = scope_notices(session, collection.id, task_scope(session, collection.id, task))
     runs = [
@@ -99,7 +100,20 @@ def source_history(session: Session, slug: str, name: str, *, measure: str = USU
         for run in shown
     ]
     left_out = len(counting) - len(shown)
+    if others:
+        left = Sentence("Runs of the source that are not of its task, and are left out: %(count)d.", {"count": others})
+        notices = (*notices, left)
     return SourceHistory(name, asked, list(by_qrels), runs, len(sent) - len(counting), left_out, notices)
+
+
+def _runs_of(session: Session, collection_id: int, source: RunSource) -> tuple[list[SentRun], int | None]:
+    """The runs of a source, those of its task where it has one, and how many others came from it; None without one."""
+    came = {run.id for run in runs_from_source(session, source.id)}
+    sent = [run for run in sent_runs(session, collection_id) if run.id in came]
+    if source.task not in {task.key for task in tasks_of(session, collection_id)}:
+        return sent, None
+    of_task = [run for run in sent if run.task == source.task]
+    return of_task, len(sent) - len(of_task)
 
 
 def _qrels(session: Session, collection_id: int) -> list[str]:

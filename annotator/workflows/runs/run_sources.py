@@ -1,7 +1,7 @@
 """Sources of runs: search engines with what they are asked, kept so that their runs are fetched again."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -32,7 +32,7 @@ from annotator.storage.runs.run_sources import (
 )
 from annotator.storage.runs.runs import RunDetails
 from annotator.storage.runs.sent_runs import sent_runs
-from annotator.storage.runs.tasks import tasks_of
+from annotator.storage.runs.tasks import find_task, tasks_of
 from annotator.storage.tables.runs import RunState
 from annotator.workflows.runs.due_sources import next_at
 from annotator.workflows.runs.engine_requests import EngineAccess, Progress
@@ -56,6 +56,7 @@ NO_DETAILS = RunDetails()
 class SourceSettings:
     """What a source asks, and what its runs are like; `tag` may have {date} and {number}.
 
+    Where the collection has tasks, `details` have the one whose topics are searched for.
     With an `hour` from 0 to 23, in UTC, a worker fetches a run every day.
     """
 
@@ -73,7 +74,10 @@ class SourceSettings:
 
 @dataclass(frozen=True)
 class SourceView:
-    """A source, how many runs came from it, what came of the last attempt, and when the next one is due."""
+    """A source, how many runs came from it, what came of the last attempt, and when the next one is due.
+
+    `refusal` is why it brings no run until it is changed: its task is not there any more, or it has none and needs one.
+    """
 
     name: str
     settings: SourceSettings
@@ -83,6 +87,7 @@ class SourceView:
     next_at: datetime | None
     set_by: str | None
     set_at: datetime
+    refusal: Sentence | None = None
 
 
 def set_source(
@@ -98,19 +103,15 @@ def set_source(
 ) -> None:
     """Save a source, with `is_new` only if there is none of that name; its runs stay with it.
 
-    Raises `InvalidValueError` for a malformed name, tag, hour or engine and for invalid details, `NotAllowedError` for
-    a host that no administrator has named, and `ConflictError` for a closed collection, for too many sources, and in a
-    collection with tasks for a new source and an hour.
+    Raises `InvalidValueError` for a malformed name, tag, hour or engine, for invalid details and without a task in a
+    collection with tasks, `NotFoundError` for an unknown task, `NotAllowedError` for a host that no administrator has
+    named, and `ConflictError` for a closed collection and for too many sources.
     """
     _check_settings(name, settings, access)
     engine, details = settings.engine, settings.details
     collection = lock_open_collection(session, slug)
     source = stored_source(session, collection.id, name)
-    if (source is None or settings.hour is not None) and tasks_of(session, collection.id):
-        raise ConflictError(
-            "This collection has tasks, and a source of runs has none: fetch each run for its task instead. A source "
-            "from before the tasks can be changed, without an hour, and removed."
-        )
+    _check_task(session, collection.id, details.task)
     if source is not None and is_new:
         raise ConflictError("There is a source “%(name)s” already.", name=name)
     team_id = find_or_add_team(session, collection.id, details.team).id if details.team else None
@@ -123,7 +124,7 @@ def set_source(
     source.paths, source.depth, source.with_texts = asdict(engine.paths), engine.depth, engine.with_texts
     source.tag, source.description = settings.tag, details.description or ""
     source.run_type, source.priority = details.run_type or RunType.UNKNOWN, details.priority or 1
-    source.team_id = team_id
+    source.team_id, source.task = team_id, details.task
     source.hour, source.due_at = settings.hour, None if settings.hour is None else next_at(settings.hour, at)
     source.set_by_id, source.set_at = by_id, at
     session.flush()
@@ -131,7 +132,9 @@ def set_source(
 
 def list_sources(session: Session, slug: str) -> list[SourceView]:
     """The sources of a collection, by name."""
-    return [_view(*row) for row in run_sources(session, find_collection(session, slug).id)]
+    collection_id = find_collection(session, slug).id
+    keys = [task.key for task in tasks_of(session, collection_id)]
+    return [_view(*row, keys) for row in run_sources(session, collection_id)]
 
 
 def show_source(session: Session, slug: str, name: str) -> SourceView:
@@ -140,6 +143,11 @@ def show_source(session: Session, slug: str, name: str) -> SourceView:
     if found is None:
         raise _unknown(name)
     return found
+
+
+def sources_of_task(session: Session, slug: str, key: str) -> list[str]:
+    """The names of the sources that fetch runs of this task."""
+    return [one.name for one in list_sources(session, slug) if one.settings.details.task == key]
 
 
 def remove_source(session: Session, slug: str, name: str) -> None:
@@ -152,11 +160,14 @@ def _order(session: Session, slug: str, name: str, *, at: datetime) -> RunOrder:
     """The run that a source brings at this time.
 
     A run of the source that has the tag already is replaced, unless it was withdrawn or its round is closed; raises
-    `ConflictError` then, and `NotFoundError` for an unknown name.
+    `ConflictError` then and when the source brings no run until it is changed, and `NotFoundError` for an unknown name.
     """
     collection = find_collection(session, slug)
     source = _found(session, collection.id, name)
-    settings = show_source(session, slug, name).settings
+    view = show_source(session, slug, name)
+    if view.refusal is not None:
+        raise ConflictError(view.refusal.template, **view.refusal.values)
+    settings = view.settings
     tag = tag_of(source.tag, at, source.fetched + 1)
     return RunOrder(
         settings.engine,
@@ -242,6 +253,13 @@ def _check_settings(name: str, settings: SourceSettings, access: EngineAccess) -
     check_details(settings.details)
 
 
+def _check_task(session: Session, collection_id: int, key: str | None) -> None:
+    if key is not None:
+        find_task(session, collection_id, key)
+    elif keys := [task.key for task in tasks_of(session, collection_id)]:
+        raise InvalidValueError("Name the task of this source. There are: %(keys)s.", keys=", ".join(keys))
+
+
 def _found(session: Session, collection_id: int, name: str) -> RunSource:
     source = stored_source(session, collection_id, name)
     if source is None:
@@ -273,7 +291,27 @@ def _is_replaced(session: Session, collection_id: int, source_id: int, tag: str)
     return True
 
 
-def _view(source: RunSource, team: str | None, set_by: str | None) -> SourceView:
+def _refusal(task: str | None, keys: Sequence[str]) -> Sentence | None:
+    """Why a source with this task brings no run in a collection with tasks of these keys, if so."""
+    if task is None and keys:
+        return Sentence(
+            "This collection has tasks, and this source has none: it brings no run until you choose its task."
+        )
+    if task is None or task in keys:
+        return None
+    if keys:
+        return Sentence(
+            "The task “%(task)s” of this source was removed: it brings no run until you choose another task.",
+            {"task": task},
+        )
+    return Sentence(
+        "The task “%(task)s” of this source was removed, as were all others: it brings no run until you save it again, "
+        "without a task.",
+        {"task": task},
+    )
+
+
+def _view(source: RunSource, team: str | None, set_by: str | None, keys: Sequence[str]) -> SourceView:
     engine = SearchEngine(
         source.endpoint,
         source.query,
@@ -282,11 +320,21 @@ def _view(source: RunSource, team: str | None, set_by: str | None) -> SourceView
         source.depth,
         with_texts=source.with_texts,
     )
-    details = RunDetails(team, source.description or None, RunType(source.run_type) or None, source.priority)
+    details = RunDetails(
+        team, source.description or None, RunType(source.run_type) or None, source.priority, task=source.task
+    )
     problem = _restored({"template": source.problem, "values": source.problem_values}) if source.problem else None
     settings = SourceSettings(engine, source.tag, details, source.hour)
     return SourceView(
-        source.name, settings, source.fetched, source.tried_at, problem, source.due_at, set_by, source.set_at
+        source.name,
+        settings,
+        source.fetched,
+        source.tried_at,
+        problem,
+        source.due_at,
+        set_by,
+        source.set_at,
+        _refusal(source.task, keys),
     )
 
 

@@ -1,6 +1,7 @@
 """`annotator runs sources`."""
 
 import json
+from pathlib import Path
 
 import pytest
 from cli.command_line import CommandLine
@@ -45,3 +46,18 @@ def test_what_fails_is_told_and_shown_with_the_source(news: CommandLine, engine_
     assert told.endswith("nothing was stored: The engine answered HTML or XML, not JSON.")
     shown = json.loads(news.done("runs", "sources", "show", "news", "bm25", "--format", "json"))
     assert shown["problem"] == told
+
+
+def test_a_source_names_its_task(news: CommandLine, engine_server: EngineServer, tmp_path: Path) -> None:
+    save(news, engine_server)
+    numbers = tmp_path / "topics.txt"
+    numbers.write_text("1\n", "utf-8")
+    news.talk("tasks", "add", "news", "one", "One", "--topics", str(numbers))
+    [told] = news.refused("runs", "sources", "fetch", "news", "bm25")
+    assert told.startswith("This collection has tasks, and this source has none")
+    save(news, engine_server, "--task", "one")
+    assert news.talk("runs", "sources", "fetch", "news", "bm25").splitlines()[-2].startswith("Topics: 1, hits: ")
+    shown = json.loads(news.done("runs", "sources", "show", "news", "bm25", "--format", "json"))
+    assert (shown["task"], shown["refusal"]) == ("one", None)
+    [asked] = news.refused("tasks", "remove", "news", "one", "--yes")
+    assert "has runs and cannot be removed" in asked

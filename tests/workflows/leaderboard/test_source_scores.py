@@ -147,3 +147,20 @@ def test_runs_of_one_task_are_scored_on_its_topics(started: Database) -> None:
     assert newest is not None
     assert newest[1].mean == pytest.approx(5 / 6)
     assert found.notices == (EVERY_TASK,)
+
+
+def test_the_task_of_the_source_says_which_of_its_runs_are_scored(started: Database) -> None:
+    with started.transaction() as session:
+        judge(session)
+        come(session, "n2", GOOD, others={"1": BAD})
+        task(session, "first", ["1", "2"], runs=["n1", "n2"])
+        task(session, "second", runs=["n1"])
+        session.execute(update(RunSource).values(task="first"))
+    found = history(started)
+    [only] = found.runs
+    assert only.tag == "n2"
+    assert only.scores["live"].mean == pytest.approx(1 / 2)
+    assert list(map(str, found.notices)) == [
+        "Only the runs of the task “first” are scored, on its topics.",
+        "Runs of the source that are not of its task, and are left out: 1.",
+    ]

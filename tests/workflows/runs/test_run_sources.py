@@ -39,7 +39,15 @@ from annotator.workflows.collections.deletions import delete_it
 from annotator.workflows.collections.rounds import open_round
 from annotator.workflows.people.erasure import forget_user
 from annotator.workflows.people.members import add_member
-from annotator.workflows.runs import due_sources, engine_requests, questionnaires, run_sources, runs, tasks
+from annotator.workflows.runs import (
+    due_sources,
+    engine_requests,
+    questionnaires,
+    run_fetching,
+    run_sources,
+    runs,
+    tasks,
+)
 from annotator.workflows.runs.due_sources import next_at, queue_due
 from annotator.workflows.runs.engine_requests import EngineAccess
 from annotator.workflows.runs.run_fetching import FetchedRun as Fetched
@@ -423,20 +431,87 @@ def test_an_archive_has_the_runs_and_not_their_source() -> None:
     assert {"run_source", "fetched_run"} <= LEFT_OUT.keys()
 
 
-def test_a_source_stops_at_the_first_task_and_can_be_changed_without_an_hour(
+def add_task(database: Database, key: str, given: TaskFields) -> None:
+    with database.transaction() as session:
+        tasks.add_task(session, SLUG, key, given, at=NOW)
+
+
+def of_task(key: str) -> RunDetails:
+    return RunDetails(task=key)
+
+
+def test_a_source_stops_at_the_first_task_until_it_has_one(started: Database, engine_server: EngineServer) -> None:
+    save(started, settings(engine_server, hour=3))
+    add_task(started, "all", TaskFields("All"))
+    sentence = "This collection has tasks, and this source has none: it brings no run until you choose its task."
+    with pytest.raises(ConflictError, match=sentence):
+        fetch(started, by_itself=True)
+    assert (str(source_of(started).problem), str(source_of(started).refusal)) == (sentence, sentence)
+    for name in (NAME, "new"):
+        with pytest.raises(InvalidValueError, match=r"Name the task of this source\. There are: all"):
+            save(started, settings(engine_server), name=name)
+    with pytest.raises(Missing, match=r"There is no task “other”\. There are: all"):
+        save(started, settings(engine_server, details=of_task("other")))
+    save(started, settings(engine_server, hour=3, details=of_task("all")))
+    assert (source_of(started).refusal, source_of(started).settings.details.task) == (None, "all")
+    assert fetch(started, by_itself=True).receipt.task == "all"
+
+
+def test_a_source_asks_for_the_topics_of_its_task_and_obeys_its_rules(
     started: Database, engine_server: EngineServer
 ) -> None:
-    save(started, settings(engine_server, hour=3))
+    add_task(started, "one", TaskFields("One", topics=("2",)))
+    save(started, settings(engine_server, "bm25-{number}", details=of_task("one")))
+    done = fetch(started)
+    assert (done.topics, done.receipt.task) == (1, "one")
+    assert len(engine_server.asked) == 1
     with started.transaction() as session:
-        tasks.add_task(session, SLUG, "all", TaskFields("All"), at=NOW)
-    with pytest.raises(InvalidValueError, match="Name the task of this run"):
+        tasks.change_task(session, SLUG, "one", {"most_documents": 1})
+    assert "more than 1 document" in " ".join(map(str, fetch(started).run.warnings))
+    with started.transaction() as session:
+        tasks.change_task(session, SLUG, "one", {"most_documents": None, "formats": ("csv",)})
+    with pytest.raises(FileRefusedError):
         fetch(started)
-    assert "Name the task of this run" in str(source_of(started).problem)
-    with pytest.raises(ConflictError, match="A source from before the tasks can be changed, without an hour"):
-        save(started, settings(engine_server, hour=4))
-    save(started, settings(engine_server, "other-{date}", hour=None))
-    assert (source_of(started).settings.tag, source_of(started).next_at) == ("other-{date}", None)
-    with pytest.raises(ConflictError, match="This collection has tasks"):
-        save(started, settings(engine_server), name="new")
+    assert "The task one takes runs in these formats: csv" in str(source_of(started).problem)
+    assert tags(started) == ["bm25-1", "bm25-2"]
+
+
+def test_a_source_whose_task_was_removed_brings_nothing_until_it_is_saved_again(
+    started: Database, engine_server: EngineServer
+) -> None:
+    add_task(started, "one", TaskFields("One", topics=("2",)))
+    add_task(started, "all", TaskFields("All"))
+    save(started, settings(engine_server, details=of_task("one")))
+    assert started.read(run_sources.sources_of_task, SLUG, "one") == [NAME]
     with started.transaction() as session:
-        run_sources.remove_source(session, SLUG, NAME)
+        tasks.remove_task(session, SLUG, "one")
+    with pytest.raises(ConflictError, match=r"The task “one” of this source was removed: .* choose another task\."):
+        fetch(started)
+    with started.transaction() as session:
+        tasks.remove_task(session, SLUG, "all")
+    with pytest.raises(ConflictError, match="as were all others: it brings no run until you save it again, without a"):
+        fetch(started)
+    assert engine_server.asked == []
+    save(started, settings(engine_server))
+    assert (fetch(started).topics, source_of(started).refusal) == (2, None)
+
+
+def test_a_task_that_is_removed_while_its_run_is_fetched_gets_none(
+    started: Database, engine_server: EngineServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_task(started, "one", TaskFields("One", topics=("2",)))
+    add_task(started, "all", TaskFields("All"))
+    save(started, settings(engine_server, details=of_task("one")))
+
+    hits = engine_requests.ask_engine
+
+    def remove(*args: object, **options: object) -> object:
+        with started.transaction() as session:
+            tasks.remove_task(session, SLUG, "one")
+        return hits(*args, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(run_fetching, "ask_engine", remove)
+    with pytest.raises(FileRefusedError):
+        fetch(started)
+    assert "There is no task “one”" in str(source_of(started).problem)
+    assert tags(started) == []
