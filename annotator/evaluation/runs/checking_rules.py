@@ -59,6 +59,7 @@ class CheckingRules:
     runs: tuple[TagHolder, ...]
     of_team: TeamRules
     tasks: tuple[TaskRules, ...] = ()
+    scores_released: bool = False
 
     def for_intake(self, *, unpacked_limit: int, tag_from_file: bool) -> RunRules:
         """The rules as files are read by them."""
@@ -94,6 +95,7 @@ def rules_as_plain(rules: CheckingRules, formats: Sequence[str]) -> dict[str, An
         "topics": [{"number": topic.number, "title": topic.title, "wanted": topic.wanted} for topic in rules.topics],
         "questionnaire": {"number": rules.questionnaire, "questions": as_plain(rules.questions)},
         **({"tasks": [_task_as_plain(task, in_order, formats) for task in rules.tasks]} if rules.tasks else {}),
+        **({"scores_released": rules.scores_released} if rules.tasks else {}),
         "runs": [
             {
                 "tag": run.tag,
@@ -169,6 +171,7 @@ def _rules(plain: Mapping[str, Any]) -> CheckingRules:
         of_team=TeamRules(_tag_rule(plain), _most_runs(plain)),
         # Documents of earlier versions of the program, and of collections without tasks, have none.
         tasks=tuple(_task(place, one, topics) for place, one in _objects({"tasks": [], **plain}, "tasks")),
+        scores_released=_field({"scores_released": False, **plain}, "scores_released", bool),
     )
 
 

@@ -70,6 +70,7 @@ class SortedTags:
     tasks: Mapping[str, str | None] = field(default_factory=dict)
     active_of: Mapping[str | None, int] = field(default_factory=dict)  # by task
     task: str | None = None
+    scores_released: bool = False
 
     def __contains__(self, tag: object) -> bool:
         """Whether the tag is in use."""
@@ -177,7 +178,9 @@ class SortedTags:
         return max(0, self.active + further - self.rules.most_runs) if self.rules.most_runs else 0
 
 
-def sort_tags(sender: Sender, holders: Iterable[TagHolder], rules: TeamRules = NO_RULES) -> SortedTags:
+def sort_tags(
+    sender: Sender, holders: Iterable[TagHolder], rules: TeamRules = NO_RULES, *, scores_released: bool = False
+) -> SortedTags:
     """Group the tags in use by what the sender may do with them; the rules do not bind organisers."""
     of_all = list(holders)
     own = [holder for holder in of_all if _is_own(sender, holder)]
@@ -190,6 +193,7 @@ def sort_tags(sender: Sender, holders: Iterable[TagHolder], rules: TeamRules = N
         is_bound=not sender.organises,
         tasks={holder.tag: holder.task for holder in of_all},
         active_of=active_of,
+        scores_released=scores_released,
     )
     for holder in of_all:
         refusal = _refusal(sender, holder)

@@ -42,8 +42,8 @@ def choose_task(tasks: Mapping[str, TaskRules], named: str | None, tag: str, tag
 
     One that replaces a run from before the tasks may name a task, which that run then gets: see `SortedTags.joins`.
     None in a collection without tasks, and for a run that names none and replaces one from before they were set. Raises
-    `InvalidValueError` for a new run that names none, for an unknown task, and for another task than that of the run
-    which is replaced.
+    `InvalidValueError` for a new run that names none, for an unknown task, for another task than that of the run which
+    is replaced, and for a task that this run would get where scores are released.
     """
     if tag in tags.corrected:
         own = tags.tasks.get(tag)
@@ -58,6 +58,13 @@ def choose_task(tasks: Mapping[str, TaskRules], named: str | None, tag: str, tag
         named = own or named
         if named is None:
             return None
+        if own is None and tags.scores_released:
+            raise InvalidValueError(
+                "Scores are released, and would change if this file gave the run %(tag)s the task %(task)s. Send it "
+                "without a task; the organisers can give the run its task, after they confirm it.",
+                tag=tag,
+                task=named,
+            )
     if not tasks:
         if named is None:
             return None

@@ -83,7 +83,7 @@ def check_by_rules(
     read = []
     for file, entry in zip(opened.files, opened.entries, strict=True):
         details = merge_details(sender, RunDetails(task=task), entry.details)
-        tags = sort_tags(sender_of(sender, details), rules.runs, rules.of_team)
+        tags = sort_tags(sender_of(sender, details), rules.runs, rules.of_team, scores_released=rules.scores_released)
         read.append(
             intake.read(
                 file.name,

@@ -54,6 +54,7 @@ def show_rules(session: Session, slug: str, sender: Sender) -> CheckingRules:
         runs=tuple(one for one in tag_holders(session, collection.id) if sender.organises or one.team == sender.team),
         of_team=team_rules(collection, sender),
         tasks=tuple(task_rules(session, collection, numbers, wanted).values()),
+        scores_released=collection.scores_released_at is not None,
     )
 
 
@@ -98,8 +99,10 @@ def _holders(sent: Iterable[SentRun]) -> list[TagHolder]:
 
 def sorted_tags(session: Session, collection_id: int, sender: Sender) -> SortedTags:
     """What the sender may currently do with each tag in use."""
-    rules = team_rules(session.get_one(Collection, collection_id), sender)
-    return sort_tags(sender, tag_holders(session, collection_id), rules)
+    collection = session.get_one(Collection, collection_id)
+    is_released = collection.scores_released_at is not None
+    holders = tag_holders(session, collection_id)
+    return sort_tags(sender, holders, team_rules(collection, sender), scores_released=is_released)
 
 
 def own_rules(session: Session, slug: str, sender: Sender, sent: Iterable[SentRun]) -> SortedTags:

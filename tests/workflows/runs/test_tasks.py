@@ -1,6 +1,8 @@
 """The tasks of a collection: what organisers say of them, and runs that are checked, stored and changed by task."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 import tasks as task_rows
@@ -9,6 +11,7 @@ from sqlalchemy import event, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import AnnotatorError, ConflictError, FileRefusedError, InvalidValueError, NotFoundError
+from annotator.evaluation.runs.checking_rules import read_rules
 from annotator.evaluation.runs.run_tags import Sender
 from annotator.files import InputFile
 from annotator.storage import Collection, CollectionState, Database, Role, Round, TaskTopic, Topic
@@ -16,7 +19,8 @@ from annotator.storage.collections.audit import Actor
 from annotator.storage.runs.runs import RunDetails
 from annotator.storage.tables.collections import Door
 from annotator.workflows.collections import rounds
-from annotator.workflows.runs import run_upload, runs, tasks, upload_review
+from annotator.workflows.runs import run_rules, run_upload, runs, tasks, upload_review
+from annotator.workflows.runs.file_checks import check_by_rules
 from annotator.workflows.runs.run_upload import Submission
 from annotator.workflows.runs.tasks import TaskFields
 
@@ -160,6 +164,24 @@ def test_a_run_from_before_the_tasks_is_replaced_without_one_or_gets_one(databas
     assert send(database, pat, ranked("before", {"1": ["c"]}), task="documents", sender=REPLACES) == {
         "before": "documents"
     }
+
+
+def test_after_the_release_of_scores_no_file_gives_a_run_its_task(database: Database, pat: int) -> None:
+    with database.transaction() as session:
+        session.execute(update(Collection).values(scores_released_at=NOW))
+    newer = ranked("before", {"1": ["c"]})
+    for sender in (REPLACES, replace(OLA, replaces=True)):
+        [wrong] = sentences(database, pat, newer, task="documents", sender=sender)
+        assert "Scores are released, and would change if this file gave the run before the task documents." in wrong
+        with database.reading() as session:
+            rules = read_rules(json.dumps(run_rules.rules_document(session, SLUG, sender)))
+        checked = check_by_rules([newer], rules, task="documents", replaces=True, unpacked_limit=LIMIT)
+        assert [str(problem) for problem in checked.problems.by_file()] == [wrong]
+    assert send(database, pat, newer, sender=REPLACES) == {"before": None}
+    with database.transaction() as session:
+        runs.change_run(session, SLUG, "before", details=RunDetails(task="documents"), at=NOW)
+    another = ranked("before", {"1": ["d"]})
+    assert send(database, pat, another, task="documents", sender=REPLACES) == {"before": "documents"}
 
 
 def test_a_run_from_before_the_tasks_counts_for_the_task_that_a_newer_file_gives_it(
