@@ -8,6 +8,8 @@ from typing import NamedTuple
 import click
 
 from annotator.cli.remote.either import on_database_or_site
+from annotator.cli.remote.run_tasks import tasks_on_site
+from annotator.cli.runs.common_task import all_tasks_option, refuse_task_and_all, task_of_comparison
 from annotator.cli.site.installation import Installation
 from annotator.cli.site.options import qrels_option, task_option
 from annotator.cli.site.tables import Cell, format_option, show_values
@@ -17,6 +19,7 @@ from annotator.errors import InvalidValueError, NotFoundError
 from annotator.evaluation.metrics.measures import Better
 from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.workflows.leaderboard.gate import Gate, gate_run, newest_tag
+from annotator.workflows.runs.runs import list_runs
 
 FELL = 1
 # What a site answers to what does not exist or is malformed.
@@ -39,6 +42,10 @@ class StoredRuns:
         """Use the database of the installation."""
         self._database = installation.database
 
+    def tasks(self, slug: str) -> dict[str, str | None]:
+        """The task of each active run, by its tag."""
+        return {run.tag: run.task for run in self._database.read(list_runs, slug)}
+
     def gate(self, slug: str, baseline: str, run: str | None, asked: Asked) -> Gate:
         """The comparison of a run with its baseline."""
         return self._database.read(gate_run, slug, baseline, run, **asked._asdict())
@@ -50,6 +57,10 @@ class SiteRuns:
     def __init__(self, site: Site) -> None:
         """Use this site."""
         self._site = site
+
+    def tasks(self, slug: str) -> dict[str, str | None]:
+        """The task of each active run, by its tag."""
+        return tasks_on_site(self._site, slug)
 
     def gate(self, slug: str, baseline: str, run: str | None, asked: Asked) -> Gate:
         """The comparison of a run with its baseline."""
@@ -99,6 +110,7 @@ class SiteRuns:
 )
 @qrels_option
 @task_option
+@all_tasks_option
 @format_option()
 @on_database_or_site(StoredRuns, SiteRuns)
 @click.pass_context
@@ -114,16 +126,22 @@ def command(
     qrels: str,
     task: str | None,
     format_: str,
+    *,
+    all_tasks: bool,
 ) -> None:
     """Fail a build when the mean score of a run falls too far below that of a baseline.
 
     The exit code is 0 when it does not, 1 when it does or when there is no answer, and 2 for wrong usage, such as a run
     or a measure that does not exist. The interval is that of the paired t test at 95 %: one that has 0 in it does not
-    distinguish the drop from chance, but the mean alone decides. Without --run the newest active run is checked.
+    distinguish the drop from chance, but the mean alone decides. Without --run the newest active run is checked. In a
+    collection with tasks both runs belong to one: that of --task, or of the baseline; --all-tasks scores on all topics.
     """
     if not math.isfinite(max_drop):
         raise click.UsageError(f"--max-drop is a finite number from 0 on, not {max_drop}.")
+    refuse_task_and_all(task, all_tasks=all_tasks)
     try:
+        if task is None and not all_tasks:
+            task = task_of_comparison(runs.tasks(slug), baseline, run)
         found = runs.gate(slug, baseline, run, Asked(measure, max_drop, qrels, task))
     except (InvalidValueError, NotFoundError) as wrong:
         raise click.UsageError(str(wrong)) from wrong

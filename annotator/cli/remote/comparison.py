@@ -6,7 +6,9 @@ from typing import Any
 
 import click
 
+from annotator.cli.remote.run_tasks import tasks_on_site
 from annotator.cli.remote.site import on_site
+from annotator.cli.runs.common_task import all_tasks_option, refuse_task_and_all, task_of_comparison
 from annotator.cli.site.options import measures_option, query_of_scope, residual_option, round_option, task_option
 from annotator.cli.site.tables import Row, format_option, show_csv, show_json, show_table
 from annotator.client import Site
@@ -48,6 +50,7 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
 @round_option
 @residual_option
 @task_option
+@all_tasks_option
 @format_option()
 @on_site
 def compare(
@@ -63,20 +66,18 @@ def compare(
     format_: str,
     *,
     residual: bool | None,
+    all_tasks: bool,
     own: bool,
 ) -> None:
-    """Compare two runs of a collection on a site; participants compare two of their team, with --own.
+    """Compare two runs on a site, in the task to which both belong; participants two of their team, with --own.
 
     Differences are the second run minus the first; the tests are those of `annotator compare`, which compares files.
     Without --by a table shows tests and topics, csv the tests; json has both.
     """
+    task = _task(site, slug, (first, second), task, all_tasks=all_tasks, own=own)
     path = f"/collections/{in_path(slug)}/{'scores' if own else 'leaderboard'}/comparison"
-    scope = query_of_scope(round_number, task, residual=residual)
-    asked = {"first": first, "second": second, "seed": seed, **scope}
-    wanted = _each(measures) or (None,)
-    found = {
-        name: _by_measure(site.get(path, by=f"{name}s", m=measure, **asked) for measure in wanted) for name in COLUMNS
-    }
+    asked = {"first": first, "second": second, "seed": seed, **query_of_scope(round_number, task, residual=residual)}
+    found = _found(site, path, measures, asked)
     tables = {name: ([MEASURE, *COLUMNS[name]], list(_rows(name, answers))) for name, answers in found.items()}
     notes = list(_grades(found["test"][0]))
     match format_:
@@ -95,6 +96,24 @@ def compare(
     click.echo(f"Every difference is {second} less {first}.", err=True)
     for note in [*notes, *_tests(first, second, seed, found["test"])]:
         click.echo(note, err=True)
+
+
+def _task(site: Site, slug: str, pair: tuple[str, str], task: str | None, *, all_tasks: bool, own: bool) -> str | None:
+    """The task that is named, or to which both runs belong; the site chooses that of own runs."""
+    refuse_task_and_all(task, all_tasks=all_tasks)
+    if own and all_tasks:
+        raise click.UsageError("The scores of your team are those of one task: --all-tasks does not go with --own.")
+    return task if task or all_tasks or own else task_of_comparison(tasks_on_site(site, slug), *pair)
+
+
+def _found(
+    site: Site, path: str, measures: Sequence[str], asked: Mapping[str, object]
+) -> dict[str, list[Mapping[str, Any]]]:
+    """The answers for each table, one for each measure."""
+    wanted = _each(measures) or (None,)
+    return {
+        name: _by_measure(site.get(path, by=f"{name}s", m=measure, **asked) for measure in wanted) for name in COLUMNS
+    }
 
 
 def _each(measures: Sequence[str]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from annotator.cli.runs.common_task import all_tasks_option, refuse_task_and_all, task_of_comparison
 from annotator.cli.site.files import FILE, read_files
 from annotator.cli.site.input_files import input_format_option, qrels_format_option, say_formats
 from annotator.cli.site.installation import Installation, on_installation
@@ -32,6 +33,7 @@ from annotator.workflows.leaderboard.inspecting import (
     compare_files,
     inspect_pair,
 )
+from annotator.workflows.runs.runs import list_runs
 
 MOST_TOP = 1_000
 
@@ -167,6 +169,7 @@ def command(
 @round_option
 @residual_option
 @task_option
+@all_tasks_option
 @on_installation
 def compare(
     installation: Installation,
@@ -178,13 +181,17 @@ def compare(
     task: str | None,
     *,
     residual: bool | None,
+    all_tasks: bool,
     look: Look,
 ) -> None:
-    """Compare two runs of a collection.
+    """Compare two runs of a collection, in the task to which both belong where it has tasks.
 
     Differences are the second run minus the first; the tests are those of `annotator compare`, which compares files.
     """
+    refuse_task_and_all(task, all_tasks=all_tasks)
     with installation.database.reading() as session:
+        if task is None and not all_tasks:
+            task = task_of_comparison({run.tag: run.task for run in list_runs(session, slug)}, first, second)
         found = inspect_pair(
             *(session, slug, first, second),
             measures=look.measures,

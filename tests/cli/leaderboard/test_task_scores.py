@@ -65,7 +65,9 @@ def test_scores_of_a_task_and_of_all(tasks: CommandLine, command: tuple[str, ...
 
 
 def test_two_runs_are_compared_in_their_task(tasks: CommandLine) -> None:
-    assert SAYS in tasks.talk("runs", "compare", "news", "alpha", "beta")
+    other = tasks("runs", "compare", "news", "alpha", "beta")
+    assert (other.exit_code, "alpha belongs to the task one and beta to the task both" in other.stderr) == (2, True)
+    assert SAYS in tasks.talk("runs", "compare", "news", "alpha", "beta", "--all-tasks")
     assert tasks.refused("runs", "compare", "news", "alpha", "beta", "--task", "one") == [
         "The run beta is not one of the task “one”."
     ]
@@ -74,7 +76,13 @@ def test_two_runs_are_compared_in_their_task(tasks: CommandLine) -> None:
 def test_the_gate_compares_runs_of_a_task_on_its_topics(tasks: CommandLine) -> None:
     write_run("newer", ["1 b", "1 a"])
     tasks.done("runs", "import", "news", "newer.run", "--task", "both")
-    assert SAYS in tasks("gate", "news", "--baseline", "alpha", "--run", "beta", "--measure", "AP").stderr
+    pair = ("gate", "news", "--baseline", "alpha", "--run", "beta", "--measure", "AP")
+    assert SAYS in tasks(*pair, "--all-tasks").stderr
+    different = tasks(*pair)
+    assert (different.exit_code, "Compare runs of one task, or give --all-tasks" in different.stderr) == (2, True)
+    assert tasks(*pair, "--all-tasks", "--task", "one").exit_code == 2
+    same = tasks("gate", "news", "--baseline", "beta", "--measure", "AP", "--max-drop", "1")
+    assert "Only the runs of the task “both” are scored, on its topics." in same.stderr
     none = tasks("gate", "news", "--baseline", "alpha", "--measure", "AP", "--task", "one")
     assert "The collection has no run besides “alpha”" in none.stderr  # the newest run is of another task
     other = tasks("gate", "news", "--baseline", "alpha", "--run", "beta", "--task", "one")

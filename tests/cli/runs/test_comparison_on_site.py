@@ -52,6 +52,14 @@ def test_the_qrels_of_a_comparison_are_named_with_the_task(judged: Remote) -> No
     assert judged.alike("ola", "runs", "compare", SLUG, "alpha", "beta", "--task", "a")
     said = judged("ola", "runs", "compare", SLUG, "alpha", "beta", "--task", "a").stderr
     assert "Qrels: live, task a settled by" in said
+    assert judged.alike("ola", "runs", "compare", SLUG, "alpha", "beta")
+    assert "Qrels: live, task a settled by" in judged("ola", "runs", "compare", SLUG, "alpha", "beta").stderr
+    with judged.database.transaction() as session:
+        task(session, "b", runs=["beta"])
+    for command in (("runs", "compare", SLUG, "alpha", "beta"), ("gate", SLUG, "--baseline", "alpha", "--run", "beta")):
+        assert judged.alike("ola", *command, "--all-tasks")
+        refused = judged("ola", *command)
+        assert (refused.exit_code, "give --all-tasks" in refused.stderr) == (2, True)
 
 
 def test_a_participant_compares_two_runs_of_the_team(judged: Remote) -> None:
