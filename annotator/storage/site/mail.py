@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, Select, Table, and_, case, delete, false, 
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
+from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.site.epoch import current_epoch
 from annotator.storage.tables.mail import EmailAddress, Mail, MailKind, Notice
 from annotator.storage.tables.people import Invitation, User
@@ -105,7 +106,10 @@ def queue_for_account(session: Session, user_id: int | None, letter: Letter, *, 
 
 
 def queue_for_accounts(session: Session, users: Select[int], letter: Letter, *, at: datetime) -> None:
-    """Queue an e-mail to each of the selected accounts, as `queue_for_account` does."""
+    """Queue an e-mail to each of the selected accounts, as `queue_for_account` does.
+
+    With `once` each account is sent it once: another is queued only to those to whom the earlier one was not sent.
+    """
     rows = session.execute(
         select(EmailAddress.address, EmailAddress.language, EmailAddress.user_id, EmailAddress.unwanted)
         .where(EmailAddress.user_id.in_(users), EmailAddress.address.is_not(None))
@@ -116,8 +120,23 @@ def queue_for_accounts(session: Session, users: Select[int], letter: Letter, *, 
         for address, language, user_id, unwanted in rows
         if address is not None and letter.kind not in unwanted.split()
     ]
+    if wanted and letter.once is not None:
+        _forget_unsent(session, [_once_for(letter, one) for one in wanted])
     if wanted:
-        _queue(session, wanted, letter, at)
+        _queue(session, wanted, letter, at, once_each=True)
+
+
+def _once_for(letter: Letter, to: Recipient) -> str | None:
+    """The word for a letter to one of several accounts."""
+    return None if letter.once is None else f"{letter.once}:{to.user_id}"
+
+
+def _forget_unsent(session: Session, words: list[str | None]) -> None:
+    """Let another e-mail be queued under words whose e-mail was not sent; one that waits is given up."""
+    for some in chunks(words):
+        unsent = and_(Mail.once.in_(some), Mail.sent_at.is_(None))
+        _give_up(session, unsent, STALE, content={})
+        session.execute(update(Mail).where(unsent).values(once=None), execution_options={"synchronize_session": False})
 
 
 def queue_notice(session: Session, user: User, what: Notice, *, at: datetime) -> None:
@@ -253,7 +272,7 @@ def delete_mail_of(session: Session, user_id: int, *, also_to_address: bool = Fa
     session.execute(delete(EmailAddress).where(EmailAddress.user_id == user_id))
 
 
-def _queue(session: Session, to: Sequence[Recipient], letter: Letter, at: datetime) -> None:
+def _queue(session: Session, to: Sequence[Recipient], letter: Letter, at: datetime, *, once_each: bool = False) -> None:
     epoch = outbox_epoch(session)
     rows = [
         {
@@ -265,7 +284,7 @@ def _queue(session: Session, to: Sequence[Recipient], letter: Letter, at: dateti
             "language": one.language,
             "content": dict(letter.content),
             "epoch": epoch,
-            "once": letter.once,
+            "once": _once_for(letter, one) if once_each else letter.once,
             "asked_at": at,
             "until": letter.until,
             "attempts": 0,

@@ -1,6 +1,8 @@
 """E-mail about answers to questions, and about announcements."""
 
+import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -33,11 +35,17 @@ def mail_announcement(
 ) -> None:
     """Queue an e-mail about an announcement or a public answer to those who see it, without one person.
 
-    Organisers publish them, and get none as such.
+    Organisers publish them, and get none as such. An answer that was private for a while is sent only to those who were
+    not sent the same one before.
     """
-    about = About.ANNOUNCEMENT if announcement.question_id is None else About.PUBLIC_ANSWER
     users = _readers(announcement).where(Membership.user_id != (0 if but is None else but))
-    queue_for_accounts(session, users, _letter(collection, about, announcement.id, announcement.title), at=at)
+    question = session.get(Question, announcement.question_id or 0)
+    about = About.ANNOUNCEMENT if question is None else About.PUBLIC_ANSWER
+    letter = _letter(collection, about, announcement.id, announcement.title)
+    if question is not None:
+        text = hashlib.sha256(question.answer.encode()).hexdigest()
+        letter = replace(letter, once=f"{about.value}:{question.id}:{text}")
+    queue_for_accounts(session, users, letter, at=at)
 
 
 def answer_mail_now(session: Session, user_id: int | None, content: Mapping[str, Any]) -> Mapping[str, Any] | None:

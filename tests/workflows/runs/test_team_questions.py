@@ -223,6 +223,24 @@ def test_a_public_answer_is_sent_once_to_the_other_participants_who_want_it(sess
     assert sent(session, LATER + timedelta(minutes=9)) == []
 
 
+def test_an_answer_that_is_public_again_is_sent_to_those_alone_who_were_not_sent_it(session: Session, pat: int) -> None:
+    sam, tom = named(session, "sam"), named(session, "tom")
+    with_address(session, tom)
+    number = ask(session, pat)
+    answer(session, number, public=True)
+    assert sent(session) == [pat, tom]
+    with_address(session, sam)
+    for public in (False, True):
+        answer(session, number, public=public)
+    # Made private and public again before it was sent to sam.
+    for public in (False, True):
+        answer(session, number, public=public)
+    assert sent(session) == [sam]
+    answer(session, number, public=False)
+    answer(session, number, "They do not.", public=True)
+    assert set(sent(session)) == {sam, tom}
+
+
 def test_a_judge_gets_an_e_mail_about_the_answer_too(session: Session, pat: int) -> None:
     jo = member(session, "jo")
     with_address(session, jo)
