@@ -17,7 +17,15 @@ SITE = "site "
 FILE = re.compile(r"\.(csv|js|json|jsonl|txt)$|/parts/")
 FOR_MACHINES = {"static", "health.alive", "health.ready"}
 # By their options they do two things: with `--adjudicate`, the commands of judges decide.
-IN_TWO_ROWS = {"qrels export", "site runs compare", "judge draw", "judge grade", "judge import", "judge list"}
+IN_TWO_ROWS = {
+    "qrels export",
+    "site questions list",
+    "site runs compare",
+    "judge draw",
+    "judge grade",
+    "judge import",
+    "judge list",
+}
 
 
 def pages(method: str) -> set[str]:

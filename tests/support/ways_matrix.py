@@ -367,7 +367,7 @@ WAYS = {
     ),
     "answer questions": Ways(
         "questions.show questions.answer",
-        "questions answer, questions list",
+        "questions answer, questions list, site questions answer, site questions list",
         "Judging.list_questions Judging.answer_question",
     ),
     "ask the organisers": Ways(

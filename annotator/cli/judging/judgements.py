@@ -7,6 +7,7 @@ from secrets import token_hex
 import click
 
 from annotator.cli.collections import deletions
+from annotator.cli.judging.question_rows import open_option, public_option, say_answered, show_questions
 from annotator.cli.people.options import machine_facts, machine_options
 from annotator.cli.site.files import FILE, write_or_print
 from annotator.cli.site.input_files import from_option, given_files, input_format_option
@@ -172,37 +173,21 @@ def questions_group() -> None:
 
 @questions_group.command("list")
 @click.argument("slug")
-@click.option("--open", "only_open", is_flag=True, help="Only questions without an answer.")
+@open_option
 @format_option()
 @on_installation
 def list_questions(installation: Installation, slug: str, format_: str, *, only_open: bool) -> None:
     """List the questions, open ones first."""
     with installation.database.reading() as session:
         rows = questions.list_questions(session, slug)
-    show_rows(
-        format_,
-        ["NUMBER", "BY", "TEAM", "RUN", "TOPIC", "DOCUMENT", "ASKED", "QUESTION", "ANSWER", "PUBLIC"],
-        [
-            [
-                *(row.id, row.judge, row.team, row.run, row.topic, row.docno),
-                *(row.asked_at, row.text, row.answer or None, row.is_public),
-            ]
-            for row in rows
-            if row.is_open or not only_open
-        ],
-    )
+    show_questions(format_, [{**vars(row), "number": row.id} for row in rows if row.is_open or not only_open])
 
 
 @questions_group.command("answer")
 @click.argument("slug")
 @click.argument("number", type=click.IntRange(1, 999_999_999))
 @click.argument("text")
-@click.option(
-    "--public/--private",
-    default=None,
-    help="Whether all judges of the topic, or all participants, see question and answer, but not who asked. New "
-    "answers are private.",
-)
+@public_option
 @on_installation
 def answer_question(installation: Installation, slug: str, number: int, text: str, *, public: bool | None) -> None:
     """Answer the question NUMBER, or change its answer; the person who asked sees it."""
@@ -210,7 +195,7 @@ def answer_question(installation: Installation, slug: str, number: int, text: st
         questions.answer(session, slug, number, text, answered_by_id=None, answered_at=datetime.now(UTC), public=public)
         details = {} if public is None else {"public": public}
         note(session, "questions.answer", slug, subject=number, details=details)
-    click.echo(f"Question {number} is answered.", err=True)
+    say_answered(number)
 
 
 @click.group

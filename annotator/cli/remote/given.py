@@ -18,7 +18,7 @@ NOUNS: Mapping[str, tuple[str, str, str]] = {
         "command",
         "Questions about every run, and the answers of teams.",
     ),
-    "questions": ("annotator.cli.remote.questions", "command", "Questions of your team to the organisers."),
+    "questions": ("annotator.cli.remote.questions", "command", "Questions to the organisers, and the answers."),
     "announcements": (
         "annotator.cli.collections.announcements",
         "command",

@@ -4,8 +4,10 @@ import json
 
 from build import NOW, SLUG, member, run
 from cli.command_line import CommandLine
+from cli.remote_site import Remote
+from sqlalchemy import select
 
-from annotator.storage import Database, Role
+from annotator.storage import Database, Role, User
 from annotator.workflows.runs import team_questions
 
 
@@ -43,3 +45,22 @@ def test_questions_of_participants_are_listed_with_team_and_run_and_answered_for
     assert news.talk("questions", "answer", "news", "1", "They do.", "--public") == "Question 1 is answered.\n"
     [row] = json.loads(news.done("announcements", "list", "news", "--format", "json"))
     assert (row["question"], row["text"]) == ("Do ties count?", "They do.")
+
+
+def test_organisers_list_and_answer_questions_on_a_site(site: Remote) -> None:
+    with site.database.transaction() as session:
+        pat = session.scalars(select(User.id).where(User.name == "pat")).one()
+        for number, text in enumerate(("Do ties count?", "And blanks?")):
+            team_questions.ask(session, SLUG, pat, text, client_id=f"q{number}", asked_at=NOW)
+    answered = site("ola", "questions", "answer", SLUG, "1", "They do.", "--public")
+    assert (answered.exit_code, answered.stderr) == (0, "Question 1 is answered.\n")
+    for format_ in ("table", "csv", "json"):
+        assert "They do." in site.alike("ola", "questions", "list", SLUG, "--format", format_)
+    assert "They do." not in site.alike("ola", "questions", "list", SLUG, "--open")
+    [first, second] = json.loads(site.done("pat", "questions", "list", SLUG, "--format", "json"))
+    assert (first["answer"], second["answer"], second["public"]) == (None, "They do.", True)
+    assert "They do." not in site.done("pat", "questions", "list", SLUG, "--open")
+    assert site.refused("ola", "questions", "answer", SLUG, "9", "So.") == [
+        "There is no question 9 in this collection."
+    ]
+    assert site("pat", "questions", "answer", SLUG, "2", "So.").exit_code == 1
