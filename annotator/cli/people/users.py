@@ -138,6 +138,9 @@ def remove(installation: Installation, name: str) -> None:
 @click.option(
     "--unlink-identities", "unlinks", is_flag=True, help="Unlink all identities at a provider; the password stays."
 )
+@click.option(
+    "--remove-passkeys", "removes_passkeys", is_flag=True, help="With a new password: remove all passkeys, too."
+)
 @machine_options
 @on_installation
 def set_(
@@ -150,6 +153,7 @@ def set_(
     *,
     asks: bool,
     unlinks: bool,
+    removes_passkeys: bool,
     is_machine: bool | None,
 ) -> None:
     """Set a new password for an account, unlink its identities, or change whether it is a machine.
@@ -165,21 +169,32 @@ def set_(
         raise click.UsageError(
             "Give at least one of --password, --password-file, --unlink-identities, --machine, --person."
         )
+    if removes_passkeys and not gives_password:
+        raise click.UsageError(
+            "--remove-passkeys goes with --password or --password-file. To remove passkeys alone: annotator users "
+            f"passkeys remove {name}"
+        )
     if is_machine is not None:
         installation.database.attempt(lambda session: _mark(session, name, facts if is_machine else None))
         click.echo(f"The judge {name} is a {'machine' if is_machine else 'person'}.", err=True)
     if gives_password:
-        _set_password(installation, name, password_file)
+        _set_password(installation, name, password_file, removes_passkeys=removes_passkeys)
     if unlinks:
         _unlink_identities(installation, name)
 
 
-def _set_password(installation: Installation, name: str, password_file: str | None) -> None:
+def _set_password(installation: Installation, name: str, password_file: str | None, *, removes_passkeys: bool) -> None:
     password_hash = hash_password(_new_password(password_file), [name])
     with installation.database.transaction() as session:
-        accounts.set_password(session, name, password_hash, at=datetime.now(UTC))
+        removed = passkeys.give_password(
+            session, name, password_hash, removes_passkeys=removes_passkeys, at=datetime.now(UTC)
+        )
         note(session, "users.password", subject=name)
+        if removed:
+            note(session, "users.passkey-remove", subject=name, details={"passkeys": removed})
     click.echo(f"The user {name} has a new password.", err=True)
+    if removes_passkeys:
+        click.echo(f"Passkeys removed: {removed}.", err=True)
     if count := installation.database.read(passkeys.count_passkeys, name):
         click.echo(
             f"Passkeys that still open the account: {count}. To remove them: annotator users passkeys remove {name}",

@@ -83,6 +83,10 @@ class ResetForm(Form):
         ),
         render_kw=NEW_PASSWORD,
     )
+    remove_passkeys = BooleanField(
+        lazy_gettext("Remove its passkeys"),
+        description=lazy_gettext("Otherwise they still open the account."),
+    )
 
 
 class AccountNameForm(Form):
@@ -130,10 +134,16 @@ def reset_password() -> ResponseReturnValue:
         with form.guard():
             new_hash = hash_password(form.new_password.data, [form.account.data])
             with database().transaction() as session:
-                accounts.set_password(session, form.account.data, new_hash, at=now())
+                removed = passkeys.give_password(
+                    session, form.account.data, new_hash, removes_passkeys=form.remove_passkeys.data, at=now()
+                )
                 note(session, "users.password", subject=form.account.data)
+                if removed:
+                    note(session, "users.passkey-remove", subject=form.account.data, details={"passkeys": removed})
     if form.refused:
         return _page(reset=form), form.status
+    if removed:
+        flash(gettext("Passkeys removed: %(count)d.", count=removed))
     if count := database().read(passkeys.count_passkeys, form.account.data):
         flash(
             gettext(

@@ -16,7 +16,7 @@ from annotator.storage.people.accounts import Person, end_sessions, find_user, l
 from annotator.storage.people.second_factors import delete_codes_without_factor, is_on, uses_challenge
 from annotator.storage.site.transient_errors import stored_before_others
 from annotator.workflows.people import passkey_protocol
-from annotator.workflows.people.accounts import lock_signed_in
+from annotator.workflows.people.accounts import lock_signed_in, set_password
 from annotator.workflows.people.passkey_protocol import PasskeySite, Signed
 from annotator.workflows.people.recovery_codes import new_codes
 
@@ -224,6 +224,16 @@ def remove_passkeys(session: Session, name: str, number: int | None = None) -> i
     delete_codes_without_factor(session, user.id)
     end_sessions(user)
     return len(removed)
+
+
+def give_password(session: Session, name: str, new_hash: str, *, removes_passkeys: bool, at: datetime) -> int:
+    """Set an account's password as an administrator, and remove its passkeys if wanted; returns how many were removed.
+
+    Raises as `set_password`.
+    """
+    set_password(session, name, new_hash, at=at)
+    has_any = count_passkeys(session, name) > 0
+    return remove_passkeys(session, name) if removes_passkeys and has_any else 0
 
 
 def _use(session: Session, user: User, request: PasskeyRequest, response: str, at: datetime) -> tuple[Signed, Passkey]:

@@ -157,9 +157,16 @@ def test_passkeys_are_listed_and_removed(annotator: CommandLine, sqlite_database
         "Passkeys removed: 1. jo is signed out everywhere.\n"
     )
     assert annotator.refused("users", "passkeys", "remove", "jo", "2") == ["“jo” has no passkey 2."]
-    annotator.done("users", "passkeys", "remove", "jo")
+    assert annotator("users", "set", "jo", "--machine", "--remove-passkeys").exit_code == 2
+    for count in (2, 0):
+        said = annotator.talk("users", "set", "jo", "--password", "--remove-passkeys", given=PASSWORD)
+        assert said.endswith(f"The user jo has a new password.\nPasskeys removed: {count}.\n")
     assert [row[3] for row in annotator.table("users", "list")] == ["no"]
-    assert annotator.table("audit", "list")[0][4:6] == ["users.passkey-remove", "jo"]
+    assert [row[4] for row in annotator.table("audit", "list")[:3]] == [
+        "users.password",
+        "users.passkey-remove",
+        "users.password",
+    ]
 
 
 def test_identities_at_a_provider_are_listed_and_unlinked(annotator: CommandLine, sqlite_database: Database) -> None:

@@ -353,6 +353,10 @@ def test_new_passwords_say_that_passkeys_still_open_the_account(visit: Visit, de
     assert "Passkeys still open your account: 1." in words(jo.get("/account"))
     ada.post("/people/password", account="jo", new_password=PASSWORD)
     assert "Passkeys still open the account: 1." in words(ada.get("/people"))
+    ada.post("/people/password", account="jo", new_password=PASSWORD, remove_passkeys="y")
+    page = words(ada.get("/people"))
+    assert "Passkeys removed: 1." in page
+    assert "Passkeys still open" not in page
 
 
 def test_new_recovery_codes_take_a_passkey(visit: Visit, device: Device) -> None:
