@@ -9,6 +9,7 @@ from annotator.evaluation.costs.report import CostReport, Question
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard, LeaderboardRow
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.storage import ScoresShown
+from annotator.storage.tables.runs import RunState
 from annotator.web.collections.observer_policy import policy_shown, released_grades
 from annotator.web.site.context import database, the_place
 from annotator.web.site.memories import score_cache
@@ -67,7 +68,8 @@ def own_scores(
     """
     team, released_at = _team_and_release()
     with database().reading() as session:
-        sent = runs.list_runs(session, slug, team=team)
+        every = runs.list_runs(session, slug, team=team, every=True)
+        present = [one for one in every if one.state != RunState.REPLACED]
         of_team = scopes_of_team(session, slug, team, before=released_at)
         _require_round(grades.round, of_team.choices.rounds)
         grades = replace(grades, task=of_team.task_of(grades.task, grades.round, run or task_of))
@@ -82,12 +84,12 @@ def own_scores(
     hidden = WITHOUT_TASK if grades.task is None and of_team.without_task else None
     wanted = {*together, *([run] if run and own.rows else [])}
     for tag in sorted(wanted - {row.tag for row in own.rows}):
-        raise own_not_scored(tag, sent, released_at, grades.round, grades.task)
+        raise own_not_scored(tag, present, released_at, grades.round, grades.task)
     found = standing(board, run or own.rows[0].tag, measure or own.measures[0], hidden=hidden) if own.rows else None
-    every = [(row.tag, one) for row in own.rows for one in own.measures] if with_all else []
-    standings = tuple(standing(board, tag, one, hidden=hidden) for tag, one in every)
+    wanted_all = [(row.tag, one) for row in own.rows for one in own.measures] if with_all else []
+    standings = tuple(standing(board, tag, one, hidden=hidden) for tag, one in wanted_all)
     without_task = of_team.without_task if grades.task is not None else 0
-    too_late = sum(one.uploaded_at >= released_at for one in sent)
+    too_late = sum(one.uploaded_at >= released_at for one in present if one.state == RunState.IN_FORCE)
     return OwnScores(own, too_late, found, of_team.choices, standings, grades.task, without_task)
 
 

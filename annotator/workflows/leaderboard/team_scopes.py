@@ -11,6 +11,7 @@ from annotator.evaluation.leaderboard.scoring_scope import ScoringScope, not_sco
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.leaderboard.scored_task import RunPlace, places_of_team
 from annotator.storage.runs.sent_runs import SentRun
+from annotator.storage.tables.runs import RunState
 from annotator.workflows.runs.scoring_scope import ScopeChoices, choices_of_collection
 
 
@@ -63,9 +64,11 @@ def own_not_scored(
 ) -> NotFoundError:
     """The error for a run without a score: why a run of the team has none, and of all others only that it is missing.
 
-    `sent` are the active runs of the team; scored are those of the round and the task, by number and key.
+    `sent` are the active and withdrawn runs of the team; scored are those of the round and the task, by number and key.
     """
     run = next((one for one in sent if one.tag == tag), None)
+    if run is not None and run.state == RunState.WITHDRAWN:
+        return _withdrawn(run)
     if run is not None and run.uploaded_at >= released_at:
         return NotFoundError("The run “%(tag)s” was sent after the release of the scores and has none.", tag=tag)
     if run is None or (number is None and task is None):
@@ -73,3 +76,10 @@ def own_not_scored(
     if run.task is None and task is not None:
         return NotFoundError("The run “%(tag)s” belongs to no task and has no score.", tag=tag)
     return not_scored(tag, ScoringScope(frozenset(), number, task=task))
+
+
+def _withdrawn(run: SentRun) -> NotFoundError:
+    """The error for a withdrawn run of the team, which says who can restore it."""
+    if run.withdrawn_by_team and not run.in_closed_round:
+        return NotFoundError("The run “%(tag)s” is withdrawn. Your team can restore it on its page.", tag=run.tag)
+    return NotFoundError("The run “%(tag)s” is withdrawn. Only the organisers can restore it.", tag=run.tag)

@@ -7,10 +7,11 @@ import pytest
 from build import NOW, SLUG, labels, run, run_text, topic_file
 from csv_cells import unquoted
 from kept import Kept
+from sqlalchemy import update
 from tasks import task
 from visiting import Visit, file, words
 
-from annotator.storage import Database
+from annotator.storage import Database, Run
 from annotator.workflows.collections.collection import CollectionChange, change_collection
 from annotator.workflows.collections.rounds import open_round
 from annotator.workflows.runs.runs import withdraw_run
@@ -180,6 +181,26 @@ def test_a_page_says_why_a_run_of_the_team_has_no_score(visit: Visit, scored: st
             answer = pat.get(f"{scored}/scores/{address}first=reds&second={second}")
             assert (answer.status_code, sentence in words(answer)) == (404, True)
     assert "The run red-b is not one of the task “a”." in words(pat.get(f"{scored}/scores?task=a&run=red-b"))
+
+
+def test_a_page_says_that_a_run_of_the_team_is_withdrawn_and_who_can_restore_it(
+    visit: Visit, scored: str, database: Database
+) -> None:
+    release(visit, scored)
+    pat, ola = visit("pat"), visit("ola")
+    for withdrawer, sentence in (
+        (pat, "The run “reds2” is withdrawn. Your team can restore it on its page."),
+        (ola, "The run “reds2” is withdrawn. Only the organisers can restore it."),
+    ):
+        assert withdrawer.post(f"{scored}/runs/withdraw?tag=reds2", confirmed="y").status_code == 303
+        for address in ("pair?", "pair.csv?table=tests&"):
+            answer = pat.get(f"{scored}/scores/{address}first=reds&second=reds2")
+            assert (answer.status_code, sentence in words(answer)) == (404, True)
+        assert ola.post(f"{scored}/runs/restore?tag=reds2").status_code == 303
+    with database.transaction() as session:
+        session.execute(update(Run).where(Run.tag == "blues").values(withdrawn_at=NOW))
+    answer = pat.get(f"{scored}/scores/pair?first=reds&second=blues")
+    assert "There is no run “blues” in this collection." in words(answer)
 
 
 @pytest.mark.parametrize(
