@@ -15,7 +15,7 @@ from annotator.settings import Settings
 from annotator.storage import Database
 from annotator.storage.collections.checking import Examination, examine, missing_judgements
 from annotator.storage.collections.copying import copy_site
-from annotator.storage.runs.run_tops import add_missing_tops, check_tops
+from annotator.storage.runs.run_tops import add_missing_tops, check_tops, different_tops, store_tops_again
 from annotator.storage.site.backups import back_up, left_copies
 from annotator.storage.site.backups import restore as restore_backup
 from annotator.storage.site.database import file_behind
@@ -96,10 +96,15 @@ def restore(settings: Settings, file: str, *, replace: bool) -> None:
     metavar="FILE",
     help="Ids of judgements that were acknowledged as stored, one per line; - is standard input.",
 )
+@click.option(
+    "--rebuild-tops",
+    is_flag=True,
+    help="First store the tops of ranked lists, from which pools are planned, again where they differ from the lists.",
+)
 @click.option("--strict", is_flag=True, help="Also fail on findings that may have a harmless reason.")
 @format_option()
 @click.pass_obj
-def check(settings: Settings, acknowledged: str | None, format_: str, *, strict: bool) -> None:
+def check(settings: Settings, acknowledged: str | None, format_: str, *, rebuild_tops: bool, strict: bool) -> None:
     """Check the integrity of the database: the file, references between rows, all counts, the run files.
 
     Judging may go on meanwhile. The exit code is 1 if anything is wrong.
@@ -107,6 +112,8 @@ def check(settings: Settings, acknowledged: str | None, format_: str, *, strict:
     told = [] if acknowledged is None else read_text(acknowledged).split()
     with ended_like_ctrl_c(), _opened(settings) as database:
         refuse_without_tables(database)
+        if rebuild_tops:
+            _rebuild_tops(database)
         with progress_shown("Checking") as progress:
             examination = examine(database, progress=progress, further=[check_packed, check_labels, check_tops])
         lost = missing_judgements(database, told)
@@ -118,6 +125,15 @@ def check(settings: Settings, acknowledged: str | None, format_: str, *, strict:
     click.echo(f"In order: {examination.judgements} judgements, tables of version {examination.version}.", err=True)
     if told:
         click.echo(f"Each of {len(told)} acknowledged judgements is there once.", err=True)
+
+
+def _rebuild_tops(database: Database) -> None:
+    """Store tops again where they differ from the ranked lists, one run in a transaction, as judging may go on."""
+    for run_id, named in database.read(different_tops):
+        with database.transaction() as session:
+            store_tops_again(session, run_id)
+            note(session, "database.rebuild-tops", details={"run": run_id})
+        click.echo(f"Stored the tops of the ranked lists again: {named}.", err=True)
 
 
 @command.command("copy")

@@ -100,6 +100,7 @@ ACTIONS: Mapping[str, Action] = {
     "costs.remove-column": Action(Subject.THING),
     "costs.set": Action(Subject.THING, {"facts": Kind.CODES}),
     "database.copy": Action(details=_numbers("rows")),
+    "database.rebuild-tops": Action(details=_numbers("run")),
     "database.restore": Action(Subject.FREE),
     "database.upgrade": Action(details={"from": Kind.CODE, "to": Kind.CODE}),
     "deletions.add": Action(

@@ -101,15 +101,31 @@ def check_tops(session: Session) -> Finding:
 
     Tops of deleted topics stay, since a deleted topic may be restored; they are not compared.
     """
+    different = [named for _, named in different_tops(session)]
+    named = f" ({', '.join(different[:MOST_NAMED])})" if different else ""
+    return Finding(f"Runs whose stored tops are not those of their ranked lists{named}", len(different))
+
+
+def different_tops(session: Session) -> list[tuple[int, str]]:
+    """The id of each run whose stored tops are not those of its ranked lists, and its collection and tag as named."""
     topics = set(session.scalars(select(Topic.id)))
     runs = select(Run.id, Run.tag, Collection.slug).join(Collection, Collection.id == Run.collection_id)
-    different = [
-        f"{slug} {tag}"
+    return [
+        (run_id, f"{slug} {tag}")
         for run_id, tag, slug in session.execute(runs.where(~Collection.being_imported).order_by(Run.id)).all()
         if _stored(session, run_id, topics) != dict(tops_in_lists(session, run_id))
     ]
-    named = f" ({', '.join(different[:MOST_NAMED])})" if different else ""
-    return Finding(f"Runs whose stored tops are not those of their ranked lists{named}", len(different))
+
+
+def store_tops_again(session: Session, run_id: int) -> None:
+    """Replace the stored tops of a run by those of its ranked lists; a run that was deleted meanwhile stays so.
+
+    Those of deleted topics go, too: they are added when a topic is restored.
+    """
+    if session.get(Run, run_id, with_for_update=True) is None:
+        return
+    session.execute(delete(RunTops).where(RunTops.run_id == run_id))
+    add_tops(session, run_id, tops_in_lists(session, run_id))
 
 
 def _stored(session: Session, run_id: int, topics: AbstractSet[int]) -> dict[int, bytes] | None:

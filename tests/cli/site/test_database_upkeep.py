@@ -321,3 +321,19 @@ def test_an_upgrade_completes_runs_that_an_older_program_stored_after_it(
     )
     judged.done("database", "check")
     assert judged.talk("database", "upgrade") == "The tables are of this version.\n"
+
+
+def test_damaged_tops_of_a_run_are_stored_again(judged: CommandLine, sqlite_database: Database) -> None:
+    with sqlite_database.transaction() as session:
+        session.execute(text("UPDATE run_tops SET sizes = substr(sizes, 1, 5) WHERE run_id = 1"))
+    sqlite_database.close()
+    checked = judged("database", "check")
+    assert (checked.exit_code, "Runs whose stored tops are not those of their" in checked.stderr) == (1, True)
+    judged.talk("database", "upgrade")  # adds those that are missing alone
+    assert judged("database", "check").exit_code == 1
+    assert "Stored the tops of the ranked lists again: news alpha.\n" in judged.talk(
+        "database", "check", "--rebuild-tops"
+    )
+    assert judged.table("audit", "list")[0][4] == "database.rebuild-tops"
+    assert "Stored the tops" not in judged.talk("database", "check", "--rebuild-tops")
+    judged.done("database", "check")

@@ -14,7 +14,14 @@ from annotator.storage.collections.checking import examine
 from annotator.storage.pools.pools import PoolRequest
 from annotator.storage.runs import run_tops
 from annotator.storage.runs import runs as runs_stored
-from annotator.storage.runs.run_tops import add_missing_tops, add_tops, check_tops, tops_in_lists
+from annotator.storage.runs.run_tops import (
+    add_missing_tops,
+    add_tops,
+    check_tops,
+    different_tops,
+    store_tops_again,
+    tops_in_lists,
+)
 from annotator.storage.tables.collections import Door
 from annotator.workflows.collections.deletions import delete_it
 from annotator.workflows.collections.restoring import restore_deletion
@@ -163,6 +170,18 @@ def test_missing_tops_are_added_from_the_lists(filled: Session) -> None:
     assert check_tops(filled).count == 1
     assert add_missing_tops(filled) == 1
     assert_tops_are_those_of_the_lists(filled)
+
+
+@pytest.mark.parametrize("statement", [LOST, *DAMAGES])
+def test_damaged_tops_are_stored_again_from_the_lists(filled: Session, statement: str) -> None:
+    assert different_tops(filled) == []
+    filled.execute(text(statement))
+    [(run_id, named)] = different_tops(filled)
+    assert named.startswith(f"{SLUG} ")
+    store_tops_again(filled, run_id)
+    assert check_tops(filled).count == 0
+    assert_tops_are_those_of_the_lists(filled)
+    store_tops_again(filled, 999)  # deleted meanwhile
 
 
 @pytest.mark.parametrize("statement", [LOST, *DAMAGES])
