@@ -85,7 +85,7 @@ class RunIntake:
         self.rules = rules
         self.problems = Problems()
         self.documents = DocnoNumbers()
-        self._files: dict[str, str] = {}  # by tag
+        self._files: dict[str, str] = {}  # by tag with composed letters
         self._new: Counter[str | None] = Counter()  # runs that replace none of the same task, by task
 
     def read(
@@ -143,10 +143,10 @@ class RunIntake:
     ) -> ReadRun | None:
         given = tag or (tag_of(name) if self.rules.tag_from_file else None)
         line, first_tag = first_tag_of(text)
-        before = problems.total
-        of_task = self._task_of(name, given or first_tag, task, tags, read_as, problems)
+        before, stored_tag = problems.total, tags.stored(given or first_tag)
+        of_task = self._task_of(name, stored_tag, task, tags, read_as, problems)
         rules, of_its_task = self.rules.of_task(of_task), _for_task(tags, of_task)
-        self._note_tag(name, content, line, given or first_tag, of_its_task, problems)
+        self._note_tag(name, content, line, stored_tag, of_its_task, problems)
         is_free = problems.total == before
         run = read_numbered_run(
             name,
@@ -159,6 +159,7 @@ class RunIntake:
         )
         if run is None or not is_free:
             return None
+        run = replace(run, tag=stored_tag)
         if lines is not None:
             run = replace(run, origin=replace(run.origin, lines=np.array(lines, np.int32)[run.origin.lines - 1]))
         warnings = warnings_of(run, topics=rules.wanted_topics, most_documents=rules.most_documents)
@@ -184,13 +185,15 @@ class RunIntake:
         if not tag:
             return  # a line too short to have a tag, which the parser notes
         refusal = refusal_of_any(tag) or _refusal(content, tag, tags)
-        if refusal is None and tag in self._files:
-            refusal = Sentence("The tag %(tag)s is also the tag of %(other)s.", {"tag": tag, "other": self._files[tag]})
+        letters = composed(tag)
+        if refusal is None and letters in self._files:
+            other = self._files[letters]
+            refusal = Sentence("The tag %(tag)s is also the tag of %(other)s.", {"tag": tag, "other": other})
         if refusal is not None:
             problems.add(name, line, refusal.template, **refusal.values)
         elif tags.joins(tag) or (tag not in tags.corrected and not (self.rules.tasks and tags.task is None)):
             self._note_too_many(name, tags, problems)
-        self._files.setdefault(tag, name)
+        self._files.setdefault(letters, name)
 
     def _note_too_many(self, name: str, tags: SortedTags, problems: Problems) -> None:
         """Count a run that is new, for its task at least, and note when its team has no more of them.

@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from annotator.errors import Sentence
-from annotator.evaluation.runs.tag_rules import ANY_TAG, TagRule
+from annotator.evaluation.runs.tag_rules import ANY_TAG, TagRule, composed
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,17 @@ class SortedTags:
     def __contains__(self, tag: object) -> bool:
         """Whether the tag is in use."""
         return tag in self.corrected or tag in self.refused
+
+    def stored(self, tag: str) -> str:
+        """The tag in use that is this one in whatever form of its letters (NFC, NFD); the tag itself if there is none.
+
+        A run keeps the form in which its tag was stored: files made on macOS may have decomposed letters.
+        """
+        return tag if tag in self else self._by_letters.get(composed(tag), tag)
+
+    @cached_property
+    def _by_letters(self) -> dict[str, str]:
+        return {composed(tag): tag for tag in sorted((*self.corrected, *self.refused), reverse=True)}
 
     @property
     def example(self) -> str:

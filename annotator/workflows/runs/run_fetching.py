@@ -105,6 +105,7 @@ def _foresee_run(session: Session, slug: str, tag: str, submission: Submission) 
     if malformed is not None:
         raise InvalidValueError(malformed.template, **malformed.values)
     tags, details = sorted_tags(session, collection.id, submission.sender), submission.details
+    tag = tags.stored(tag)
     refusal = tags.refused.get(tag)
     if refusal is not None:
         raise ConflictError(refusal.template, **refusal.values)

@@ -429,7 +429,7 @@ def _check_fit(session: Session, collection: Collection, checked: Sequence[Check
     new: Counter[tuple[Sender, str | None]] = Counter()
     problems = Problems()
     for run in checked:
-        sender, tag = run.sender, run.parsed.tag
+        sender, tag = run.sender, tags[run.sender].stored(run.parsed.tag)
         try:
             task = choose_task(tasks[sender], run.task, tag, tags[sender])
         except InvalidValueError as error:
