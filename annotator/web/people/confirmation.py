@@ -12,7 +12,7 @@ from annotator.web.people.passkey_session import FACTOR, noting_copies, take_ask
 from annotator.web.site.context import database, the_person
 from annotator.web.site.forms import Form
 from annotator.web.site.language import lazy_gettext
-from annotator.workflows.people import accounts, second_factor
+from annotator.workflows.people import accounts, passkeys, second_factor
 from annotator.workflows.people.second_factor import Proof
 
 ONE_TIME = {"autocomplete": "one-time-code", "autocapitalize": "none", "spellcheck": "false"}
@@ -57,9 +57,14 @@ class ProofForm(Form):
 
     @property
     def proof(self) -> Proof:
-        """What was given; `InvalidValueError` when the passkey was asked for too long ago, or elsewhere."""
+        """What was given; a passkey's signature is checked here, and not in the transaction that accepts it.
+
+        Raises `InvalidValueError` when the passkey was asked for too long ago, or elsewhere, and as
+        `passkeys.check_signature`.
+        """
         if self.passkey.data:
-            return Proof(response=self.passkey.data, request=take_asked(FACTOR).request)
+            request = take_asked(FACTOR).request
+            return Proof(passkey=database().read(passkeys.check_signature, request, self.passkey.data))
         return Proof(self.code.data or "" if self.code else "")
 
 

@@ -64,8 +64,9 @@ def sign_in() -> ResponseReturnValue:
     if form.validate():
         with form.guard():
             asked = take_asked(ALONE)
+            checked = database().read(passkeys.check_signature, asked.request, form.passkey.data or "")
             with noting_copies(), database().transaction() as session:
-                person = passkeys.sign_in(session, asked.request, form.passkey.data or "", at=now())
+                person = passkeys.sign_in(session, checked, at=now())
     if person is None:
         again = SignInForm(formdata=None)
         again.refusal = form.refusal

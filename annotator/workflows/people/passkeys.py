@@ -48,6 +48,20 @@ class PasskeyRequest:
 
 
 @dataclass(frozen=True)
+class CheckedPasskey:
+    """What a passkey has signed in response to a request, after its signature was checked; it is not accepted yet.
+
+    `counted` is how many uses the site had counted then.
+    """
+
+    number: int
+    credential: str
+    request: PasskeyRequest
+    signed: Signed
+    counted: int
+
+
+@dataclass(frozen=True)
 class PasskeyRow:
     """A passkey of an account, for which host it was made, and when it was used last.
 
@@ -157,21 +171,35 @@ def add_passkey(
     return person_of(user), new_codes(session, user_id) if is_first else ()
 
 
-def sign_in(session: Session, request: PasskeyRequest, response: str, *, at: datetime) -> Person:
+def check_signature(session: Session, request: PasskeyRequest, response: str) -> CheckedPasskey:
+    """Check the signature of a passkey; it takes time, and needs no transaction that writes.
+
+    Raises `InvalidValueError` for a response that is not right, and `NotAllowedError` for an unknown passkey.
+    """
+    credential = passkey_protocol.credential_in(response)
+    found = session.scalar(select(Passkey).where(Passkey.credential == credential, Passkey.host == request.site.host))
+    if found is None:
+        raise _unknown()
+    signed = passkey_protocol.read_signed(
+        request.site, request.challenge, response, credential=credential, public_key=found.public_key
+    )
+    return CheckedPasskey(found.id, credential, request, signed, found.sign_count)
+
+
+def sign_in(session: Session, checked: CheckedPasskey, *, at: datetime) -> Person:
     """The person whose passkey has signed, without password, as its device has checked who uses it.
 
     It must have checked that when the passkey was made, too: a thief can set the PIN of a security key without one.
-    Raises `NotAllowedError` for an unknown passkey, for one whose device checked nobody, and for an account that
-    cannot sign in, and as `use_passkey`.
+    Raises `NotAllowedError` for one whose device checked nobody and for an account that cannot sign in, and as
+    `use_passkey`.
     """
-    credential = passkey_protocol.credential_in(response)
-    owner = session.scalar(select(Passkey.user_id).where(Passkey.credential == credential))
+    owner = session.scalar(select(Passkey.user_id).where(Passkey.credential == checked.credential))
     if owner is None:
         raise _unknown()
     user = lock_user(session, owner)
     if user.password_hash is None or user.being_imported:
-        raise _unknown()  # nothing is signed yet: whose passkey it is stays unsaid
-    signed, passkey = _use(session, user, request, response, at)
+        raise _unknown()
+    signed, passkey = checked.signed, _use(session, user, checked, at)
     if not (signed.is_verified and passkey.verified) or signed.user_handle != passkey.user_handle:
         raise NotAllowedError(
             "With this passkey alone nobody can sign in, as it asks for no PIN, finger or face, or asked for none when "
@@ -180,13 +208,13 @@ def sign_in(session: Session, request: PasskeyRequest, response: str, *, at: dat
     return person_of(user)
 
 
-def use_passkey(session: Session, user: User, request: PasskeyRequest, response: str, *, at: datetime) -> None:
+def use_passkey(session: Session, user: User, checked: CheckedPasskey, *, at: datetime) -> None:
     """Accept a passkey of an account, which the caller has locked, as its second factor.
 
-    Raises `InvalidValueError` for a response that is not right or was used, `NotAllowedError` for a passkey of nobody
-    or somebody else, and `ClonedPasskeyError`.
+    Raises `InvalidValueError` for a response that was used or is too old, `NotAllowedError` for a passkey of nobody or
+    somebody else, `ConflictError` when it was used since its signature was checked, and `ClonedPasskeyError`.
     """
-    _use(session, user, request, response, at)
+    _use(session, user, checked, at)
 
 
 def rename_passkey(session: Session, user_id: int, number: int, name: str) -> None:
@@ -236,26 +264,26 @@ def give_password(session: Session, name: str, new_hash: str, *, removes_passkey
     return remove_passkeys(session, name) if removes_passkeys and has_any else 0
 
 
-def _use(session: Session, user: User, request: PasskeyRequest, response: str, at: datetime) -> tuple[Signed, Passkey]:
-    """What a passkey of the account has signed, and the passkey."""
-    credential = passkey_protocol.credential_in(response)
+def _use(session: Session, user: User, checked: CheckedPasskey, at: datetime) -> Passkey:
+    """The passkey of the account, whose use is recorded."""
     found = session.scalar(
         select(Passkey)
-        .where(Passkey.user_id == user.id, Passkey.credential == credential, Passkey.host == request.site.host)
+        .where(Passkey.user_id == user.id, Passkey.credential == checked.credential, Passkey.id == checked.number)
         .execution_options(populate_existing=True)
     )
     if found is None:
         raise _unknown()
-    signed = passkey_protocol.read_signed(
-        request.site, request.challenge, response, credential=credential, public_key=found.public_key
-    )
+    request, count = checked.request, checked.signed.sign_count
     fingerprint = secret_fingerprint(request.challenge)
     if at > request.until or not uses_challenge(session, fingerprint, until=request.until, now=at):
         raise InvalidValueError("This use of the passkey was too long ago, or was accepted already: use it again.")
-    if max(signed.sign_count, found.sign_count) > 0 and signed.sign_count <= found.sign_count:
+    if found.sign_count != checked.counted:
+        # A device counts once for each use: of two at once the second may come first, which is no sign of a copy.
+        raise ConflictError("The passkey was used for something else at the same moment: use it again.")
+    if max(count, found.sign_count) > 0 and count <= found.sign_count:
         raise ClonedPasskeyError(user.name, found.name)
-    found.sign_count, found.last_used_at = signed.sign_count, at
-    return signed, found
+    found.sign_count, found.last_used_at = count, at
+    return found
 
 
 def _rows(session: Session, condition: Any) -> list[PasskeyRow]:  # noqa: ANN401 - a condition, or True

@@ -16,7 +16,7 @@ from annotator.storage.people.accounts import Person, end_sessions, lock_user, l
 from annotator.storage.people.second_factors import count_recovery_codes, delete_codes_without_factor, has_factor
 from annotator.workflows.people import passkeys
 from annotator.workflows.people.accounts import lock_signed_in
-from annotator.workflows.people.passkeys import PasskeyRequest, PasskeyRow
+from annotator.workflows.people.passkeys import CheckedPasskey, PasskeyRow
 from annotator.workflows.people.recovery_codes import new_codes, normalised, uses_code
 
 SECONDS = 30  # that a code is valid, what every app supposes
@@ -35,11 +35,10 @@ class SecondFactorState:
 
 @dataclass(frozen=True)
 class Proof:
-    """That somebody has the second factor of an account: a code, or the response of a passkey to a request."""
+    """That somebody has the second factor of an account: a code, or a passkey whose signature was checked."""
 
     code: str = ""
-    response: str = ""
-    request: PasskeyRequest | None = None
+    passkey: CheckedPasskey | None = None
 
 
 @dataclass(frozen=True)
@@ -170,8 +169,8 @@ def sign_in(session: Session, user_id: int, generation: int, proof: Proof, *, at
             "Sign in with name and password again: since you did, your second factor was turned off, or all of your "
             "sessions were ended."
         )
-    if proof.request is not None:
-        passkeys.use_passkey(session, user, proof.request, proof.response, at=at)
+    if proof.passkey is not None:
+        passkeys.use_passkey(session, user, proof.passkey, at=at)
         return CodeAccepted(person_of(user), None)
     if _uses_app(session, user_id, proof.code, at):
         return CodeAccepted(person_of(user), None)
@@ -203,8 +202,8 @@ def _expect(session: Session, user: User, proof: Proof, at: datetime) -> None:
     """Raise unless somebody has the second factor of this account, which is locked."""
     if not is_on(session, user.id):
         raise ConflictError("Your second factor is off.")
-    if proof.request is not None:
-        passkeys.use_passkey(session, user, proof.request, proof.response, at=at)
+    if proof.passkey is not None:
+        passkeys.use_passkey(session, user, proof.passkey, at=at)
     elif not (_uses_app(session, user.id, proof.code, at) or uses_code(session, user.id, proof.code)):
         raise InvalidValueError("This code is wrong, or it was used already: then wait for the next one.")
 

@@ -1,5 +1,6 @@
 """Passkeys of accounts: added, used after the password and alone, renamed, removed, and refused."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -49,13 +50,13 @@ def proof(session: Session, user_id: int, device: Device) -> Proof:
     """What the device has signed as second factor of this account."""
     request = asked()
     options = passkeys.ask_for_known(session, user_id, request.site, request.challenge)
-    return Proof(response=device.get(options), request=request)
+    return Proof(passkey=passkeys.check_signature(session, request, device.get(options)))
 
 
 def alone(session: Session, device: Device) -> Person:
     request = asked()
     response = device.get(request_options(request.site, request.challenge))
-    return passkeys.sign_in(session, request, response, at=LATER)
+    return passkeys.sign_in(session, passkeys.check_signature(session, request, response), at=LATER)
 
 
 def test_the_first_passkey_turns_on_the_second_factor_and_ends_the_sessions(session: Session, jo: int) -> None:
@@ -201,12 +202,40 @@ def test_a_response_is_accepted_once_and_not_late(session: Session, jo: int) -> 
     with pytest.raises(InvalidValueError, match="too long ago"):
         second_factor.sign_in(session, jo, 1, second, at=NOW + timedelta(days=2))
     third = proof(session, jo, device)
-    assert third.request is not None
-    request = PasskeyRequest(SITE, third.request.challenge, NOW + timedelta(days=4))
+    assert third.passkey is not None
+    request = replace(third.passkey.request, until=NOW + timedelta(days=4))
     later = NOW + timedelta(days=3)
-    assert second_factor.sign_in(session, jo, 1, Proof(response=third.response, request=request), at=later) is not None
+    in_time = Proof(passkey=replace(third.passkey, request=request))
+    assert second_factor.sign_in(session, jo, 1, in_time, at=later) is not None
     session.flush()
     assert len(session.scalars(select(UsedChallenge)).all()) == 1, "those that have expired are deleted"
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_of_two_uses_that_were_checked_at_once_one_is_accepted_and_none_is_called_a_copy(
+    session: Session, jo: int, order: tuple[int, int]
+) -> None:
+    device = Device()
+    added(session, jo, device)
+    both = [proof(session, jo, device) for _ in range(2)]
+    first, second = (both[number] for number in order)
+    assert second_factor.sign_in(session, jo, 1, first, at=LATER) is not None
+    with pytest.raises(ConflictError, match="at the same moment: use it again"):
+        second_factor.sign_in(session, jo, 1, second, at=LATER)
+    assert second_factor.sign_in(session, jo, 1, proof(session, jo, device), at=LATER) is not None
+
+
+def test_a_passkey_that_was_removed_since_its_signature_was_checked_is_refused(session: Session, jo: int) -> None:
+    device = Device()
+    added(session, jo, device)
+    added(session, jo, Device(), "phone")
+    generation = lock_user(session, jo).sign_in_generation
+    checked = proof(session, jo, device)
+    [row, _] = passkeys.list_passkeys(session, jo)
+    passkeys.remove_passkeys(session, "jo", row.number)
+    with pytest.raises(NotAllowedError, match="This passkey opens no account here"):
+        second_factor.renew_codes(session, jo, checked, at=LATER)
+    assert lock_user(session, jo).sign_in_generation == generation + 1
 
 
 def test_a_device_that_counts_backwards_is_refused_as_a_copy(session: Session, jo: int) -> None:
