@@ -29,6 +29,7 @@ from annotator.storage.pools.pools import DrawnSample, drawn_sample, strata_of
 from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.qrels.qrels_versions import grades_of_version, kept_version
 from annotator.storage.runs.runs import ListsOfRun, lists_of_runs
+from annotator.workflows.runs.scoring_scope import task_notices
 
 LIVE = "live"
 # (topic id, document id) → grade.
@@ -56,7 +57,7 @@ class QrelsDiff:
     measure: str
     runs: tuple[RunDifference, ...]
     tau: float | None
-    notices: tuple[Sentence, ...]  # if the pool is a sample
+    notices: tuple[Sentence, ...]  # on tasks, and if the pool is a sample
 
 
 def diff_qrels(session: Session, slug: str, before: str, after: str, measure: str = USUAL_MEASURE) -> QrelsDiff:
@@ -93,7 +94,10 @@ def diff_qrels(session: Session, slug: str, before: str, after: str, measure: st
         measure=str(parsed),
         runs=tuple(differences),
         tau=tau,
-        notices=notices_of_sides((sample, parsed) for _, _, sample in sides),
+        notices=(
+            *task_notices(session, collection.id, None),
+            *notices_of_sides((sample, parsed) for _, _, sample in sides),
+        ),
     )
 
 

@@ -36,6 +36,7 @@ from annotator.workflows.leaderboard.overview_report import OverviewRequest, ove
 from annotator.workflows.leaderboard.reusability_report import QualityReport
 from annotator.workflows.leaderboard.significance_report import SignificanceReport
 from annotator.workflows.qrels import qrels, qrels_versions
+from annotator.workflows.qrels.qrels_diff import diff_qrels
 from annotator.workflows.runs.runs import withdraw_run
 
 KEYS = list(TOPICS)
@@ -203,6 +204,14 @@ def test_rankings_of_a_task_without_runs_or_judgements_are_refused(two_tasks: Se
     with pytest.raises(ConflictError, match="There is no run to score in the task “empty”"):
         correlate(two_tasks, SLUG, task="empty")
     assert correlate(two_tasks, SLUG).notices == (EVERY_TASK,)
+
+
+def test_the_difference_of_two_qrels_says_that_the_runs_of_every_task_are_scored(two_tasks: Session) -> None:
+    add_alone(two_tasks, "long")
+    for slug, notices in {SLUG: (EVERY_TASK,), ALONE: ()}.items():
+        exported = qrels.export_qrels(two_tasks, slug, made_at=NOW)
+        qrels_versions.keep_qrels(two_tasks, slug, exported, made_by_id=None, made_at=NOW)
+        assert diff_qrels(two_tasks, slug, "1", "live").notices == notices
 
 
 def test_the_overview_of_a_task_has_the_parts_of_its_pages(two_tasks: Session) -> None:
