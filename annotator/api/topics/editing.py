@@ -10,7 +10,8 @@ from annotator.api.topics.topics import resource
 from annotator.errors import InvalidValueError
 from annotator.web.site.adaptive import choices_to_come
 from annotator.web.site.context import database
-from annotator.workflows.topics import topic_editing, topics
+from annotator.workflows.qrels.flagged_topics import flagged_topics
+from annotator.workflows.topics import topic_editing
 from annotator.workflows.topics.topic_editing import TopicView, TopicWords
 
 NUMBERS = {"description": "The numbers of the topics."}
@@ -159,7 +160,7 @@ def restore_topics(call: Call) -> object:
 def list_topic_flags(call: Call) -> object:
     """List the accepted topics with too few or too many relevant documents, which organisers may want to drop."""
     to_come = choices_to_come(call.slug)
-    flags = database().read(topics.flagged_topics, call.slug, to_come=to_come)
+    flags = database().read(flagged_topics, call.slug, to_come=to_come)
     return [
         {
             **vars(one.topic),

@@ -19,6 +19,7 @@ from annotator.evaluation.qrels.topic_flags import TopicFlag
 from annotator.storage import TopicState
 from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.pools import pool_selection
+from annotator.workflows.qrels.flagged_topics import flagged_topics
 from annotator.workflows.topics import topic_editing, topics
 from annotator.workflows.topics.topic_editing import TopicWords
 
@@ -208,7 +209,7 @@ def list_flags(
     """
     with installation.database.reading() as session:
         to_come = pool_selection.choices_left(session, slug, memory=pool_selection.Memory())
-        flagged = topics.flagged_topics(session, slug, to_come=to_come)
+        flagged = flagged_topics(session, slug, to_come=to_come)
     chosen = numbers or [flag.topic.number for flag in flagged if flag.is_final]
     effects = _effects(installation, slug, measures, chosen, only_if_any=not numbers) if chosen else {}
     headings = ["TOPIC", "POOL", "JUDGED", "RELEVANT", "WAITING", "WHY"]

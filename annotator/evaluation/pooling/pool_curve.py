@@ -56,10 +56,9 @@ class Present:
     missing: int
 
     @classmethod
-    def of(cls, documents: Mapping[int, int]) -> "Present":
-        """Summarise pooled documents, each with its number of missing judgements, negative when it has more."""
-        wanting = [max(missing, 0) for missing in documents.values()]
-        return cls(np.array(list(documents), np.int32), wanting.count(0), sum(wanting))
+    def of(cls, documents: Sequence[int], complete: int, missing: int) -> "Present":
+        """The pooled documents of a topic, with these counts."""
+        return cls(np.array(documents, np.int32), complete, missing)
 
 
 NOTHING = Present(NONE, 0, 0)

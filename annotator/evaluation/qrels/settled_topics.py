@@ -53,6 +53,14 @@ class CurrentOpinions:
         topics: list[int] = topic[begins_of(topic)].tolist()
         return topics
 
+    def counts_by_topic(self, settled: SettledItems, relevant_from: int) -> dict[int, tuple[int, int]]:
+        """Topic → its documents with a settled grade, and the relevant ones of these; only topics that have any."""
+        topic, grade = self.of_items(self.judgements.topic)[settled.has_grade], settled.grade[settled.has_grade]
+        topics, counts = np.unique(topic, return_counts=True)
+        relevant = np.searchsorted(np.sort(topic[grade >= relevant_from]), [topics, topics + 1])
+        pairs = zip(counts.tolist(), np.diff(relevant, axis=0)[0].tolist(), strict=True)
+        return dict(zip(topics.tolist(), pairs, strict=True))
+
     def of_items(self, column: Ids) -> Ids:
         """A column of the judgements that is the same for all judgements of an item, one element an item."""
         return column[self.opinions.first]

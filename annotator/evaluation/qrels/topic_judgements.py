@@ -158,6 +158,12 @@ class JudgementColumns:
             found.setdefault(topic, set()).add(judge)
         return {topic: frozenset(judges) for topic, judges in found.items()}
 
+    def judged_by_topic(self) -> dict[int, int]:
+        """Topic → the number of documents with a present judgement, a grade or not; only topics that have any."""
+        current = self.where(self.have(CURRENT))
+        topics, counts = np.unique(current.topic[begins_of(current.item)], return_counts=True)
+        return dict(zip(topics.tolist(), counts.tolist(), strict=True))
+
     def are_of(self, documents: Mapping[int, Collection[int]]) -> Flags:
         """Which judgements are of these documents, {topic: documents}."""
         found = np.zeros(self.id.size, np.bool_)

@@ -105,14 +105,20 @@ def find_or_add_labeller(session: Session, name: str, facts: MachineFacts | None
 def machines_of(session: Session, collection_id: int) -> list[Machine]:
     """The machines with current judgements or packed labels in accepted topics, by name."""
     of_collection = Topic.collection_id == collection_id, ACCEPTED
+    # For each machine its first judgement is looked up: reading those of the collection takes SQLite seconds at a
+    # million, or hours by a plan that joins every topic with every judgement.
     judged = (
-        select(Judgement.judge_id)
+        select(Judgement.id)
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
         .join(Topic, Topic.id == PoolItem.topic_id)
-        .where(*of_collection, Judgement.current)
+        .where(Judgement.judge_id == User.id, Judgement.current, *of_collection)
     )
-    packed = select(MachineLabels.judge_id).join(Topic, Topic.id == MachineLabels.topic_id).where(*of_collection)
-    has_labels = or_(User.id.in_(judged), User.id.in_(packed))
+    packed = (
+        select(MachineLabels.id)
+        .join(Topic, Topic.id == MachineLabels.topic_id)
+        .where(MachineLabels.judge_id == User.id, *of_collection)
+    )
+    has_labels = or_(judged.exists(), packed.exists())
     of_kind = select(User).where(User.kind == UserKind.MACHINE, has_labels).order_by(User.name)
     return [
         Machine(user.name, MachineFacts(user.model, user.prompt, user.labelled_on)) for user in session.scalars(of_kind)

@@ -1,8 +1,10 @@
 """Progress of judging by item and by topic, and the time that a judgement takes."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from statistics import median
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, String, and_, cast, exists, func, or_, select
@@ -94,34 +96,39 @@ class DayOfJudge(NamedTuple):
     judged: int
 
 
-def days_of_judges(session: Session, collection_id: int) -> list[DayOfJudge]:
-    """The documents judged by each person on each day.
+def days_of_judges(session: Session, topic_ids: Iterable[int]) -> dict[int, list[DayOfJudge]]:
+    """Topic id → the documents judged by each person on each day, for the topics of which any was.
 
     Imported labels, withdrawn judgements, changes and adjudications are left out.
     """
     is_sqlite = session.get_bind().dialect.name == "sqlite"
     at = Judgement.judged_at
     day = func.date(at) if is_sqlite else func.date(func.timezone("UTC", at))
-    rows = session.execute(
-        select(Judgement.judge_id, cast(day, String), func.count())
-        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
-        .join(Topic, Topic.id == PoolItem.topic_id)
-        .where(Topic.collection_id == collection_id, ACCEPTED, HAS_OWN_TIME, Judgement.judge_id.not_in(MACHINES))
-        .where(Judgement.replaces_id.is_(None), Judgement.carried_from_id.is_(None), not_withdrawn(Judgement.__table__))
-        .where(Judgement.assignment_id.not_in(DECIDING))
-        .group_by(Judgement.judge_id, day)
-    )
-    return [DayOfJudge(judge_id, date.fromisoformat(text), count) for judge_id, text, count in rows]
+    found = defaultdict[int, list[DayOfJudge]](list)
+    for some in chunks(sorted(topic_ids)):
+        rows = session.execute(
+            select(PoolItem.topic_id, Judgement.judge_id, cast(day, String), func.count())
+            .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
+            .where(PoolItem.topic_id.in_(some), HAS_OWN_TIME, Judgement.judge_id.not_in(MACHINES))
+            .where(Judgement.replaces_id.is_(None), Judgement.carried_from_id.is_(None))
+            .where(not_withdrawn(Judgement.__table__), Judgement.assignment_id.not_in(DECIDING))
+            .group_by(PoolItem.topic_id, Judgement.judge_id, day)
+        )
+        for topic_id, judge_id, text, count in rows:
+            found[topic_id].append(DayOfJudge(judge_id, date.fromisoformat(text), count))
+    return found
 
 
 SECONDS_UNMEASURED = 30.0
 LEAST_MEASURED = 50
+# The median is that of the site's latest judgements, if so many of them are of the collection.
+LATEST, LEAST_RECENT = 50_000, 2_000
 SECONDS_AN_HOUR = 3_600
 
 
 @dataclass(frozen=True)
 class Effort:
-    """Time per judgement in seconds: the median so far, or a default while there are too few.
+    """Time per judgement in seconds: the median, or a default while there are too few.
 
     `judgements_wanted` is the mean per document, second opinions included. Judges are paid `pay_per_hour` in
     `currency`, None when that is not stated.
@@ -151,6 +158,9 @@ def judging_effort(session: Session, collection: Collection) -> Effort:
         pay_per_hour=collection.pay_per_hour,
         currency=collection.pay_currency,
     )
+    recent = _recent_seconds(session, collection.id)
+    if len(recent) >= LEAST_RECENT:
+        return replace(effort, seconds=median(recent), is_measured=True)
     seconds = (
         select(Judgement.seconds)
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
@@ -161,5 +171,23 @@ def judging_effort(session: Session, collection: Collection) -> Effort:
     if count < LEAST_MEASURED:
         return effort
     middle = session.scalars(seconds.order_by(Judgement.seconds).offset((count - 1) // 2).limit(2 - count % 2)).all()
-    median = sum(each for each in middle if each is not None) / len(middle)
-    return replace(effort, seconds=median, is_measured=True)
+    of_middle = sum(each for each in middle if each is not None) / len(middle)
+    return replace(effort, seconds=of_middle, is_measured=True)
+
+
+def _recent_seconds(session: Session, collection_id: int) -> list[float]:
+    """The times of this collection's judgements among the site's latest: at a million all take seconds to sort."""
+    newest = session.scalar(select(func.max(Judgement.id))) or 0
+    latest = (
+        select(Judgement.pool_item_id, Judgement.seconds)
+        .where(Judgement.id > newest - LATEST, Judgement.seconds.is_not(None))
+        .limit(LATEST)  # without it SQLite would read all judgements of the collection, and then look at their ids
+        .subquery()
+    )
+    of_collection = (
+        select(latest.c.seconds)
+        .join(PoolItem, PoolItem.id == latest.c.pool_item_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Topic.collection_id == collection_id)
+    )
+    return list(session.scalars(of_collection))

@@ -21,7 +21,7 @@ from annotator.web.site.background import long_page
 from annotator.web.site.context import database
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import page_or_refusal, status_of
-from annotator.web.site.memories import kept_report
+from annotator.web.site.memories import days_memory, kept_report
 from annotator.web.site.query_string import asked_list, asked_word, number_given, number_or, seed_given
 from annotator.workflows.agreement.judge_effect import (
     USUAL_DRAWS,
@@ -64,7 +64,7 @@ def show(slug: str) -> ResponseReturnValue:
     page = render_template(
         "agreement/judge_quality/show.html",
         report=_report(slug, fast),
-        by_day=database().read(judged_by_day, slug, most=MOST_DAYS_DRAWN),
+        by_day=database().read(judged_by_day, slug, most=MOST_DAYS_DRAWN, memory=days_memory()),
         address=_address(fast),
         refused=refused,
         **LEAST_TIME,

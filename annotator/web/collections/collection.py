@@ -30,7 +30,7 @@ from annotator.web.site.context import current_person, database, now, the_person
 from annotator.web.site.forms import Form, NumberField, done, is_confirmed, unix_lines
 from annotator.web.site.labels import COLLECTION_KINDS
 from annotator.web.site.language import gettext, lazy_gettext
-from annotator.web.site.memories import kept_report, what_waits
+from annotator.web.site.memories import days_memory, kept_report, what_waits
 from annotator.web.site.query_string import asked_word, number_or
 from annotator.workflows.agreement import own_work
 from annotator.workflows.collections import collection, restoring
@@ -360,7 +360,7 @@ def _organisers_view(slug: str) -> str:
     with database().reading() as session:
         size = collection.collection_size(session, slug)
         progress = pools.pool_progress(session, slug)
-        pace = judging_pace(session, slug, progress, now=now())
+        pace = judging_pace(session, slug, progress, now=now(), memory=days_memory())
         steps = checklist(
             size,
             collection.show_guidelines(session, slug),

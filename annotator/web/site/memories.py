@@ -15,8 +15,10 @@ from annotator.storage.collections.collection import find_collection
 from annotator.storage.leaderboard.scored_state import report_state
 from annotator.web.site.context import database
 from annotator.workflows.collections.waiting import DisputeMemory, Waiting, waiting
+from annotator.workflows.judging.judging_pace import DaysMemory
 from annotator.workflows.leaderboard.score_cache import ScoreCache
 from annotator.workflows.pools import pool_selection
+from annotator.workflows.qrels.flagged_topics import SettledMemory
 from annotator.workflows.qrels.judges_to_choose import JudgesMemory
 
 MOST_REPORTS = 16  # the most recently used
@@ -79,12 +81,15 @@ class ReportCache:
         return cast("Report", kept.report)
 
 
-# Live scores, curves of planned pools, choices of adaptive pools, disputes, judges of labels, and reports.
+# Live scores, curves of planned pools, choices of adaptive pools, disputes, judges of labels, days of judging, settled
+# documents of topics, and reports.
 score_cache = MemoryOfDatabase(ScoreCache)
 plan_memory = MemoryOfDatabase(PlanMemory)
 adaptive_memory = MemoryOfDatabase(pool_selection.Memory)
 dispute_memory = MemoryOfDatabase(DisputeMemory)
 judges_memory = MemoryOfDatabase(JudgesMemory)
+days_memory: MemoryOfDatabase[DaysMemory] = MemoryOfDatabase(DaysMemory)
+settled_memory: MemoryOfDatabase[SettledMemory] = MemoryOfDatabase(SettledMemory)
 report_cache = MemoryOfDatabase(ReportCache)
 
 

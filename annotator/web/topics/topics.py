@@ -27,9 +27,10 @@ from annotator.web.site.error_pages import status_of
 from annotator.web.site.forms import Form, done, unix_lines
 from annotator.web.site.input_formats import format_field, report_formats
 from annotator.web.site.language import gettext, lazy_gettext
-from annotator.web.site.memories import score_cache
+from annotator.web.site.memories import score_cache, settled_memory
 from annotator.web.site.uploads import input_files, names_of
 from annotator.workflows.leaderboard import leaderboard
+from annotator.workflows.qrels.flagged_topics import flagged_topics
 from annotator.workflows.topics import topic_editing, topic_trying, topics
 from annotator.workflows.topics.topic_editing import TopicWords
 from annotator.workflows.topics.topics import TopicRow
@@ -215,7 +216,7 @@ def _page(slug: str, form: TopicsForm, draft_form: DraftForm) -> str:
         return render_template("topics/published.html", rows=rows)
     to_come = choices_to_come(slug)
     with database().reading() as session:
-        flagged = topics.flagged_topics(session, slug, to_come=to_come)
+        flagged = flagged_topics(session, slug, to_come=to_come, memory=settled_memory())
         tallies = topic_trying.look_tallies(session, slug)
     return render_template(
         "topics/list.html",
@@ -232,7 +233,7 @@ def _page(slug: str, form: TopicsForm, draft_form: DraftForm) -> str:
 def flags(slug: str) -> ResponseReturnValue:
     """The flagged topics, and the effect of dropping those selected (`?numbers=7&m=AP`) or all that are certain."""
     to_come = choices_to_come(slug)
-    flagged = database().read(topics.flagged_topics, slug, to_come=to_come)
+    flagged = database().read(flagged_topics, slug, to_come=to_come, memory=settled_memory())
     measure = request.args.get("m", "").strip() or DEFAULT_MEASURES[0]
     chosen = request.args.getlist("numbers")
     if not chosen and "m" not in request.args:

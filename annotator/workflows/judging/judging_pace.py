@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from itertools import chain
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -13,7 +14,10 @@ from annotator.storage import ACCEPTED, Collection, JudgingMode, Membership, Rol
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.progress import DayOfJudge, days_of_judges
 from annotator.workflows.pools.pools import TopicProgress
+from annotator.workflows.topics.topic_memory import TopicMemory
 
+# The days of the judges of each topic.
+DaysMemory = TopicMemory[list[DayOfJudge]]
 # A judge with documents left is late after so many days without a judgement.
 DAYS_UNTIL_LATE = 7
 
@@ -46,14 +50,22 @@ class JudgingPace:
         return tuple(judge for judge in self.judges if judge.is_late)
 
 
-def judging_pace(session: Session, slug: str, progress: Sequence[TopicProgress], *, now: datetime) -> JudgingPace:
+def judging_pace(
+    session: Session,
+    slug: str,
+    progress: Sequence[TopicProgress],
+    *,
+    now: datetime,
+    memory: DaysMemory | None = None,
+) -> JudgingPace:
     """How judging proceeds in a collection; `progress` is that of its topics.
 
-    Imported labels, which have no day of their own, are part of the progress and of no day.
+    Imported labels, which have no day of their own, are part of the progress and of no day. Without a memory every
+    judgement is read, which takes seconds at a million.
     """
     collection = find_collection(session, slug)
     today = now.astimezone(UTC).date()
-    by_day = days_of_judges(session, collection.id)
+    by_day = _by_day(session, collection.id, memory)
     remaining = {topic.number: topic.remaining for topic in progress}
     given = Counter[date]()
     for one in by_day:
@@ -84,9 +96,9 @@ class JudgedByDay:
     days: tuple[tuple[date, tuple[int, ...]], ...]
 
 
-def judged_by_day(session: Session, slug: str, *, most: int) -> JudgedByDay:
+def judged_by_day(session: Session, slug: str, *, most: int, memory: DaysMemory | None = None) -> JudgedByDay:
     """The last `most` days until the last judgement; imported labels, which have no day of their own, are left out."""
-    by_day = days_of_judges(session, find_collection(session, slug).id)
+    by_day = _by_day(session, find_collection(session, slug).id, memory)
     if not by_day:
         return JudgedByDay((), ())
     names = _names(session, by_day)
@@ -96,6 +108,15 @@ def judged_by_day(session: Session, slug: str, *, most: int) -> JudgedByDay:
     judges = tuple(sorted({name for name, _ in judged}))
     days = (first + timedelta(days=place) for place in range((last - first).days + 1))
     return JudgedByDay(judges, tuple((day, tuple(judged.get((name, day), 0) for name in judges)) for day in days))
+
+
+def _by_day(session: Session, collection_id: int, memory: DaysMemory | None) -> list[DayOfJudge]:
+    """The days of all judges, over all accepted topics."""
+    of_topics = (memory or DaysMemory()).values(session, collection_id, lambda topics: days_of_judges(session, topics))
+    judged = Counter[tuple[int, date]]()
+    for one in chain.from_iterable(of_topics.values()):
+        judged[one.judge_id, one.day] += one.judged
+    return [DayOfJudge(judge_id, day, count) for (judge_id, day), count in judged.items()]
 
 
 def _pace(name: str, days: Sequence[DayOfJudge], today: date, *, late_after: date | None) -> JudgePace:

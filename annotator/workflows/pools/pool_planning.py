@@ -1,11 +1,12 @@
 """Cost and yield of a pool before it is built, for all amounts at once; stores nothing."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError
@@ -25,11 +26,12 @@ from annotator.evaluation.pooling.pool_curve import (
     curve_of_sample,
 )
 from annotator.evaluation.pooling.strategies import Strategy, StrategyKind, parse_strategy
-from annotator.storage import Collection, PoolItem, Topic
+from annotator.storage import Collection, PoolItem
 from annotator.storage.collections.collection import find_collection, find_open_collection
 from annotator.storage.documents.documents import count_corpus, docnos_of
 from annotator.storage.judging.adaptive_choices import chosen_before
-from annotator.storage.judging.progress import Effort, item_progress, judging_effort
+from annotator.storage.judging.progress import Effort, judging_effort
+from annotator.storage.judging.topic_counts import topic_counts
 from annotator.storage.pools.pools import (
     PooledRun,
     PoolRequest,
@@ -343,14 +345,9 @@ def _precision(
 
 
 def _present(session: Session, collection_id: int, topics: Mapping[int, str]) -> dict[int, Present]:
-    items = (
-        item_progress(Topic.collection_id == collection_id)
-        .where(PoolItem.topic_id.in_(topics))
-        .order_by(PoolItem.topic_id)
-    )
+    counts = topic_counts(session, collection_id)
+    items = select(PoolItem.topic_id, PoolItem.document_id).where(PoolItem.topic_id.in_(topics))
     present = dict.fromkeys(topics, NOTHING)
-    for topic, of_topic in groupby(fetch_rows(session, items), key=itemgetter(0)):
-        _, documents, _, missing, is_complete = zip(*of_topic, strict=True)
-        by_document = dict(zip(documents, missing, strict=True))
-        present[topic] = replace(Present.of(by_document), complete=sum(is_complete))
+    for topic, of_topic in groupby(fetch_rows(session, items.order_by(PoolItem.topic_id)), key=itemgetter(0)):
+        present[topic] = Present.of([row[1] for row in of_topic], counts[topic].complete, counts[topic].remaining)
     return present

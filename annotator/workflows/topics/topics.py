@@ -1,8 +1,7 @@
 """Topics: parse, store, list and export."""
 
 import json
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlalchemy import func, insert, select
@@ -13,13 +12,10 @@ from annotator.evaluation.formats.foreign_rows import query_key
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.formats.topic_formats import ParsedTopic, numbered_queries, parse_topics
 from annotator.evaluation.formats.unpacking import unpack_into
-from annotator.evaluation.qrels.settling import Rules, rules_of, settle_items
-from annotator.evaluation.qrels.topic_flags import JudgedTopic, TopicFlag, flag_topics
 from annotator.files import InputFile
 from annotator.storage import ACCEPTED, PoolItem, Topic, TopicState
 from annotator.storage.collections.collection import find_collection, lock_open_collection
-from annotator.storage.judging.progress import judged_topic_ids, topic_counts
-from annotator.storage.qrels.current_grades import opinions
+from annotator.storage.judging.progress import judged_topic_ids
 
 NUMBERS_TOLD = 20
 # Per collection: statements name topics one by one, and SQLite allows 32,766 parameters.
@@ -209,27 +205,3 @@ def _refuse_to_reword_judged(session: Session, topics: Sequence[Topic]) -> None:
             "the file, or give them their present text: %(numbers)s.",
             numbers=", ".join(numbers[:NUMBERS_TOLD]) + (", …" if len(numbers) > NUMBERS_TOLD else ""),
         )
-
-
-def flagged_topics(session: Session, slug: str, *, to_come: Mapping[str, int] | None = None) -> list[TopicFlag]:
-    """The accepted topics with too few or too many relevant documents, by the collection's policy.
-
-    `to_come` maps topic numbers to the number of documents still to be chosen, which count as waiting.
-    """
-    collection = find_collection(session, slug)
-    rules = rules_of(collection)
-    judged, relevant = _settled(session, collection.id, rules)
-    topics = [
-        JudgedTopic(number, pooled, judged[id_], relevant[id_], waiting + (to_come or {}).get(number, 0))
-        for id_, number, pooled, waiting in topic_counts(session, collection.id, machines=rules.counts_machines)
-    ]
-    return flag_topics(sorted(topics, key=lambda topic: natural_order(topic.number)))
-
-
-def _settled(session: Session, collection_id: int, rules: Rules) -> tuple[Counter[int], Counter[int]]:
-    """By topic id: the number of documents with a settled grade, and of relevant ones."""
-    said = opinions(session, collection_id, machines=rules.counts_machines)
-    grades = settle_items(said, rules).grades
-    topics = {one.pool_item_id: one.topic_id for one in said}
-    judged = Counter(topics[item] for item in grades)
-    return judged, Counter(topics[item] for item, grade in grades.items() if grade >= rules.relevant_from)

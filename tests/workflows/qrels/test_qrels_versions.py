@@ -31,9 +31,9 @@ from annotator.workflows.collections.collection import CollectionChange, change_
 from annotator.workflows.judging import judging, recording
 from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.qrels import qrels
+from annotator.workflows.qrels.flagged_topics import flagged_topics
 from annotator.workflows.qrels.qrels_diff import changes_csv, diff_qrels
 from annotator.workflows.qrels.qrels_versions import export_version, keep_qrels, list_versions
-from annotator.workflows.topics import topics
 
 LATER = NOW + timedelta(hours=1)
 
@@ -307,7 +307,7 @@ def test_topics_are_flagged_by_what_the_policy_settles(disputed: Session) -> Non
 
 
 def _flags(session: Session) -> list[TopicFlag]:
-    return topics.flagged_topics(session, SLUG)
+    return flagged_topics(session, SLUG)
 
 
 def test_flags_and_differences_go_by_one_judge_whom_nobody_disputes(disputed: Session) -> None:

@@ -23,6 +23,7 @@ from annotator.workflows.judging.judging import TopicWork
 from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.leaderboard.grade_sources import GradesFrom
 from annotator.workflows.qrels import qrels
+from annotator.workflows.qrels.flagged_topics import flagged_topics
 from annotator.workflows.qrels.judges_to_choose import judges_to_choose
 from annotator.workflows.topics import topic_editing, topics
 from annotator.workflows.topics.topic_editing import TopicWords
@@ -375,7 +376,7 @@ def flagged_news(session: Session) -> None:
 
 def test_topics_with_few_or_many_relevant_are_flagged(session: Session) -> None:
     flagged_news(session)
-    flags = topics.flagged_topics(session, SLUG)
+    flags = flagged_topics(session, SLUG)
     assert [(flag.topic.number, flag.fault, flag.is_final) for flag in flags] == [
         ("2", Fault.FEW, True),
         ("3", Fault.MANY, True),
@@ -387,25 +388,25 @@ def test_topics_with_few_or_many_relevant_are_flagged(session: Session) -> None:
         (1, 9, 10, 1),
     ]
     topic_editing.drop_topics(session, SLUG, ["2"], reason=REASON)
-    assert [flag.topic.number for flag in topics.flagged_topics(session, SLUG)] == ["3", "4"]
+    assert [flag.topic.number for flag in flagged_topics(session, SLUG)] == ["3", "4"]
 
 
 def test_a_topic_is_not_flagged_for_few_while_documents_will_still_be_chosen(session: Session) -> None:
     flagged_news(session)
-    flags = topics.flagged_topics(session, SLUG, to_come={"2": 1, "4": 40})
+    flags = flagged_topics(session, SLUG, to_come={"2": 1, "4": 40})
     assert [(flag.topic.number, flag.topic.waiting) for flag in flags] == [("3", 0)]
-    flags = topics.flagged_topics(session, SLUG, to_come={"3": 5})
+    flags = flagged_topics(session, SLUG, to_come={"3": 5})
     assert [(flag.topic.number, flag.is_final) for flag in flags] == [("2", True), ("3", False), ("4", False)]
 
 
 def test_flags_go_by_relevant_from_and_by_the_settled_grade(session: Session) -> None:
     flagged_news(session)
     collections.change_collection(session, SLUG, collections.CollectionChange(relevant_from=2))
-    assert {flag.fault for flag in topics.flagged_topics(session, SLUG)} == {Fault.FEW}
+    assert {flag.fault for flag in flagged_topics(session, SLUG)} == {Fault.FEW}
     collections.change_collection(session, SLUG, collections.CollectionChange(relevant_from=1))
     # A tie is settled as the lower grade, so that two judges leave topic 3 three of the eight that one found.
     labels(session, "kim", "".join(f"3 0 d{index} 0\n" for index in range(5)))
-    assert "3" not in [flag.topic.number for flag in topics.flagged_topics(session, SLUG)]
+    assert "3" not in [flag.topic.number for flag in flagged_topics(session, SLUG)]
 
 
 def test_the_effect_of_dropping_is_the_leaderboard_without_them(session: Session) -> None:
@@ -427,9 +428,9 @@ def test_the_effect_of_dropping_is_the_leaderboard_without_them(session: Session
 
 def test_there_are_no_flags_before_judging(session: Session) -> None:
     news(session)
-    assert topics.flagged_topics(session, SLUG) == []
+    assert flagged_topics(session, SLUG) == []
     topic_file(session)
     document_file(session, ["a"])
     run(session, "alpha", {"1": ["a"]})
     pool(session)
-    assert topics.flagged_topics(session, SLUG) == []
+    assert flagged_topics(session, SLUG) == []

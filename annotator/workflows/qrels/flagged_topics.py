@@ -1,0 +1,86 @@
+"""Topics that measure little: the flags of accepted topics by the settled grades of a collection."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from annotator.evaluation.formats.identifiers import natural_order
+from annotator.evaluation.qrels.settled_topics import current_opinions
+from annotator.evaluation.qrels.settling import Rules, rules_of
+from annotator.evaluation.qrels.topic_flags import JudgedTopic, TopicFlag, flag_topics
+from annotator.storage import ACCEPTED, Topic
+from annotator.storage.collections.collection import find_collection
+from annotator.storage.judging.topic_counts import in_groups, topic_counts
+from annotator.storage.judging.topic_judgements import Judge, judges_by_id
+from annotator.workflows.judging.topic_judgements import ITEMS_AT_ONCE, read_judgements
+from annotator.workflows.topics.topic_memory import TopicMemory
+
+
+class SettledTopic(NamedTuple):
+    """The documents of a topic: with any judgement, with a settled grade, and the relevant ones of these."""
+
+    judged: int
+    settled: int
+    relevant: int
+
+
+NOTHING = SettledTopic(0, 0, 0)
+SettledMemory = TopicMemory[SettledTopic]
+
+
+def flagged_topics(
+    session: Session, slug: str, *, to_come: Mapping[str, int] | None = None, memory: SettledMemory | None = None
+) -> list[TopicFlag]:
+    """The accepted topics with too few or too many relevant documents, by the collection's policy.
+
+    `to_come` maps topic numbers to the number of documents still to be chosen, which count as waiting. Without a memory
+    all judgements are settled.
+    """
+    collection = find_collection(session, slug)
+    rules = rules_of(collection)
+    rows = session.execute(
+        select(Topic.id, Topic.number, Topic.owner_id).where(Topic.collection_id == collection.id, ACCEPTED)
+    ).all()
+    numbers, owners = {row.id: row.number for row in rows}, {row.id: row.owner_id for row in rows}
+    judges = judges_by_id(session)
+
+    def settle(topics: Sequence[int]) -> dict[int, SettledTopic]:
+        return _settle(session, collection.id, topics, rules, judges, owners)
+
+    key = (rules, tuple(judges.items()), tuple(owners.items()))
+    settled = (memory or SettledMemory()).values(session, collection.id, settle, key=key)
+    pooled = {id_: counts.items for id_, counts in topic_counts(session, collection.id).items() if counts.items}
+    topics = [
+        _judged_topic(numbers[id_], items, settled.get(id_, NOTHING), (to_come or {}).get(numbers[id_], 0))
+        for id_, items in pooled.items()
+    ]
+    return flag_topics(sorted(topics, key=lambda topic: natural_order(topic.number)))
+
+
+def _judged_topic(number: str, pooled: int, settled: SettledTopic, to_come: int) -> JudgedTopic:
+    return JudgedTopic(number, pooled, settled.settled, settled.relevant, pooled - settled.judged + to_come)
+
+
+def _settle(
+    session: Session,
+    collection_id: int,
+    topics: Sequence[int],
+    rules: Rules,
+    judges: Mapping[int, Judge],
+    owners: Mapping[int, int | None],
+) -> dict[int, SettledTopic]:
+    machines = [id_ for id_, judge in judges.items() if judge.is_machine]
+    found: dict[int, SettledTopic] = {}
+    for some in in_groups(session, sorted(topics), ITEMS_AT_ONCE):
+        judgements = read_judgements(session, collection_id, some, docnos=False, seconds=False)
+        if not rules.counts_machines:
+            judgements = judgements.where(~judgements.by(machines))
+        current = current_opinions(judgements, judges, owners, machines=rules.counts_machines)
+        counts = current.counts_by_topic(current.settle(rules), rules.relevant_from)
+        found |= {
+            topic: SettledTopic(judged, *counts.get(topic, (0, 0)))
+            for topic, judged in judgements.judged_by_topic().items()
+        }
+    return found
