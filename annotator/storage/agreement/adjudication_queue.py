@@ -15,7 +15,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.duplicates import SHOWN
 from annotator.storage.judging.eligibility import waiting_items
-from annotator.storage.judging.leases import lend
+from annotator.storage.judging.leases import DECIDING, lend
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.collections import Collection
 from annotator.storage.tables.judging import (
@@ -53,13 +53,18 @@ def decisions(session: Session, collection_id: int) -> list[Decided]:
 
     Judgements without a grade (“cannot judge”) are not decisions.
     """
-    # Two queries: a single join would scan every judgement of the collection.
-    given = session.execute(
+    # From the few adjudications of the site: a single join would scan every pool item and judgement of the collection.
+    of_collection = (
         select(Assignment.id, Assignment.pool_item_id)
         .join(PoolItem, PoolItem.id == Assignment.pool_item_id)
         .join(Topic, Topic.id == PoolItem.topic_id)
-        .where(DECIDES, Topic.collection_id == collection_id, ACCEPTED)
-    ).all()
+        .where(Topic.collection_id == collection_id, ACCEPTED)
+    )
+    given = [
+        row
+        for some in chunks(list(session.scalars(DECIDING)))
+        for row in session.execute(of_collection.where(Assignment.id.in_(some)))
+    ]
     deciding = {assignment for assignment, _ in given}
     columns = (Judgement.id, Judgement.pool_item_id, PoolItem.topic_id, GRADE)
     present = (

@@ -59,6 +59,11 @@ def greatest_document(session: Session) -> int:
     return session.scalar(select(func.max(Document.id))) or 0
 
 
+def count_with_text(session: Session, collection_id: int) -> int:
+    """Count the documents with a text."""
+    return session.scalars(select(func.count(Document.body)).where(Document.collection_id == collection_id)).one()
+
+
 def count_corpus(session: Session, collection_id: int) -> int:
     """The number of documents of a collection, with or without text."""
     return session.scalars(select(func.count()).where(Document.collection_id == collection_id)).one()

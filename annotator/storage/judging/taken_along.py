@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, and_, func, select, update
 from sqlalchemy.orm import Session
 
 from annotator.storage.judging.leases import give_back
-from annotator.storage.tables.judging import HELD, LEASE, Assignment, Purpose
+from annotator.storage.tables.judging import HELD, IS_HELD, LEASE, Assignment, Purpose
 from annotator.storage.tables.people import User
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import Topic
@@ -69,7 +69,7 @@ def return_taken(session: Session, topic_id: int, judge_id: int, now: datetime) 
 def _is_taken(now: datetime) -> ColumnElement[bool]:
     """No other lease lasts as long."""
     return and_(
-        Assignment.state.in_(HELD),
+        IS_HELD,
         Assignment.lease_until > now + LEASE,
         Assignment.purpose != Purpose.ADJUDICATION,
     )

@@ -96,9 +96,12 @@ def missing_file(slug: str) -> ResponseReturnValue:
 
 def _page(slug: str, form: DocumentsForm) -> str:
     with database().reading() as session:
-        counts = collection.count_collection(session, slug)
+        size = collection.collection_size(session, slug)
+        with_text = documents.count_texts(session, slug)
         without_text = documents.count_missing_documents(session, slug)
-    return render_template("documents/overview.html", counts=counts, missing=without_text, form=form)
+    return render_template(
+        "documents/overview.html", known=size.documents, with_text=with_text, missing=without_text, form=form
+    )
 
 
 def _outcome(stored: DocumentImport) -> str:

@@ -45,8 +45,10 @@ from annotator.storage.collections.collection import (
     scales_of,
     topic_ids,
 )
+from annotator.storage.documents.documents import count_with_text
 from annotator.storage.judging.foreseen_marks import ForeseenMarks, set_foreseen
 from annotator.storage.judging.judgements_wanted import give_back_surplus, settle_needs
+from annotator.storage.judging.topic_counts import topic_counts
 from annotator.storage.people.accounts import find_user
 from annotator.storage.qrels.qrels_versions import ReleasedVersion, released_version
 from annotator.storage.tables.collections import DEFAULT_POLICIES, CollectionKind
@@ -320,15 +322,14 @@ def count_collection(session: Session, slug: str) -> CollectionCounts:
     """Count accepted topics, documents, active runs, and those topics' pool items and judgements."""
     id_ = find_collection(session, slug).id
     size = collection_size(session, slug)
-    with_text = select(func.count(Document.body)).where(Document.collection_id == id_)
     items = select(PoolItem.id).join(Topic, Topic.id == PoolItem.topic_id).where(Topic.collection_id == id_, ACCEPTED)
     judged = items.join(Judgement, Judgement.pool_item_id == PoolItem.id).where(Judgement.current)
     return CollectionCounts(
         topics=size.topics,
         documents=size.documents,
-        documents_with_text=session.scalars(with_text).one(),
+        documents_with_text=count_with_text(session, id_),
         runs=size.runs,
-        pool_items=session.scalars(select(func.count()).select_from(items.subquery())).one(),
+        pool_items=sum(counts.items for counts in topic_counts(session, id_).values()),
         judgements=session.scalars(judged.with_only_columns(func.count())).one(),
     )
 

@@ -19,7 +19,7 @@ from annotator.files import InputFile
 from annotator.spreadsheets import csv_text
 from annotator.storage import ACCEPTED, Document, PoolItem, Topic
 from annotator.storage.collections.collection import find_collection, lock_collection, lock_open_collection
-from annotator.storage.documents.documents import ROWS_AT_ONCE, document_ids
+from annotator.storage.documents.documents import ROWS_AT_ONCE, count_with_text, document_ids
 from annotator.storage.documents.index_repair import mend_index
 from annotator.storage.documents.search import forget_documents, index_documents
 from annotator.storage.judging.changed_texts import (
@@ -191,6 +191,11 @@ def missing_documents(session: Session, slug: str) -> list[MissingDocument]:
     ):
         topics.setdefault(docno, []).append(number)
     return [MissingDocument(docno, tuple(sorted(topics[docno], key=natural_order))) for docno in sorted(topics)]
+
+
+def count_texts(session: Session, slug: str) -> int:
+    """The number of documents with a text."""
+    return count_with_text(session, find_collection(session, slug).id)
 
 
 def count_missing_documents(session: Session, slug: str) -> int:

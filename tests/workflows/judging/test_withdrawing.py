@@ -78,9 +78,9 @@ def test_a_withdrawn_judgement_is_left_out_of_quality_and_pace_and_stays_in_the_
     collection_id = find_collection(session, SLUG).id
     given = read_judgements(session, collection_id)
     assert (given.grade.tolist(), given.have(CURRENT).tolist()) == ([1, 2], [True, True])
-    assert [one.judged for one in days_of_judges(session, collection_id)] == [2]
     topic_id = session.scalars(select(PoolItem.topic_id).order_by(PoolItem.id)).first()
     assert topic_id is not None
+    assert [one.judged for one in days_of_judges(session, [topic_id])[topic_id]] == [2]
     assert [one.client_id for one in recent_judgements(session, topic_id, jo, most=10)] == ["b", "c"]
     stored = session.scalars(select(Judgement.client_id).order_by(Judgement.id)).all()
     assert stored == ["a", "b", "w", "c"]

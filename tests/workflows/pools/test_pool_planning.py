@@ -1,5 +1,7 @@
 """What a pool would cost: the plan says what building it gives, what is done already, and how long the rest takes."""
 
+from statistics import median
+
 import pytest
 from adaptive import AdaptiveJudge, adaptive_news
 from beginning import beginning
@@ -10,6 +12,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, InvalidValueError
 from annotator.evaluation.pooling.pool_curve import PlanMemory
 from annotator.storage import Database, Judgement, Pool, PoolItem, Topic
+from annotator.storage.judging import progress
 from annotator.storage.pools.pools import PoolRequest
 from annotator.workflows.pools.pool_planning import PoolPlan, plan_pool
 from annotator.workflows.pools.pools import list_strategies, with_usual
@@ -115,7 +118,9 @@ def test_of_an_adaptive_strategy_the_number_is_known_beforehand(letters: Session
     assert planned.total.size[planned.asked] == 5 + 3
 
 
-def test_the_effort_is_measured_when_there_are_fifty_judgements(session: Session) -> None:
+def test_the_effort_is_measured_when_there_are_fifty_judgements(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
     docnos = [f"d{number:02}" for number in range(50)]
     news(session, judgements_wanted=2)
     topic_file(session)
@@ -138,6 +143,11 @@ def test_the_effort_is_measured_when_there_are_fifty_judgements(session: Session
     labels(session, "kim", f"1 0 {docnos[0]} 1\n", name="kim.txt")
     planned = plan(session, request)
     assert (planned.total.complete, planned.missing) == (1, 49)
+    monkeypatch.setattr(progress, "LATEST", 20)
+    monkeypatch.setattr(progress, "LEAST_RECENT", 2)
+    newest = session.scalars(select(func.max(Judgement.id))).one()
+    latest = [one or 0 for one in session.scalars(select(Judgement.seconds).where(Judgement.id > newest - 20))]
+    assert plan(session, request).effort.seconds == median(filter(None, latest)) > first + 24.5
 
 
 def test_only_runs_in_force_and_accepted_topics_are_planned(letters: Session) -> None:

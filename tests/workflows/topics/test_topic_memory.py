@@ -48,9 +48,9 @@ def test_a_topic_without_a_value_is_not_asked_about_again(session: Session) -> N
 def test_values_of_one_key_are_not_those_of_another(session: Session) -> None:
     topic = queue(session, 3)[0]
     collection, memory = find_collection(session, SLUG).id, TopicMemory[str]()
-    for key in ("owner", "majority"):
-        assert memory.values(session, collection, lambda _, key=key: {topic.id: key}, key=key) == {topic.id: key}
-    assert memory.values(session, collection, lambda _: {}, key="owner") == {topic.id: "owner"}
+    assert memory.values(session, collection, lambda _: {topic.id: "owner's"}, key="owner") == {topic.id: "owner's"}
+    assert memory.values(session, collection, lambda _: {topic.id: "both"}, key="majority") == {topic.id: "both"}
+    assert memory.values(session, collection, lambda _: {}, key="owner") == {topic.id: "owner's"}
 
 
 def test_dropped_topics_have_no_values(session: Session) -> None:

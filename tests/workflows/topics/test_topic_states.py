@@ -23,7 +23,7 @@ from annotator.workflows.judging.judging import TopicWork
 from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.leaderboard.grade_sources import GradesFrom
 from annotator.workflows.qrels import qrels
-from annotator.workflows.qrels.flagged_topics import flagged_topics
+from annotator.workflows.qrels.flagged_topics import SettledMemory, flagged_topics
 from annotator.workflows.qrels.judges_to_choose import judges_to_choose
 from annotator.workflows.topics import topic_editing, topics
 from annotator.workflows.topics.topic_editing import TopicWords
@@ -402,11 +402,13 @@ def test_a_topic_is_not_flagged_for_few_while_documents_will_still_be_chosen(ses
 def test_flags_go_by_relevant_from_and_by_the_settled_grade(session: Session) -> None:
     flagged_news(session)
     collections.change_collection(session, SLUG, collections.CollectionChange(relevant_from=2))
-    assert {flag.fault for flag in flagged_topics(session, SLUG)} == {Fault.FEW}
+    memory = SettledMemory()
+    assert {flag.fault for flag in flagged_topics(session, SLUG, memory=memory)} == {Fault.FEW}
     collections.change_collection(session, SLUG, collections.CollectionChange(relevant_from=1))
+    assert "3" in [flag.topic.number for flag in flagged_topics(session, SLUG, memory=memory)]
     # A tie is settled as the lower grade, so that two judges leave topic 3 three of the eight that one found.
     labels(session, "kim", "".join(f"3 0 d{index} 0\n" for index in range(5)))
-    assert "3" not in [flag.topic.number for flag in flagged_topics(session, SLUG)]
+    assert "3" not in [flag.topic.number for flag in flagged_topics(session, SLUG, memory=memory)]
 
 
 def test_the_effect_of_dropping_is_the_leaderboard_without_them(session: Session) -> None:
