@@ -464,6 +464,9 @@ LATER_ALLOWED = {
     ("storage/pools/pool_items.py", "storage.judging.judgements_wanted"),
     # A sample is drawn by the labels of a machine, which are packed with judgements.
     ("workflows/pools/sample_drawing.py", "workflows.judging.machine_labels"),
+    # The grades that count now are settled from the judgements that judging keeps packed.
+    ("workflows/pools/pool_holes.py", "workflows.judging.topic_judgements"),
+    ("workflows/pools/run_overlap.py", "workflows.judging.topic_judgements"),
     # A backup counts only once its copy was opened and checked.
     ("storage/site/backups.py", "storage.collections.checking"),
 }

@@ -26,7 +26,7 @@ from annotator.clicks.evaluation.logs.log_findings import findings_from_json
 from annotator.clicks.storage.click_logs import click_logs_of, find_click_log, runs_of_variants, titles_of_topics
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.evaluation.formats.identifiers import natural_order
-from annotator.evaluation.leaderboard.graded_runs import Cell, GradedRuns, Pair, QrelsState, settled_pairs, state_of
+from annotator.evaluation.leaderboard.graded_runs import Cell, GradedRuns, Pair, QrelsState, state_of
 from annotator.evaluation.leaderboard.leaderboard_notices import sample_notices
 from annotator.evaluation.leaderboard.rescoring import Scoring
 from annotator.evaluation.metrics.measures import Better, Measure
@@ -46,10 +46,10 @@ from annotator.storage.collections.collection import (
 from annotator.storage.documents.documents import docnos_of, document_ids
 from annotator.storage.pools.pool_items import add_pool_items
 from annotator.storage.pools.pools import drawn_sample, latest_pool, next_pool, next_seed, pool_item_ids, strata_of
-from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.qrels.qrels_versions import LIVE
 from annotator.storage.runs.runs import lists_of_runs
 from annotator.storage.tables.pools import Besides
+from annotator.workflows.judging.topic_judgements import settled_grades
 
 # A report as returned by `as_json`.
 Report = Mapping[str, Any]
@@ -143,7 +143,7 @@ def _measure(name: str) -> Measure:
 
 def _judged(session: Session, collection: Collection, measure: Measure) -> _Judged:
     rules = rules_of(collection)
-    grades = settled_pairs(opinions(session, collection.id, machines=rules.counts_machines), rules)
+    grades = settled_grades(session, collection)
     state = state_of(LIVE, rules.policy, grades)
     of_runs = lists_of_runs(session, collection.id, {topic for topic, _ in grades})
     lists = {run.tag: run.lists for run in of_runs}

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,23 +23,10 @@ from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.qrels.graded_topic import GradedTopic, topic_lines
 from annotator.evaluation.qrels.qrels_format import UNJUDGED, QrelsRow
 from annotator.evaluation.qrels.samples import NO_SAMPLES, Samples, TopicSample, format_prels
-from annotator.evaluation.qrels.settling import ItemGrade, Rules, settle_items
 from annotator.evaluation.runs.rankings import decode_documents
 
 Cell = str | int | float | bool | None
 Grades = NDArray[np.int16]
-
-
-class PairGrade(ItemGrade, Protocol):
-    """A judge's grade of a pool item, with the ids of topic and document."""
-
-    @property
-    def topic_id(self) -> int:
-        """The id of the topic."""
-
-    @property
-    def document_id(self) -> int:
-        """The id of the document."""
 
 
 @dataclass(frozen=True)
@@ -113,12 +99,6 @@ class GradedRuns:
         known = [(self.place[pair], source) for pair, source in finds if pair in self.place]
         columns = np.array(known, np.intp).reshape(len(known), 2)
         return Contributions.of_pairs(columns[:, 0], columns[:, 1], sources, len(self.place))
-
-
-def settled_pairs(said: Sequence[PairGrade], rules: Rules) -> dict[Pair, int]:
-    """Settle the judgements into {(topic, document): grade}."""
-    pairs = {one.pool_item_id: (one.topic_id, one.document_id) for one in said}
-    return {pairs[item]: grade for item, grade in settle_items(said, rules).grades.items()}
 
 
 def state_of(name: str, policy: str, grades: Mapping[Pair, int], *, scope: ScoringScope | None = None) -> QrelsState:

@@ -61,6 +61,12 @@ class CurrentOpinions:
         pairs = zip(counts.tolist(), np.diff(relevant, axis=0)[0].tolist(), strict=True)
         return dict(zip(topics.tolist(), pairs, strict=True))
 
+    def grades_by_pair(self, settled: SettledItems) -> dict[tuple[int, int], int]:
+        """(topic, document) → settled grade, by topic and docno."""
+        columns = (self.of_items(self.judgements.topic), self.of_items(self.judgements.document), settled.grade)
+        topic, document, grade = (column[settled.has_grade].tolist() for column in columns)
+        return dict(zip(zip(topic, document, strict=True), grade, strict=True))
+
     def of_items(self, column: Ids) -> Ids:
         """A column of the judgements that is the same for all judgements of an item, one element an item."""
         return column[self.opinions.first]

@@ -1,10 +1,12 @@
 """All judgements of a collection or of some topics as columns, from what a worker has packed and what is newer."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
-from sqlalchemy import true
+from sqlalchemy import select, true
 from sqlalchemy.orm import Session
 
+from annotator.evaluation.qrels.settled_topics import CurrentOpinions, current_opinions
+from annotator.evaluation.qrels.settling import Rules, rules_of
 from annotator.evaluation.qrels.topic_judgements import (
     JudgementColumns,
     PackedTopic,
@@ -12,11 +14,13 @@ from annotator.evaluation.qrels.topic_judgements import (
     pack_topics,
     unpack_topics,
 )
-from annotator.storage import Database, Topic, TopicJudgements
+from annotator.storage import ACCEPTED, Database, Topic, TopicJudgements
+from annotator.storage import Collection as CollectionRow
 from annotator.storage.collections.checking import Finding
 from annotator.storage.judging.topic_counts import in_groups
 from annotator.storage.judging.topic_judgements import (
     PackedRow,
+    judges_by_id,
     names_of_topics,
     packed_judgements,
     record_packed,
@@ -63,6 +67,33 @@ def read_judgements(
         packed |= packed_judgements(session, wanted, docnos=docnos, seconds=seconds)
         packed |= packed_now(session, [topic.id for topic in changed_topics(session, TopicJudgements, wanted)])
     return unpack_topics({topic: PackedTopic(*packed[topic]) for topic in sorted(packed)})
+
+
+def current_by_groups(
+    session: Session, collection_id: int, rules: Rules, topics: Collection[int] | None = None
+) -> Iterator[tuple[JudgementColumns, CurrentOpinions]]:
+    """The judgements that may count by these rules, and the grades that count now, for groups of accepted topics.
+
+    All of them, or those among `topics`; so much at once that memory does not grow with the collection.
+    """
+    rows = session.execute(select(Topic.id, Topic.owner_id).where(Topic.collection_id == collection_id, ACCEPTED))
+    owners = {id_: owner for id_, owner in rows if topics is None or id_ in topics}
+    judges = judges_by_id(session)
+    machines = [] if rules.counts_machines else [id_ for id_, judge in judges.items() if judge.is_machine]
+    for some in in_groups(session, sorted(owners), ITEMS_AT_ONCE):
+        judgements = read_judgements(session, collection_id, some, docnos=False, seconds=False)
+        if machines:
+            judgements = judgements.where(~judgements.by(machines))
+        yield judgements, current_opinions(judgements, judges, owners, machines=rules.counts_machines)
+
+
+def settled_grades(session: Session, collection: CollectionRow) -> dict[tuple[int, int], int]:
+    """(topic, document) → grade, settled now by the collection's policy, of all accepted topics."""
+    rules = rules_of(collection)
+    grades: dict[tuple[int, int], int] = {}
+    for _, current in current_by_groups(session, collection.id, rules):
+        grades |= current.grades_by_pair(current.settle(rules))
+    return grades
 
 
 def check_packed(session: Session) -> Finding:

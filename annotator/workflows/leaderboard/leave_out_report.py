@@ -11,20 +11,18 @@ from sqlalchemy.orm import Session
 from annotator.errors import InvalidValueError, Sentence
 from annotator.evaluation.leaderboard import scoring_scope
 from annotator.evaluation.leaderboard.contributions import Contributions, WhoFoundWhat, who_found_what
-from annotator.evaluation.leaderboard.graded_runs import Cell, GradedRuns, Pair, QrelsState, settled_pairs, state_of
+from annotator.evaluation.leaderboard.graded_runs import Cell, GradedRuns, Pair, QrelsState, state_of
 from annotator.evaluation.leaderboard.leaderboard_notices import refuse_estimates, sample_notices
 from annotator.evaluation.leaderboard.rescoring import Scoring
 from annotator.evaluation.leaderboard.scoring_scope import ScoringScope
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.names import measures_on_scale
-from annotator.evaluation.qrels.settling import rules_of
 from annotator.evaluation.reusability.leaving_out import LeftOut, leave_out, steps_of_leaving_out
 from annotator.evaluation.runs.rankings import check_depths
-from annotator.storage import Collection
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
 from annotator.storage.pools.pools import Find, Finder, drawn_sample, finders, finds_of_runs, finds_of_searches
-from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.runs.runs import lists_of_runs
+from annotator.workflows.judging.topic_judgements import settled_grades
 from annotator.workflows.runs.scoring_scope import scope_notices, task_scope
 
 USUAL_MEASURES = ("nDCG@10", "AP", "P@10")
@@ -142,7 +140,7 @@ def leave_out_report(
     sample = drawn_sample(session, collection.id)
     refuse_estimates(sample, measures)
     scope = task_scope(session, collection.id, request.task)
-    grades = scoring_scope.pairs_within(scope, _settled(session, collection))
+    grades = scoring_scope.pairs_within(scope, settled_grades(session, collection))
     if not grades:
         raise scoring_scope.nothing_judged(scope)
     pool = _Pool.read(session, collection.id, grades, scope, request.depth)
@@ -202,11 +200,6 @@ class _Sources:
     def place_of(self, find: Find) -> int:
         """The index of a document's source; searches come after all others."""
         return len(self.names) if find.run_id is None else self.of_run[find.run_id]
-
-
-def _settled(session: Session, collection: Collection) -> dict[Pair, int]:
-    rules = rules_of(collection)
-    return settled_pairs(opinions(session, collection.id, machines=rules.counts_machines), rules)
 
 
 @dataclass(frozen=True, eq=False)

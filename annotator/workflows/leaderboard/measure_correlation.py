@@ -9,7 +9,7 @@ from annotator.errors import Sentence
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard import scoring_scope
 from annotator.evaluation.leaderboard.collection_figures import tau_figure
-from annotator.evaluation.leaderboard.graded_runs import GradedRuns, Pair, QrelsState, settled_pairs, state_of
+from annotator.evaluation.leaderboard.graded_runs import GradedRuns, Pair, QrelsState, state_of
 from annotator.evaluation.leaderboard.leaderboard_notices import notices_of_sides
 from annotator.evaluation.leaderboard.rescoring import Scoring
 from annotator.evaluation.leaderboard.scoring_scope import ScoringScope
@@ -22,9 +22,9 @@ from annotator.spreadsheets import csv_text
 from annotator.storage import Collection
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
 from annotator.storage.pools.pools import DrawnSample, drawn_sample, strata_of
-from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.qrels.qrels_versions import LIVE, kept_grades
 from annotator.storage.runs.runs import lists_of_runs
+from annotator.workflows.judging.topic_judgements import settled_grades
 from annotator.workflows.runs.scoring_scope import scope_notices, task_scope
 
 USUAL_MEASURES = ("nDCG@10", "AP")
@@ -127,7 +127,7 @@ def _grades(
         sample = drawn_sample(session, collection.id, up_to=kept.pool_version)
         return kept.policy, scoring_scope.pairs_within(scope, kept.grades), sample
     rules = rules_of(collection)
-    grades = settled_pairs(opinions(session, collection.id, machines=rules.counts_machines), rules)
+    grades = settled_grades(session, collection)
     return rules.policy, scoring_scope.pairs_within(scope, grades), drawn_sample(session, collection.id)
 
 

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, InvalidValueError, Sentence
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard import scoring_scope
-from annotator.evaluation.leaderboard.graded_runs import Cell, GradedRuns, Pair, QrelsState, settled_pairs, state_of
+from annotator.evaluation.leaderboard.graded_runs import Cell, GradedRuns, Pair, QrelsState, state_of
 from annotator.evaluation.leaderboard.leaderboard_notices import refuse_estimates, sample_notices
 from annotator.evaluation.leaderboard.rescoring import Scoring
 from annotator.evaluation.leaderboard.scoring_scope import ScoringScope
@@ -32,8 +32,8 @@ from annotator.storage import Collection
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
 from annotator.storage.judging.progress import topic_counts
 from annotator.storage.pools.pools import drawn_sample, feeding_runs, finders, pool_item_ids
-from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.runs.runs import lists_of_runs
+from annotator.workflows.judging.topic_judgements import settled_grades
 from annotator.workflows.runs.scoring_scope import scope_notices, whole_scope
 
 USUAL_SEED = 1
@@ -149,7 +149,7 @@ def quality_report(
     if request.ablates:
         refuse_estimates(sample, [measure])
     scope = whole_scope(session, collection.id, request.round, residual=request.residual, task=request.task)
-    grades = scoring_scope.pairs_within(scope, _settled(session, collection))
+    grades = scoring_scope.pairs_within(scope, settled_grades(session, collection))
     if not grades:
         raise scoring_scope.nothing_judged(scope) if scope else ConflictError("Nothing is judged yet.")
     of_runs = _lists(session, collection.id, {topic for topic, _ in grades}, scope)
@@ -178,11 +178,6 @@ def _lists(
     """The ranked lists of each run in the scope, {topic id: packed documents}, without what the scope takes out."""
     of_runs = lists_of_runs(session, collection_id, topics, runs_of=scope.runs if scope else None)
     return [scoring_scope.lists_within(scope, run.lists) for run in of_runs]
-
-
-def _settled(session: Session, collection: Collection) -> dict[Pair, int]:
-    rules = rules_of(collection)
-    return settled_pairs(opinions(session, collection.id, machines=rules.counts_machines), rules)
 
 
 def _fed(session: Session, collection_id: int, scope: ScoringScope | None) -> list[bool]:

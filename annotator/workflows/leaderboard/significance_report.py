@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import InvalidValueError, Sentence
 from annotator.evaluation.agreement.judge_effect import best_first
 from annotator.evaluation.leaderboard import scoring_scope
-from annotator.evaluation.leaderboard.graded_runs import Cell, GradedRuns, Pair, QrelsState, settled_pairs, state_of
+from annotator.evaluation.leaderboard.graded_runs import Cell, GradedRuns, Pair, QrelsState, state_of
 from annotator.evaluation.leaderboard.leaderboard_notices import sample_notices
 from annotator.evaluation.leaderboard.rescoring import Scoring
 from annotator.evaluation.metrics.figures import SECOND_MINUS_FIRST, SentenceEnum
@@ -48,9 +48,9 @@ from annotator.evaluation.significance.variance import (
 from annotator.storage import Collection
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
 from annotator.storage.pools.pools import DrawnSample, drawn_sample, strata_of
-from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.qrels.qrels_versions import LIVE, kept_grades
 from annotator.storage.runs.runs import lists_of_runs
+from annotator.workflows.judging.topic_judgements import settled_grades
 from annotator.workflows.runs.scoring_scope import scope_notices, whole_scope
 
 USUAL_SEED = 1
@@ -272,7 +272,7 @@ def _grades(session: Session, collection: Collection, name: str) -> tuple[str, d
         kept = kept_grades(session, collection.id, name)
         return kept.policy, kept.grades, drawn_sample(session, collection.id, up_to=kept.pool_version)
     rules = rules_of(collection)
-    grades = settled_pairs(opinions(session, collection.id, machines=rules.counts_machines), rules)
+    grades = settled_grades(session, collection)
     return rules.policy, grades, drawn_sample(session, collection.id)
 
 

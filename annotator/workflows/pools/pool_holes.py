@@ -12,19 +12,16 @@ from annotator.evaluation.leaderboard.graded_runs import (
     Pair,
     QrelsState,
     documents_by_topic,
-    settled_pairs,
     state_of,
 )
 from annotator.evaluation.leaderboard.scoring_scope import no_run, pairs_within, topics_within
-from annotator.evaluation.qrels.settling import rules_of
 from annotator.evaluation.reusability.holes import DEPTHS, Holes, RunHoles, find_holes
 from annotator.evaluation.runs.rankings import decode_documents
-from annotator.storage import Collection
 from annotator.storage.collections.collection import accepted_topics, find_collection
 from annotator.storage.judging.progress import Effort, judging_effort
 from annotator.storage.pools.pools import pool_item_ids
-from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.runs.runs import lists_of_runs
+from annotator.workflows.judging.topic_judgements import settled_grades
 from annotator.workflows.runs.scoring_scope import counting_notices, task_scope
 
 GREATEST_DEPTH = 1_000_000
@@ -103,7 +100,7 @@ def holes_report(
     )
     if not of_runs:
         raise ConflictError("There is no run yet.") if scope is None else no_run(scope)
-    grades = pairs_within(scope, _settled(session, collection))
+    grades = pairs_within(scope, settled_grades(session, collection))
     judged = documents_by_topic(grades, topics)
     lists = [{topic: decode_documents(packed) for topic, packed in run.lists.items()} for run in of_runs]
     holes = find_holes([run.tag for run in of_runs], lists, judged, depths=sorted(set(depths)))
@@ -112,11 +109,6 @@ def holes_report(
     state = state_of("live", collection.consensus_policy, grades, scope=scope)
     effort, notices = judging_effort(session, collection), counting_notices(session, collection.id, scope, EVERY_TASK)
     return HolesReport(state, holes.depths, holes.runs, fillings, len(topics), effort, notices)
-
-
-def _settled(session: Session, collection: Collection) -> dict[Pair, int]:
-    rules = rules_of(collection)
-    return settled_pairs(opinions(session, collection.id, machines=rules.counts_machines), rules)
 
 
 def _filling(holes: Holes, depth: int, pooled: Container[Pair]) -> Filling:

@@ -11,7 +11,6 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, Sentence
 from annotator.evaluation.formats.identifiers import natural_order
-from annotator.evaluation.leaderboard.graded_runs import settled_pairs
 from annotator.evaluation.leaderboard.scoring_scope import ScoringScope, no_run, topics_within
 from annotator.evaluation.pooling.run_overlap import (
     Pair,
@@ -23,15 +22,14 @@ from annotator.evaluation.pooling.run_overlap import (
     team_shares,
 )
 from annotator.evaluation.pooling.strategies import LEARNING
-from annotator.evaluation.qrels.settling import rules_of
 from annotator.evaluation.runs.rankings import decode_documents
 from annotator.storage import IN_FORCE, Collection, Run, Team
 from annotator.storage.collections.collection import accepted_topics, find_collection
 from annotator.storage.judging.adaptive_choices import chosen_documents
 from annotator.storage.pools.pool_items import contributed_documents
-from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.runs.runs import ListsOfRun, lists_of_runs
 from annotator.storage.tables.tasks import Task
+from annotator.workflows.judging.topic_judgements import settled_grades
 from annotator.workflows.runs.scoring_scope import counting_notices, task_scope
 
 USUAL_DEPTH = 10
@@ -188,8 +186,7 @@ def _contributed(session: Session, collection_id: int, scope: ScoringScope | Non
 
 def _relevant(session: Session, collection: Collection) -> dict[int, list[int]]:
     """Topic id → its relevant documents by the current qrels."""
-    rules = rules_of(collection)
-    settled = settled_pairs(opinions(session, collection.id, machines=rules.counts_machines), rules)
+    settled = settled_grades(session, collection)
     found: dict[int, list[int]] = defaultdict(list)
     for (topic, document), grade in settled.items():
         if grade >= collection.relevant_from:

@@ -7,14 +7,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.evaluation.formats.identifiers import natural_order
-from annotator.evaluation.qrels.settled_topics import current_opinions
 from annotator.evaluation.qrels.settling import Rules, rules_of
 from annotator.evaluation.qrels.topic_flags import JudgedTopic, TopicFlag, flag_topics
 from annotator.storage import ACCEPTED, Topic
 from annotator.storage.collections.collection import find_collection
-from annotator.storage.judging.topic_counts import in_groups, topic_counts
-from annotator.storage.judging.topic_judgements import Judge, judges_by_id
-from annotator.workflows.judging.topic_judgements import ITEMS_AT_ONCE, read_judgements
+from annotator.storage.judging.topic_counts import topic_counts
+from annotator.storage.judging.topic_judgements import judges_by_id
+from annotator.workflows.judging.topic_judgements import current_by_groups
 from annotator.workflows.topics.topic_memory import TopicMemory
 
 
@@ -44,12 +43,11 @@ def flagged_topics(
         select(Topic.id, Topic.number, Topic.owner_id).where(Topic.collection_id == collection.id, ACCEPTED)
     ).all()
     numbers, owners = {row.id: row.number for row in rows}, {row.id: row.owner_id for row in rows}
-    judges = judges_by_id(session)
 
     def settle(topics: Sequence[int]) -> dict[int, SettledTopic]:
-        return _settle(session, collection.id, topics, rules, judges, owners)
+        return _settle(session, collection.id, rules, topics)
 
-    key = (rules, tuple(judges.items()), tuple(owners.items()))
+    key = (rules, tuple(judges_by_id(session).items()), tuple(owners.items()))
     settled = (memory or SettledMemory()).values(session, collection.id, settle, key=key)
     pooled = {id_: counts.items for id_, counts in topic_counts(session, collection.id).items() if counts.items}
     topics = [
@@ -63,21 +61,9 @@ def _judged_topic(number: str, pooled: int, settled: SettledTopic, to_come: int)
     return JudgedTopic(number, pooled, settled.settled, settled.relevant, pooled - settled.judged + to_come)
 
 
-def _settle(
-    session: Session,
-    collection_id: int,
-    topics: Sequence[int],
-    rules: Rules,
-    judges: Mapping[int, Judge],
-    owners: Mapping[int, int | None],
-) -> dict[int, SettledTopic]:
-    machines = [id_ for id_, judge in judges.items() if judge.is_machine]
+def _settle(session: Session, collection_id: int, rules: Rules, topics: Sequence[int]) -> dict[int, SettledTopic]:
     found: dict[int, SettledTopic] = {}
-    for some in in_groups(session, sorted(topics), ITEMS_AT_ONCE):
-        judgements = read_judgements(session, collection_id, some, docnos=False, seconds=False)
-        if not rules.counts_machines:
-            judgements = judgements.where(~judgements.by(machines))
-        current = current_opinions(judgements, judges, owners, machines=rules.counts_machines)
+    for judgements, current in current_by_groups(session, collection_id, rules, frozenset(topics)):
         counts = current.counts_by_topic(current.settle(rules), rules.relevant_from)
         found |= {
             topic: SettledTopic(judged, *counts.get(topic, (0, 0)))

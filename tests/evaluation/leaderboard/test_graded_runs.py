@@ -6,14 +6,11 @@ from annotator.evaluation.leaderboard.graded_runs import (
     GradedRuns,
     QrelsState,
     documents_by_topic,
-    settled_pairs,
     state_of,
 )
 from annotator.evaluation.leaderboard.rescoring import NOT_GRADED, Scoring
 from annotator.evaluation.metrics.names import parse_measure
-from annotator.evaluation.qrels.settling import Rules
 from annotator.evaluation.runs.rankings import encode_documents
-from annotator.storage.qrels.current_grades import OpinionRow
 
 # Topic 7 is the second by its number; run one → 7: 30 31, 8: 40; run two → 7: 31.
 NUMBERS = {7: "B", 8: "A"}
@@ -38,17 +35,6 @@ def test_sources_have_what_is_graded_and_nothing_else() -> None:
     finds = [((7, 30), 0), ((7, 31), 0), ((7, 31), 1), ((7, 31), 1), ((7, 99), 1)]
     assert joined.contributions(finds, ("red", "blue")).has.tolist() == [[True, True], [False, True]]
     assert joined.contributions([], ("red",)).has.tolist() == [[False, False]]
-
-
-def test_what_judges_say_is_settled_by_topic_and_document() -> None:
-    nothing_else = {"by_owner": False, "adjudicates": False, "is_machine": False, "is_carried": False}
-    said = [
-        OpinionRow(1, 5, 7, 30, "jo", 2, 1, **nothing_else, judge_id=1),
-        OpinionRow(2, 5, 7, 30, "kim", 0, 2, **nothing_else, judge_id=2),
-        OpinionRow(3, 6, 8, 40, "jo", 1, 1, **nothing_else, judge_id=1),
-    ]
-    assert settled_pairs(said, Rules("highest", 1)) == {(7, 30): 2, (8, 40): 1}
-    assert settled_pairs(said, Rules("highest", 1, leaves_out_disputed=True)) == {(8, 40): 1}
 
 
 def test_a_state_is_counted_and_named_in_every_row() -> None:

@@ -8,10 +8,14 @@ from beginning import beginning
 from build import LIMIT, NOW, SLUG, labels, pooled_news
 from sqlalchemy.orm import Session
 
+from annotator.evaluation.qrels.settling import rules_of, settle_items
 from annotator.files import InputFile
 from annotator.storage.agreement.machines import MachineFacts
+from annotator.storage.collections.collection import find_collection
+from annotator.storage.qrels.current_grades import opinions
 from annotator.workflows.collections.collection import CollectionChange, change_collection
 from annotator.workflows.judging import judgement_import
+from annotator.workflows.judging.topic_judgements import settled_grades
 from annotator.workflows.leaderboard import inspecting
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard
 from annotator.workflows.leaderboard.leave_out_report import leave_out_report
@@ -86,3 +90,15 @@ def test_what_tells_the_fingerprint_of_its_grades_has_that_of_the_qrels(
 ) -> None:
     whole = json.loads(judged_by_all(session, settings).manifest)["sha256"]
     assert whole.startswith(FINGERPRINTS[shown](session))
+
+
+@by_settings
+def test_grades_read_packed_are_those_of_the_opinions_settled_one_by_one(session: Session, settings: str) -> None:
+    judged_by_all(session, settings)
+    collection = find_collection(session, SLUG)
+    rules = rules_of(collection)
+    said = opinions(session, collection.id, machines=rules.counts_machines)
+    pairs = {one.pool_item_id: (one.topic_id, one.document_id) for one in said}
+    one_by_one = {pairs[item]: grade for item, grade in settle_items(said, rules).grades.items()}
+    assert settled_grades(session, collection) == one_by_one
+    assert len(one_by_one) == SETTINGS[settings][1]
