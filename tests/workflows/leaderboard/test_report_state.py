@@ -256,6 +256,7 @@ def read_columns(session: Session, reading: Callable[[Session], object]) -> set[
 BY_SOMETHING_ELSE = {
     *("judgement", "assignment", "pool_item", "document", "ranked_list", "contribution", "stratum", "qrels_grade"),
     "machine_labels",
+    *("topic_judgements", "topic_counts"),  # derived from those, and valid while the topic's revision is the same
 }
 # Columns that nothing changes once their row is there, which are read with others.
 UNCHANGED = {
