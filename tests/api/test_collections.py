@@ -55,6 +55,19 @@ def test_settings_are_changed_and_what_is_left_out_stays(program: Caller) -> Non
         assert ola.call("PATCH", f"{NEWS}/settings", json=wrong).status_code == 422, wrong
 
 
+def test_files_are_shared_and_taken_back_in_a_closed_collection_and_nothing_else_changes(program: Caller) -> None:
+    ola = program("ola")
+    ola.call("POST", f"{NEWS}/close")
+    for shares in (True, False):
+        asked = {"shares_qrels": shares, "shares_docnos": shares, "corpus": "Ask."}
+        after = ola.call("PATCH", f"{NEWS}/settings", json=asked)
+        assert {name: after.json[name] for name in asked} == asked
+    for other in ({"terms": "Cite us."}, {"title": "Other"}, {"overlap_share": 10}):
+        refused = ola.call("PATCH", f"{NEWS}/settings", json={"shares_qrels": True, **other})
+        assert refused.status_code == 409
+    assert not ola.get(f"{NEWS}/settings").json["shares_qrels"]
+
+
 def test_a_collection_is_closed_and_reopened(program: Caller) -> None:
     ola = program("ola")
     assert ola.call("POST", f"{NEWS}/close").json["closed"] is True

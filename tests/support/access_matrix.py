@@ -291,6 +291,7 @@ MATRIX = {
     "releases.show": Row("GET", f"{N}/release", ORGANISERS),
     "palette.names": Row("GET", f"{N}/names.json?q=a", ANY_MEMBER),
     "submissions.change": Row("POST", f"{N}/submissions", ORGANISERS_FORM),
+    "submissions.change_files": Row("POST", f"{N}/submissions/files", ORGANISERS_DO),
     # Runs are still taken: who releases scores then has to say so.
     "releases.release": Row("POST", f"{N}/release", (303, 404, 403, 403, 409, 409)),
     "releases.publish": Row("POST", f"{N}/release/public", ORGANISERS_DO),

@@ -100,7 +100,8 @@ WAYS = {
         no_operation=REPLACED,
     ),
     "change settings": Ways(
-        "collection.settings queue_settings.show collection.change queue_settings.change submissions.change",
+        "collection.settings queue_settings.show collection.change queue_settings.change submissions.change "
+        "submissions.change_files",
         "collections set",
         "Collections.show_settings Collections.change_settings",
     ),

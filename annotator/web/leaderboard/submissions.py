@@ -39,8 +39,37 @@ SCORES_CSV = "topics"  # the table of one run by topic
 ALL_CSV = "all"  # that of every run by every measure and topic
 
 
-class RulesForm(Form):
-    """The rules for submissions."""
+class FilesForm(Form):
+    """The files for participants, which organisers choose also in a closed collection."""
+
+    corpus = TextAreaField(
+        lazy_gettext("Where the documents are"),
+        filters=[unix_lines],
+        description=lazy_gettext("How participants get the corpus; addresses become links. Empty: not stated."),
+        render_kw={"rows": 4},
+    )
+    shares_docnos = BooleanField(
+        lazy_gettext("Share the docnos"),
+        description=lazy_gettext("Participants may load the list of valid docnos."),
+    )
+    shares_qrels = BooleanField(
+        lazy_gettext("Share the qrels of released scores"),
+        description=lazy_gettext(
+            "Participants may load the version of the qrels from which their scores are computed, for as long as "
+            "the scores are released."
+        ),
+    )
+
+    @property
+    def chosen(self) -> SubmissionChange:
+        """The change that was entered."""
+        return SubmissionChange(
+            corpus=self.corpus.data or "", shares_docnos=self.shares_docnos.data, shares_qrels=self.shares_qrels.data
+        )
+
+
+class RulesForm(FilesForm):
+    """The rules for submissions, with the files."""
 
     until = StringField(
         lazy_gettext("Submission deadline"),
@@ -87,23 +116,6 @@ class RulesForm(Form):
             "Withdrawn and replaced runs do not count, nor do those of closed rounds. Empty: no limit."
         ),
     )
-    corpus = TextAreaField(
-        lazy_gettext("Where the documents are"),
-        filters=[unix_lines],
-        description=lazy_gettext("How participants get the corpus; addresses become links. Empty: not stated."),
-        render_kw={"rows": 4},
-    )
-    shares_docnos = BooleanField(
-        lazy_gettext("Share the docnos"),
-        description=lazy_gettext("Participants may load the list of valid docnos."),
-    )
-    shares_qrels = BooleanField(
-        lazy_gettext("Share the qrels of released scores"),
-        description=lazy_gettext(
-            "Participants may load the version of the qrels from which their scores are computed, for as long as "
-            "the scores are released."
-        ),
-    )
 
 
 class AcceptanceForm(Form):
@@ -126,7 +138,8 @@ def change(slug: str) -> ResponseReturnValue:
     form = RulesForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
-            change = SubmissionChange(
+            change = replace(
+                form.chosen,
                 deadline=submissions.read_deadline(form.until.data or ""),
                 terms=form.terms.data or "",
                 most_documents=form.most_documents.data,
@@ -134,15 +147,26 @@ def change(slug: str) -> ResponseReturnValue:
                 most_tag_characters=_number_or(form.most_tag_characters, GREATEST_TAG_LENGTH),
                 plain_tags=form.plain_tags.data,
                 most_runs=_number_or(form.most_runs, 0),
-                corpus=form.corpus.data or "",
-                shares_docnos=form.shares_docnos.data,
-                shares_qrels=form.shares_qrels.data,
             )
             submissions.change_submissions(session, slug, change)
             note(session, "collections.set", slug, details=change.details())
     if form.refused:
         return _rules_page(form), form.status
     return done(gettext("Submission rules saved."), ".show", slug=slug)
+
+
+@blueprint.post("/collections/<slug>/submissions/files")
+@collection_page(Role.ORGANISER)
+def change_files(slug: str) -> ResponseReturnValue:
+    """Change the files for participants alone, also in a closed collection."""
+    form = FilesForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            submissions.change_submissions(session, slug, form.chosen)
+            note(session, "collections.set", slug, details=form.chosen.details())
+    if form.refused:
+        return _rules_page(form), form.status
+    return done(gettext("Files for participants saved."), ".show", slug=slug)
 
 
 @blueprint.get("/collections/<slug>/terms")
@@ -241,9 +265,10 @@ def _number_or(field: IntegerField, number: int) -> int:
     return number if field.data is None else field.data
 
 
-def _rules_page(form: RulesForm) -> str:
+def _rules_page(form: FilesForm) -> str:
+    """The rules with this form; a form of files alone is shown as such, also if the collection was reopened since."""
     alike = database().read(run_rules.teams_with_one_start, the_place().collection.slug)
-    return render_template("runs/submissions/rules.html", form=form, alike=alike)
+    return render_template("runs/submissions/rules.html", form=form, alike=alike, of_rules=isinstance(form, RulesForm))
 
 
 def _terms_page(slug: str, form: AcceptanceForm) -> str:

@@ -30,6 +30,7 @@ RUN_PAGES = (
 
 ANNOUNCEMENT_PAGES = ("announcements.add", "announcements.edit", "announcements.change")
 SOURCE_PAGES = ("run_fetching.fetch", "run_sources.show", "source_scores.show")
+RULES_PAGES = ("submissions.terms", "submissions.change_files")
 
 
 def _organisers(place: Place) -> bool:
@@ -218,7 +219,7 @@ ENTRIES: tuple[Entry, ...] = (
             _tab("own_team.show", lazy_gettext("Team"), _teams, ("own_team.invite", "own_team.withdraw")),
             _tab("team_questions.show", lazy_gettext("Questions"), _teams, ("team_questions.ask",)),
             _tab("shared_files.show", lazy_gettext("Files"), _topic_readers),
-            _tab("submissions.show", lazy_gettext("Submissions"), _task_organisers, ("submissions.terms",)),
+            _tab("submissions.show", lazy_gettext("Submissions"), _task_organisers, RULES_PAGES),
             _tab("run_fetching.show", lazy_gettext("Search engine"), also=SOURCE_PAGES),
             _tab("tasks.show", lazy_gettext("Tasks"), also=("tasks.add", "tasks.edit", "tasks.change")),
             _tab("questionnaire.show", lazy_gettext("Questionnaire")),

@@ -114,6 +114,8 @@ def foresee_queue(
 
     Stores and locks nothing. Raises `InvalidValueError` as `change_queue`.
     """
+    if change == QueueChange() and judgements_wanted is None:
+        return None  # also in a closed collection, where the files for participants may still change
     collection = find_open_collection(session, slug)
     settings = changed_queue(collection, change)
     if judgements_wanted is None and _of_items(settings) == _of_items(collection):

@@ -60,6 +60,13 @@ class SubmissionChange:
     shares_docnos: bool | None = None
     shares_qrels: bool | None = None
 
+    @property
+    def is_of_files(self) -> bool:
+        """Whether it changes only where the documents are and which files participants may download."""
+        return self == SubmissionChange(
+            corpus=self.corpus, shares_docnos=self.shares_docnos, shares_qrels=self.shares_qrels
+        )
+
     def details(self) -> dict[str, object]:
         """The fields for the audit log, which distinguish removing the deadline from leaving it unchanged."""
         deadline = None if self.deadline is None else self.deadline.at or NO_MOMENT
@@ -130,8 +137,12 @@ def deadline_in_words(at: datetime | None, written: str) -> str:
 
 
 def change_submissions(session: Session, slug: str, change: SubmissionChange) -> None:
-    """Change the rules for submissions; changed terms must be accepted again."""
-    collection = lock_open_collection(session, slug)
+    """Change the rules for submissions; changed terms must be accepted again.
+
+    Raises `ConflictError` in a closed collection, unless the change is of the files for participants alone.
+    """
+    # Qrels are usually shared, and taken back, after the collection was closed.
+    collection = (lock_collection if change.is_of_files else lock_open_collection)(session, slug)
     if change.deadline is not None:
         collection.submissions_until = change.deadline.at
         collection.submissions_until_written = change.deadline.written

@@ -39,6 +39,16 @@ def test_files_are_listed_and_loaded_from_a_database(news: CommandLine) -> None:
     assert (usage.exit_code, "-o names a folder" in usage.stderr) == (2, True)
 
 
+def test_files_are_shared_and_taken_back_in_a_closed_collection(news: CommandLine) -> None:
+    news.done("collections", "close", "news")
+    news.done("collections", "set", "news", "--share-qrels")
+    assert ["qrels", "shared", "yes"] in news.table("collections", "show", "news")
+    news.done("collections", "set", "news", "--withhold-qrels")
+    [refused] = news.refused("collections", "set", "news", "--share-qrels", "--most-runs", "3")
+    assert refused == "The collection “news” is closed: it takes no more changes."
+    assert ["qrels", "shared", "no"] in news.table("collections", "show", "news")
+
+
 def test_a_participant_loads_the_files_of_a_site(site: Remote) -> None:
     done = site("pat", "collections", "files", "export", "news", "-o", "files")
     written = "Written to files, with the right SHA-256: topics.jsonl, run-rules.json; and SHA256SUMS.\n"

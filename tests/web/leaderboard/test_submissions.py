@@ -13,7 +13,7 @@ from visiting import Visit, file, hidden, words
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.storage import Database, Round, Run
 from annotator.workflows.collections import rounds
-from annotator.workflows.collections.collection import show_collection
+from annotator.workflows.collections.collection import close_collection, show_collection
 from annotator.workflows.runs import submissions
 from annotator.workflows.runs.submissions import Deadline, SubmissionChange, take_scores_back
 
@@ -42,6 +42,32 @@ def test_an_organiser_sets_the_rules_and_sees_the_deadline_as_written_and_in_utc
     assert ola.post(f"{news}/submissions", **RULES).status_code == 303
     with database.reading() as session:
         assert show_collection(session, SLUG).submissions_until is None
+
+
+def test_files_are_shared_and_taken_back_in_a_closed_collection_whose_rules_stay(
+    visit: Visit, news: str, database: Database
+) -> None:
+    ola = visit("ola")
+    with database.transaction() as session:
+        close_collection(session, SLUG)
+    page = ola.get(f"{news}/submissions")
+    assert "This collection is closed" in words(page)
+    assert "Share the qrels of released scores" in words(page)
+    assert "Submission deadline" not in words(page)
+    for fields in ({"corpus": "Ask.", "shares_docnos": "y", "shares_qrels": "y"}, {"corpus": "Ask."}):
+        assert ola.post(f"{news}/submissions/files", **fields).status_code == 303
+        with database.reading() as session:
+            after = show_collection(session, SLUG)
+        assert (after.corpus, after.shares_docnos, after.shares_qrels) == (
+            "Ask.",
+            "shares_docnos" in fields,
+            "shares_qrels" in fields,
+        )
+    too_long = ola.post(f"{news}/submissions/files", corpus="x" * 10_001)
+    assert (too_long.status_code, "xxx</textarea>" in too_long.text) == (422, True)
+    refused = ola.post(f"{news}/submissions", **RULES, shares_qrels="y")
+    assert refused.status_code == 409
+    assert "is closed: it takes no more changes." in words(refused)
 
 
 @pytest.mark.parametrize(
