@@ -11,7 +11,7 @@ from annotator.storage import Database
 from annotator.workflows.people.tokens import Scope
 from annotator.workflows.qrels import qrels, qrels_versions
 from annotator.workflows.runs import submissions
-from annotator.workflows.runs.submissions import SubmissionChange, change_submissions
+from annotator.workflows.runs.submissions import Deadline, SubmissionChange, change_submissions
 
 FILES = f"{NEWS}/files"
 
@@ -21,7 +21,7 @@ def _shared(news: None, database: Database) -> None:
     """Qrels are shared, and one version is kept."""
     del news
     with database.transaction() as session:
-        change_submissions(session, SLUG, SubmissionChange(corpus="At the archive.", shares_qrels=True))
+        change_submissions(session, SLUG, SubmissionChange(Deadline(NOW), corpus="At the archive.", shares_qrels=True))
         labels(session, "jo", "1 0 a 2\n")
         made = qrels.export_qrels(session, SLUG, made_at=NOW)
         qrels_versions.keep_qrels(session, SLUG, made, made_by_id=None, made_at=NOW)
@@ -52,3 +52,18 @@ def test_qrels_are_there_while_scores_computed_from_them_are_released(program: C
     assert pat.get(f"{FILES}/qrels-1.txt").data == b"1 0 a 2\n"
     ola.call("PATCH", f"{NEWS}/settings", json={"shares_qrels": False})
     assert pat.get(f"{FILES}/qrels-1.txt").status_code == 404
+
+
+def test_the_list_says_why_qrels_are_withheld_while_runs_are_accepted(program: Caller, database: Database) -> None:
+    with database.transaction() as session:
+        submissions.release_scores(session, SLUG, at=datetime.now(UTC), qrels="1", early=True)
+        change_submissions(session, SLUG, SubmissionChange(Deadline(None)))
+    pat = program("pat")
+    [listed] = [one for one in pat.get(FILES).json if one["kind"] == "qrels"]
+    assert (listed["lines"], listed["bytes"], listed["sha256"]) == (None, None, None)
+    reason = (
+        "Participants can download version 1 of the qrels when no more runs are accepted: after a submission "
+        "deadline, or when the collection is closed."
+    )
+    refused = pat.get(f"{FILES}/qrels-1.txt")
+    assert (listed["problem"], refused.status_code, refused.json["detail"]) == (reason, 409, reason)

@@ -9,7 +9,7 @@ from annotator.api.site.access import SEE_RUNS
 from annotator.api.site.door import Call, Gives, Takes, operation
 from annotator.web.qrels.file_responses import file_sent, files_listed
 from annotator.web.site.downloads import JSON, JSON_LINES, PLAIN
-from annotator.workflows.qrels.shared_files import SharedKind
+from annotator.workflows.qrels.shared_files import SharedFile, SharedKind
 
 KINDS = ", ".join(kind for kind in SharedKind if kind is not SharedKind.CHECKSUMS)
 
@@ -26,13 +26,20 @@ class SharedFileView(Schema):
         required=True, allow_none=True, metadata={"description": "The number of the version of the qrels."}
     )
     lines = fields.Integer(
-        required=True, attribute="figures.lines", metadata={"description": "The number of its lines."}
+        required=True, allow_none=True, metadata={"description": "The number of its lines; null with a problem."}
     )
     bytes = fields.Integer(
-        required=True, attribute="figures.size", metadata={"description": "Its size as it is sent, before compression."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "Its size as it is sent, before compression; null with a problem."},
     )
     sha256 = fields.String(
-        required=True, attribute="figures.sha256", metadata={"description": "Of the bytes that are sent."}
+        required=True, allow_none=True, metadata={"description": "Of the bytes that are sent; null with a problem."}
+    )
+    problem = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Why the file cannot be downloaded, such as qrels while runs are accepted; or null."},
     )
 
 
@@ -40,12 +47,26 @@ class SharedFileView(Schema):
 def list_shared_files(call: Call) -> object:
     """List the files for participants, with their checksums: topics, rules, and what organisers share.
 
-    Qrels are those of the scores that are released. Organisers see what participants may load, with rules of their own.
+    Qrels are those of the scores that are released, once no more runs are accepted. Organisers see what participants may load, with rules of their own.
     """
-    return list(files_listed(call.slug).files)
+    return [_shown(one) for one in files_listed(call.slug).files]
 
 
 @operation(resource, "GET", "/collections/<slug>/files/<name>", SEE_RUNS, Gives(media=[PLAIN, JSON_LINES, JSON]))
 def load_shared_file(call: Call) -> Response:
     """Load one of the files, by its name in the list, or SHA256SUMS, which `sha256sum --check` reads."""
     return file_sent(call.slug, call.path["name"], note_export)
+
+
+def _shown(file: SharedFile) -> dict[str, object]:
+    figures = file.figures
+    return {
+        "name": file.name,
+        "kind": file.kind.value,
+        "task": file.task,
+        "version": file.version,
+        "lines": None if figures is None else figures.lines,
+        "bytes": None if figures is None else figures.size,
+        "sha256": None if figures is None else figures.sha256,
+        "problem": None if file.problem is None else str(file.problem),
+    }

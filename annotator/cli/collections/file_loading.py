@@ -31,7 +31,7 @@ class Files(Protocol):
     """The files of a collection, in a database or on a site."""
 
     def rows(self, slug: str) -> Sequence[Mapping[str, Any]]:
-        """The files, with the columns of `COLUMNS`."""
+        """The files, with the columns of `COLUMNS`, and `problem`: why one cannot be downloaded, or None."""
         ...
 
     def content(self, slug: str, name: str) -> bytes:
@@ -40,15 +40,18 @@ class Files(Protocol):
 
 
 def show_files(files: Files, slug: str, format_: str) -> None:
-    """Print the list of the files."""
-    show_rows(format_, HEADINGS, [[row[column] for column in COLUMNS] for row in files.rows(slug)])
+    """Print the list of the files; on stderr, why one of them cannot be downloaded."""
+    rows = files.rows(slug)
+    show_rows(format_, HEADINGS, [[row[column] for column in COLUMNS] for row in rows])
+    _echo_problems(rows)
 
 
 def load_files(files: Files, slug: str, output: str) -> None:
-    """Load all files into a folder, all or none, with a file of their checksums, each of which is checked."""
+    """Load all files that can be downloaded into a folder, all or none, with a file of their checksums, each of which is checked."""
     if output == STANDARD_OUTPUT:
         raise click.UsageError("-o names a folder, for there are several files.")
-    folder, rows = Path(output), files.rows(slug)
+    folder, every = Path(output), files.rows(slug)
+    rows = [row for row in every if row["problem"] is None]
     contents = _checked(files, slug, rows)
     sums = "".join(f"{row['sha256']}  {row['name']}\n" for row in rows)
     try:
@@ -61,6 +64,13 @@ def load_files(files: Files, slug: str, output: str) -> None:
     write_together(paths)
     names = ", ".join(contents)
     click.echo(f"Written to {output}, with the right SHA-256: {names}; and {CHECKSUMS}.", err=True)
+    _echo_problems(every)
+
+
+def _echo_problems(rows: Sequence[Mapping[str, Any]]) -> None:
+    for row in rows:
+        if row["problem"] is not None:
+            click.echo(f"{row['name']}: {row['problem']}", err=True)
 
 
 def _checked(files: Files, slug: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:

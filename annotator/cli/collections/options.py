@@ -144,8 +144,8 @@ SUBMISSION_OPTIONS = (
         "shares_qrels",
         default=None,
         help=(
-            "Whether participants may load the qrels version of released scores, for as long as these are released. "
-            "[--withhold-qrels]"
+            "Whether participants may download the qrels version of released scores, for as long as these are released "
+            "and no more runs are accepted. [--withhold-qrels]"
         ),
     ),
 )

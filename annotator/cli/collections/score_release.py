@@ -11,6 +11,7 @@ from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionView
 from annotator.workflows.qrels import qrels_versions
 from annotator.workflows.qrels.qrels import export_qrels
+from annotator.workflows.qrels.qrels_sharing import shared_by_release
 from annotator.workflows.qrels.qrels_versions import ReleaseRequest
 from annotator.workflows.runs import submissions
 
@@ -77,6 +78,8 @@ def release(
     for warning in made.warnings if made is not None else ():
         click.echo(str(warning), err=True)
     click.echo(_seen(row, at), err=True)
+    if (of_qrels := shared_by_release(row, at=at)) is not None:
+        click.echo(str(of_qrels), err=True)
 
 
 @click.command

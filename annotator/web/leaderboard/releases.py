@@ -20,6 +20,7 @@ from annotator.workflows.collections.collection import CollectionView
 from annotator.workflows.leaderboard.leaderboard import split_names
 from annotator.workflows.leaderboard.public_scores import PublicChange, PublicSettings, change_public, show_public
 from annotator.workflows.qrels import qrels, qrels_versions
+from annotator.workflows.qrels.qrels_sharing import shared_by_release
 from annotator.workflows.qrels.qrels_versions import ReleaseRequest, VersionView
 from annotator.workflows.runs import submissions
 from annotator.workflows.runs.submissions import NEW_VERSION
@@ -258,6 +259,7 @@ def _page(form: ReleaseForm, public_form: PublicForm | None = None) -> str:
     form.qrels.choices = grades_choices(versions)
     return render_template(
         "leaderboard/release.html",
+        of_qrels=shared_by_release(the_place().collection, at=now()),
         form=form,
         public_form=public_form or PublicForm.of(settings),
         is_public=settings.scores is PublicScores.TASK

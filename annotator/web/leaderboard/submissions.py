@@ -55,8 +55,8 @@ class FilesForm(Form):
     shares_qrels = BooleanField(
         lazy_gettext("Share the qrels of released scores"),
         description=lazy_gettext(
-            "Participants may load the version of the qrels from which their scores are computed, for as long as "
-            "the scores are released."
+            "Participants may download the version of the qrels from which their scores are computed, for as long as "
+            "the scores are released and no more runs are accepted."
         ),
     )
 

@@ -12,14 +12,15 @@ from functools import partial
 
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError, NotFoundError, Sentence
+from annotator.errors import ConflictError, InvalidValueError, NotFoundError, Sentence
 from annotator.evaluation.runs.run_tags import Sender
-from annotator.storage import Collection, ScoresShown, Topic
+from annotator.storage import Collection, CollectionState, ScoresShown, Topic
 from annotator.storage.collections.collection import find_collection, latest_guidelines
 from annotator.storage.documents.docno_lists import stored_list
 from annotator.storage.documents.sources import find_source
 from annotator.storage.qrels.qrels_versions import kept_version
 from annotator.workflows.documents.docno_lists import export_docnos
+from annotator.workflows.qrels.qrels_sharing import why_withheld
 from annotator.workflows.qrels.qrels_versions import export_version
 from annotator.workflows.runs.run_rules import rules_document
 from annotator.workflows.runs.submissions import scores_seen
@@ -58,21 +59,25 @@ class Figures:
 
 @dataclass(frozen=True)
 class SharedFile:
-    """A file: `task` is the key of the task whose topics it has, and `version` that of its qrels."""
+    """A file: `task` is the key of the task whose topics it has, and `version` that of its qrels.
+
+    Of a file that cannot be downloaded, `problem` is the reason, and it has no figures.
+    """
 
     name: str
     kind: SharedKind
-    figures: Figures
+    figures: Figures | None
     task: str | None = None
     version: int | None = None
+    problem: Sentence | None = None
 
 
 @dataclass(frozen=True)
 class SharedFiles:
-    """The files that a sender may load, and what a page says beside them.
+    """The files that a sender may download, and what a page says beside them.
 
     `docnos` are how many the list of valid docnos has, and `documents_of_source` those of the index of a source that is
-    a folder; None without. `problem` is why there are no qrels although they are released.
+    a folder; None without.
     """
 
     files: tuple[SharedFile, ...]
@@ -82,7 +87,6 @@ class SharedFiles:
     docnos: int | None
     has_source: bool
     documents_of_source: int | None
-    problem: Sentence | None = None
 
 
 @dataclass(frozen=True)
@@ -148,14 +152,7 @@ def list_shared_files(
     """The files that a team may load at this time; organisers see those that participants load, and their own rules."""
     collection = find_collection(session, slug)
     memory = memory or FigureMemory()
-    files, problem = [], None
-    for one in _sources(session, collection, sender, at):
-        try:
-            figures = figures_of(one.pieces()) if one.key is None else memory.figures(one.key, one.pieces)
-        except ConflictError as error:  # qrels whose bytes cannot be made again
-            problem = error.sentence
-            continue
-        files.append(SharedFile(one.name, one.kind, figures, one.task, one.version))
+    files = [_listed(one, memory) for one in _sources(session, collection, sender, at)]
     docnos, source = stored_list(session, collection.id), find_source(session, collection.id)
     return SharedFiles(
         files=tuple(files),
@@ -165,13 +162,21 @@ def list_shared_files(
         docnos=None if docnos is None else docnos.docnos,
         has_source=source is not None,
         documents_of_source=None if source is None else source.index_documents,
-        problem=problem,
     )
 
 
+def _listed(source: _Source, memory: FigureMemory) -> SharedFile:
+    figures, problem = None, None
+    try:
+        figures = figures_of(source.pieces()) if source.key is None else memory.figures(source.key, source.pieces)
+    except (ConflictError, InvalidValueError) as error:  # withheld, not to be made again, or damaged
+        problem = error.sentence
+    return SharedFile(source.name, source.kind, figures, source.task, source.version, problem)
+
+
 def checksums_of(files: Iterable[SharedFile]) -> str:
-    """Their SHA-256 as `sha256sum --check` reads them."""
-    return "".join(f"{one.figures.sha256}  {one.name}\n" for one in files)
+    """Their SHA-256 as `sha256sum --check` reads them, without files that cannot be downloaded."""
+    return "".join(f"{one.figures.sha256}  {one.name}\n" for one in files if one.figures is not None)
 
 
 def shared_file(
@@ -179,8 +184,8 @@ def shared_file(
 ) -> SharedContent:
     """A file of those that `list_shared_files` lists, or their checksums.
 
-    Raises `NotFoundError` for any other name, and `ConflictError` for qrels whose bytes cannot be made again. The
-    pieces are read while the session is open.
+    Raises `NotFoundError` for any other name, and `ConflictError` for qrels that are withheld or whose bytes cannot be
+    made again. The pieces are read while the session is open.
     """
     if name == CHECKSUMS:
         found = list_shared_files(session, slug, sender, at=at, memory=memory)
@@ -200,20 +205,31 @@ def _sources(session: Session, collection: Collection, sender: Sender, at: datet
             "docnos.txt", SharedKind.DOCNOS, lambda: export_docnos(session, slug), ("docnos", collection.id, docnos)
         )
     if (number := _released_version(collection, at)) is not None:
-        fingerprint = kept_version(session, collection.id, str(number)).fingerprint
-        yield _Source(
-            f"qrels-{number}.txt",
-            SharedKind.QRELS,
-            lambda: [export_version(session, slug, number).qrels],
-            ("qrels", fingerprint),
-            version=number,
-        )
+        yield _qrels(session, collection, number, at)
     yield _Source("run-rules.json", SharedKind.RULES, lambda: [_rules(session, slug, sender)])
     guidelines = latest_guidelines(session, collection.id)
     if guidelines is not None:
         yield _Source("guidelines.md", SharedKind.GUIDELINES, lambda: [_as_lines(guidelines.text)])
     if collection.corpus:
         yield _Source("corpus.txt", SharedKind.CORPUS, lambda: [_as_lines(collection.corpus)])
+
+
+def _qrels(session: Session, collection: Collection, number: int, at: datetime) -> _Source:
+    withheld = why_withheld(
+        number,
+        closed=collection.state == CollectionState.CLOSED,
+        until=collection.submissions_until,
+        written=collection.submissions_until_written,
+        at=at,
+    )
+
+    def pieces() -> list[bytes]:
+        if withheld is not None:
+            raise ConflictError(withheld.template, **withheld.values)
+        return [export_version(session, collection.slug, number).qrels]
+
+    key = None if withheld else ("qrels", kept_version(session, collection.id, str(number)).fingerprint)
+    return _Source(f"qrels-{number}.txt", SharedKind.QRELS, pieces, key, version=number)
 
 
 def _topic_sources(session: Session, slug: str) -> Iterator[_Source]:

@@ -49,6 +49,21 @@ def test_files_are_shared_and_taken_back_in_a_closed_collection(news: CommandLin
     assert ["qrels", "shared", "no"] in news.table("collections", "show", "news")
 
 
+def test_qrels_are_withheld_while_runs_are_accepted_and_the_commands_say_so(pooled: CommandLine) -> None:
+    news = pooled
+    news.done("judgements", "import", "news", "-", "--judge", "jo", given="1 0 a 1\n")
+    news.done("collections", "set", "news", "--share-qrels", "--submissions-until", "2199-01-01 00:00")
+    withheld = "Participants can download version 1 of the qrels when no more runs are accepted: after the submission"
+    assert withheld in news.talk("collections", "release", "news", "--early")
+    assert f"qrels-1.txt: {withheld}" in news.talk("collections", "files", "list", "news")
+    assert f"qrels-1.txt: {withheld}" in news.talk("collections", "files", "export", "news", "-o", "files")
+    assert are_right(Path("files")) == ["run-rules.json", "topics.jsonl"]
+    news.done("collections", "close", "news")
+    assert "qrels" not in news.talk("collections", "files", "list", "news")
+    news.done("collections", "files", "export", "news", "-o", "files")
+    assert are_right(Path("files")) == ["qrels-1.txt", "run-rules.json", "topics.jsonl"]
+
+
 def test_a_participant_loads_the_files_of_a_site(site: Remote) -> None:
     done = site("pat", "collections", "files", "export", "news", "-o", "files")
     written = "Written to files, with the right SHA-256: topics.jsonl, run-rules.json; and SHA256SUMS.\n"

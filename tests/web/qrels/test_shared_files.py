@@ -2,15 +2,15 @@
 
 import hashlib
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from build import LIMIT, NOW, SLUG, labels
-from sqlalchemy import select
+from sqlalchemy import select, update
 from visiting import Visit, words
 
 from annotator.files import InputFile
-from annotator.storage import AuditEvent, Database, DocumentSource, Role
+from annotator.storage import AuditEvent, Database, DocnoListPart, DocumentSource, Role
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.tables.collections import CollectionKind
 from annotator.workflows.collections.collection import CollectionChange, change_collection, close_collection
@@ -18,7 +18,7 @@ from annotator.workflows.documents import docno_lists
 from annotator.workflows.people.members import remove_member
 from annotator.workflows.qrels import qrels, qrels_versions
 from annotator.workflows.runs import submissions
-from annotator.workflows.runs.submissions import SubmissionChange, change_submissions
+from annotator.workflows.runs.submissions import Deadline, SubmissionChange, change_submissions
 
 CORPUS = "<b>News</b> of 2025:\nhttps://data.example.org/news?year=2025&part=1 or javascript:alert(1)"
 
@@ -29,7 +29,8 @@ def shared(news: str, database: Database) -> str:
     with database.transaction() as session:
         read = docno_lists.read_docnos([InputFile("ids.txt", b"a\nb\n")], unpacked_limit=LIMIT)
         docno_lists.import_docnos(session, SLUG, read, files=["ids.txt"], at=NOW)
-        change_submissions(session, SLUG, SubmissionChange(corpus=CORPUS, shares_docnos=True, shares_qrels=True))
+        shared = SubmissionChange(Deadline(NOW), corpus=CORPUS, shares_docnos=True, shares_qrels=True)
+        change_submissions(session, SLUG, shared)
         labels(session, "jo", "1 0 a 2\n")
         made = qrels.export_qrels(session, SLUG, made_at=NOW)
         qrels_versions.keep_qrels(session, SLUG, made, made_by_id=None, made_at=NOW)
@@ -66,6 +67,39 @@ def test_a_participant_loads_what_the_page_lists_and_nothing_before_the_release(
     with database.transaction() as session:
         submissions.take_scores_back(session, SLUG)
     assert pat.get(f"{shared}/qrels-1.txt").status_code == 404
+
+
+def test_the_page_says_until_when_the_qrels_of_an_early_release_are_withheld(
+    visit: Visit, shared: str, database: Database
+) -> None:
+    release(database)
+    with database.transaction() as session:
+        change_submissions(session, SLUG, SubmissionChange(Deadline(datetime.now(UTC) + timedelta(days=1))))
+    for name in ("pat", "ola"):
+        page = visit(name).get(shared)
+        assert "Participants can download version 1 of the qrels when no more runs are accepted" in words(page)
+        assert f'href="{shared}/qrels-1.txt"' not in page.text
+        refused = visit(name).get(f"{shared}/qrels-1.txt")
+        assert refused.status_code == 409
+        assert "after the submission deadline" in words(refused)
+        assert "qrels" not in visit(name).get(f"{shared}/SHA256SUMS").text
+    assert "Participants can download version 1 of the qrels when no more runs are accepted" in words(
+        visit("ola").get(shared.replace("/files", "/release"))
+    )
+    with database.transaction() as session:
+        close_collection(session, SLUG)
+    assert visit("pat").get(f"{shared}/qrels-1.txt").status_code == 200
+
+
+def test_the_page_is_there_with_the_other_files_when_the_list_of_docnos_is_damaged(
+    visit: Visit, shared: str, database: Database
+) -> None:
+    with database.transaction() as session:
+        session.execute(update(DocnoListPart).values(lines=b"no zip"))
+    page = visit("pat").get(shared)
+    assert page.status_code == 200
+    assert "A part of the list of docnos is damaged." in words(page)
+    assert visit("pat").get(f"{shared}/topics.jsonl").status_code == 200
 
 
 def test_where_the_documents_are_is_text_with_links(visit: Visit, shared: str) -> None:

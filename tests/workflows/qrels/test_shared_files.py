@@ -2,20 +2,21 @@
 
 import hashlib
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from build import LIMIT, NOW, SLUG, labels, member, news, pooled_news, topic_file
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError, NotFoundError
+from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.evaluation.runs.run_tags import Sender
 from annotator.files import InputFile
-from annotator.storage import Collection, Document, Role, ScoresShown, Topic, TopicState
+from annotator.storage import Collection, DocnoListPart, Document, Role, ScoresShown, Topic, TopicState
 from annotator.workflows.collections import collection
 from annotator.workflows.documents import docno_lists
 from annotator.workflows.qrels import qrels, qrels_versions
+from annotator.workflows.qrels.qrels_sharing import shared_by_release
 from annotator.workflows.qrels.shared_files import (
     CHECKSUMS,
     FigureMemory,
@@ -25,7 +26,7 @@ from annotator.workflows.qrels.shared_files import (
     shared_file,
 )
 from annotator.workflows.runs import submissions
-from annotator.workflows.runs.submissions import SubmissionChange, change_submissions
+from annotator.workflows.runs.submissions import Deadline, SubmissionChange, change_submissions, read_deadline
 from annotator.workflows.runs.tasks import TaskFields, add_task
 
 RED = Sender("red", organises=False)
@@ -38,7 +39,12 @@ def listed(session: Session, *, memory: FigureMemory | None = None, sender: Send
 
 
 def names(session: Session, *, sender: Sender = RED) -> list[str]:
-    return [one.name for one in listed(session, sender=sender).files]
+    return [one.name for one in listed(session, sender=sender).files if one.problem is None]
+
+
+def problems(session: Session) -> dict[str, str]:
+    """Why each file that is listed cannot be downloaded."""
+    return {one.name: str(one.problem) for one in listed(session).files if one.problem is not None}
 
 
 def content(session: Session, name: str, *, sender: Sender = RED) -> bytes:
@@ -69,6 +75,7 @@ def shared(session: Session) -> Session:
     import_docnos(session, "a\nb\n문서-3\n<d>&\n")
     collection.set_guidelines(session, SLUG, "# Read to the end", made_by_id=None, made_at=NOW)
     change_submissions(session, SLUG, SHARED)
+    change_submissions(session, SLUG, SubmissionChange(Deadline(LATER)))
     keep(session, 1)
     keep(session, 2)
     return session
@@ -91,11 +98,12 @@ def test_checksums_sizes_and_lines_are_those_of_the_bytes_that_are_sent(shared: 
         *("run-rules.json", "guidelines.md", "corpus.txt"),
     ]
     for one in found:
+        assert one.figures is not None
         sent = content(shared, one.name)
         assert (one.figures.sha256, one.figures.size) == (hashlib.sha256(sent).hexdigest(), len(sent))
         assert one.figures.lines == len(sent.decode().splitlines())
     sums = content(shared, CHECKSUMS).decode()
-    assert sums == "".join(f"{one.figures.sha256}  {one.name}\n" for one in found)
+    assert sums == "".join(f"{one.figures.sha256}  {one.name}\n" for one in found if one.figures is not None)
     version = qrels_versions.export_version(shared, SLUG, 2)
     assert content(shared, "qrels-2.txt") == version.qrels
     assert content(shared, "docnos.txt").decode() == "a\nb\n문서-3\n<d>&\n"
@@ -134,7 +142,7 @@ def loadable_qrels(session: Session) -> list[str]:
     for name in (f"qrels-{number}.txt" for number in range(4)):
         try:
             content(session, name)
-        except NotFoundError:
+        except (NotFoundError, ConflictError):
             continue
         found.append(name)
     assert [name for name in names(session) if name.startswith("qrels")] == found
@@ -166,6 +174,64 @@ def test_qrels_go_with_the_release_that_is_taken_back_and_with_the_setting(share
     assert loadable_qrels(shared) == []
 
 
+def test_qrels_are_withheld_while_teams_can_send_runs_also_after_an_early_release(shared: Session) -> None:
+    release(shared, 2)
+    change_submissions(shared, SLUG, SubmissionChange(read_deadline("2026-03-02 18:01 Asia/Seoul")))
+    assert loadable_qrels(shared) == []
+    reason = (
+        "Participants can download version 2 of the qrels when no more runs are accepted: after the submission "
+        "deadline, 2026-03-02 18:01 Asia/Seoul (2026-03-02 09:01 UTC), or when the collection is closed."
+    )
+    assert problems(shared) == {"qrels-2.txt": reason}
+    with pytest.raises(ConflictError) as refused:
+        content(shared, "qrels-2.txt")
+    assert str(refused.value) == reason
+    assert "qrels" not in content(shared, CHECKSUMS).decode()
+    change_submissions(shared, SLUG, SubmissionChange(Deadline(LATER)))
+    assert loadable_qrels(shared) == ["qrels-2.txt"]
+    change_submissions(shared, SLUG, SubmissionChange(Deadline(None)))
+    assert loadable_qrels(shared) == []
+    assert problems(shared)["qrels-2.txt"].endswith("after a submission deadline, or when the collection is closed.")
+    collection.close_collection(shared, SLUG)
+    assert loadable_qrels(shared) == ["qrels-2.txt"]
+    collection.reopen_collection(shared, SLUG)
+    assert loadable_qrels(shared) == []
+
+
+@pytest.mark.parametrize(
+    ("until", "moment", "sentence"),
+    [
+        (NOW, NOW, "Participants can download version 2 of the qrels."),
+        (NOW, LATER, "Participants can download version 2 of the qrels from the release on."),
+        (LATER, LATER, "Participants can download version 2 of the qrels from the release on."),
+        (LATER, NOW, "after the submission deadline, 2026-03-02 09:00 UTC, or when the collection is closed."),
+        (None, LATER, "after a submission deadline, or when the collection is closed."),
+    ],
+)
+def test_a_release_names_the_qrels_that_it_shares_and_from_when(
+    shared: Session, until: datetime | None, moment: datetime, sentence: str
+) -> None:
+    assert shared_by_release(collection.show_collection(shared, SLUG), at=NOW) is None
+    change_submissions(shared, SLUG, SubmissionChange(Deadline(until)))
+    release(shared, 2, moment=moment)
+    assert str(shared_by_release(collection.show_collection(shared, SLUG), at=NOW)).endswith(sentence)
+    change_submissions(shared, SLUG, SubmissionChange(shares_qrels=False))
+    assert shared_by_release(collection.show_collection(shared, SLUG), at=NOW) is None
+    change_submissions(shared, SLUG, SubmissionChange(shares_qrels=True))
+    release(shared, "live")
+    assert shared_by_release(collection.show_collection(shared, SLUG), at=NOW) is None
+
+
+def test_a_damaged_list_of_docnos_leaves_the_other_files(shared: Session) -> None:
+    release(shared, 2)
+    shared.execute(update(DocnoListPart).values(lines=b"no zip"))
+    assert problems(shared) == {"docnos.txt": "A part of the list of docnos is damaged."}
+    assert "qrels-2.txt" in names(shared)
+    assert "docnos.txt" not in content(shared, CHECKSUMS).decode()
+    with pytest.raises(InvalidValueError, match="is damaged"):
+        content(shared, "docnos.txt")
+
+
 def test_docnos_go_with_the_setting_and_with_the_list(shared: Session) -> None:
     change_submissions(shared, SLUG, SubmissionChange(shares_docnos=False))
     assert "docnos.txt" not in names(shared)
@@ -186,16 +252,17 @@ def test_the_cache_does_not_keep_what_has_changed(shared: Session) -> None:
     release(shared, 2)
     after = {one.name: one.figures for one in listed(shared, memory=memory).files}
     for name in ("docnos.txt", "qrels-2.txt"):
-        assert after[name].sha256 == hashlib.sha256(content(shared, name)).hexdigest()
+        found = after[name]
+        assert found is not None
+        assert found.sha256 == hashlib.sha256(content(shared, name)).hexdigest()
 
 
 def test_qrels_whose_bytes_cannot_be_made_again_are_named_and_the_rest_is_there(shared: Session) -> None:
     release(shared, 2)
     shared.execute(update(Document).where(Document.docno == "a").values(docno="renamed"))
-    found = listed(shared)
-    assert "qrels-2.txt" not in [one.name for one in found.files]
-    assert "topics.jsonl" in [one.name for one in found.files]
-    assert str(found.problem).startswith("Version 2 of the qrels no longer has the bytes that were kept")
+    assert "qrels-2.txt" not in names(shared)
+    assert "topics.jsonl" in names(shared)
+    assert problems(shared)["qrels-2.txt"].startswith("Version 2 of the qrels no longer has the bytes that were kept")
     with pytest.raises(ConflictError):
         content(shared, "qrels-2.txt")
     assert "qrels" not in content(shared, CHECKSUMS).decode()
