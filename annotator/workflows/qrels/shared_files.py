@@ -228,7 +228,9 @@ def _qrels(session: Session, collection: Collection, number: int, at: datetime) 
             raise ConflictError(withheld.template, **withheld.values)
         return [export_version(session, collection.slug, number).qrels]
 
-    key = None if withheld else ("qrels", kept_version(session, collection.id, str(number)).fingerprint)
+    fingerprint = kept_version(session, collection.id, str(number)).fingerprint
+    # Once a minute they are made again, which shows whether they still can be.
+    key = None if withheld else ("qrels", collection.id, fingerprint, at.replace(second=0, microsecond=0))
     return _Source(f"qrels-{number}.txt", SharedKind.QRELS, pieces, key, version=number)
 
 

@@ -34,8 +34,10 @@ LATER = NOW + timedelta(days=1)
 SHARED = SubmissionChange(corpus="Ask the archive.", shares_docnos=True, shares_qrels=True)
 
 
-def listed(session: Session, *, memory: FigureMemory | None = None, sender: Sender = RED) -> SharedFiles:
-    return list_shared_files(session, SLUG, sender, at=LATER, memory=memory)
+def listed(
+    session: Session, *, memory: FigureMemory | None = None, sender: Sender = RED, at: datetime = LATER
+) -> SharedFiles:
+    return list_shared_files(session, SLUG, sender, at=at, memory=memory)
 
 
 def names(session: Session, *, sender: Sender = RED) -> list[str]:
@@ -266,6 +268,18 @@ def test_qrels_whose_bytes_cannot_be_made_again_are_named_and_the_rest_is_there(
     with pytest.raises(ConflictError):
         content(shared, "qrels-2.txt")
     assert "qrels" not in content(shared, CHECKSUMS).decode()
+
+
+def test_the_cache_does_not_hide_that_qrels_cannot_be_made_again(shared: Session) -> None:
+    release(shared, 2)
+    memory, at = FigureMemory(), LATER
+    assert [one.problem for one in listed(shared, memory=memory, at=at).files if one.version] == [None]
+    shared.execute(update(Document).where(Document.docno == "a").values(docno="renamed"))
+    at += timedelta(minutes=1)
+    [qrels_file] = [one for one in listed(shared, memory=memory, at=at).files if one.version]
+    assert "no longer has the bytes that were kept" in str(qrels_file.problem)
+    sums = shared_file(shared, SLUG, CHECKSUMS, RED, at=at, memory=memory)
+    assert "qrels" not in b"".join(sums.pieces).decode()
 
 
 def test_a_deleted_collection_has_no_files(shared: Session) -> None:
