@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 import pytest
 from build import NOW, SLUG, labels
 from calling import NEWS, Caller
+from sqlalchemy import update
 
-from annotator.storage import Database
+from annotator.storage import Database, Topic, TopicState
 from annotator.workflows.people.tokens import Scope
 from annotator.workflows.qrels import qrels, qrels_versions
 from annotator.workflows.runs import submissions
@@ -49,6 +50,10 @@ def test_qrels_are_there_while_scores_computed_from_them_are_released(program: C
         submissions.release_scores(session, SLUG, at=datetime.now(UTC), qrels="1", early=True)
     [listed] = [one for one in pat.get(FILES).json if one["kind"] == "qrels"]
     assert (listed["name"], listed["version"], listed["lines"], listed["bytes"]) == ("qrels-1.txt", 1, 1, 8)
+    assert listed["dropped_topics"] == []
+    with database.transaction() as session:
+        session.execute(update(Topic).where(Topic.number == "1").values(state=TopicState.DROPPED, reason="Dull."))
+    assert [one["dropped_topics"] for one in pat.get(FILES).json if one["kind"] == "qrels"] == [["1"]]
     assert pat.get(f"{FILES}/qrels-1.txt").data == b"1 0 a 2\n"
     ola.call("PATCH", f"{NEWS}/settings", json={"shares_qrels": False})
     assert pat.get(f"{FILES}/qrels-1.txt").status_code == 404

@@ -41,13 +41,21 @@ class SharedFileView(Schema):
         allow_none=True,
         metadata={"description": "Why the file cannot be downloaded, such as qrels while runs are accepted; or null."},
     )
+    dropped_topics = fields.List(
+        fields.String(),
+        required=True,
+        metadata={
+            "description": "Topics in the qrels that are not scored: they were dropped after the version was kept."
+        },
+    )
 
 
 @operation(resource, "GET", "/collections/<slug>/files", SEE_RUNS, Gives(SharedFileView, many=True), Takes(pages=True))
 def list_shared_files(call: Call) -> object:
     """List the files for participants, with their checksums: topics, rules, and what organisers share.
 
-    Qrels are those of the scores that are released, once no more runs are accepted. Organisers see what participants may load, with rules of their own.
+    Qrels are those of the scores that are released, once no more runs are accepted. Organisers see what participants
+    may download, with rules of their own.
     """
     return [_shown(one) for one in files_listed(call.slug).files]
 
@@ -69,4 +77,5 @@ def _shown(file: SharedFile) -> dict[str, object]:
         "bytes": None if figures is None else figures.size,
         "sha256": None if figures is None else figures.sha256,
         "problem": None if file.problem is None else str(file.problem),
+        "dropped_topics": list(file.dropped_topics),
     }

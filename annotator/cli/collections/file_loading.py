@@ -31,7 +31,11 @@ class Files(Protocol):
     """The files of a collection, in a database or on a site."""
 
     def rows(self, slug: str) -> Sequence[Mapping[str, Any]]:
-        """The files, with the columns of `COLUMNS`, and `problem`: why one cannot be downloaded, or None."""
+        """The files, with the columns of `COLUMNS`.
+
+        Also `problem`, why one cannot be downloaded or None, and `dropped_topics`, those in the qrels that are not
+        scored.
+        """
         ...
 
     def content(self, slug: str, name: str) -> bytes:
@@ -40,14 +44,14 @@ class Files(Protocol):
 
 
 def show_files(files: Files, slug: str, format_: str) -> None:
-    """Print the list of the files; on stderr, why one of them cannot be downloaded."""
+    """Print the list of the files; on stderr, why one cannot be downloaded, and which topics in it are not scored."""
     rows = files.rows(slug)
     show_rows(format_, HEADINGS, [[row[column] for column in COLUMNS] for row in rows])
-    _echo_problems(rows)
+    _echo_notes(rows)
 
 
 def load_files(files: Files, slug: str, output: str) -> None:
-    """Load all files that can be downloaded into a folder, all or none, with a file of their checksums, each of which is checked."""
+    """Load the files that can be downloaded into a folder, all or none, with a file of checksums, each checked."""
     if output == STANDARD_OUTPUT:
         raise click.UsageError("-o names a folder, for there are several files.")
     folder, every = Path(output), files.rows(slug)
@@ -64,13 +68,17 @@ def load_files(files: Files, slug: str, output: str) -> None:
     write_together(paths)
     names = ", ".join(contents)
     click.echo(f"Written to {output}, with the right SHA-256: {names}; and {CHECKSUMS}.", err=True)
-    _echo_problems(every)
+    _echo_notes(every)
 
 
-def _echo_problems(rows: Sequence[Mapping[str, Any]]) -> None:
+def _echo_notes(rows: Sequence[Mapping[str, Any]]) -> None:
     for row in rows:
         if row["problem"] is not None:
             click.echo(f"{row['name']}: {row['problem']}", err=True)
+        if row["dropped_topics"]:
+            topics = ", ".join(row["dropped_topics"])
+            sentence = f"Topics that were dropped after this version was kept are not scored: {topics}."
+            click.echo(f"{row['name']}: {sentence}", err=True)
 
 
 def _checked(files: Files, slug: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:

@@ -50,6 +50,7 @@ def _row(file: SharedFile) -> dict[str, object]:
         "bytes": None if figures is None else figures.size,
         "sha256": None if figures is None else figures.sha256,
         "problem": None if file.problem is None else str(file.problem),
+        "dropped_topics": list(file.dropped_topics),
     }
 
 

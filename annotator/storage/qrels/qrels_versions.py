@@ -22,7 +22,7 @@ from annotator.storage.tables.judging import Assignment, Judgement, Purpose
 from annotator.storage.tables.people import User, UserKind
 from annotator.storage.tables.pools import Pool, PoolItem
 from annotator.storage.tables.qrels import KEPT, QrelsGrade, QrelsVersion
-from annotator.storage.tables.topics import ACCEPTED, Topic
+from annotator.storage.tables.topics import ACCEPTED, DROPPED, Topic
 
 MOST_DIGITS = 9  # fits the integers of every database; longer numbers match no version
 LONGEST_SHOWN = 40  # digits of it in an error message
@@ -61,6 +61,17 @@ def versions_with(session: Session, collection_id: int, fingerprint: str) -> Seq
         QrelsVersion.collection_id == collection_id, QrelsVersion.fingerprint == fingerprint, KEPT
     )
     return session.scalars(found.order_by(QrelsVersion.number.desc())).all()
+
+
+def dropped_since(session: Session, version: QrelsVersion) -> Sequence[str]:
+    """The numbers of topics with a grade in the version that were dropped after it was kept, in no order."""
+    is_graded = select(QrelsGrade.grade).where(
+        QrelsGrade.qrels_version_id == version.id, QrelsGrade.topic_id == Topic.id
+    )
+    found = select(Topic.number).where(
+        Topic.collection_id == version.collection_id, DROPPED, is_graded.correlate(Topic).exists()
+    )
+    return session.scalars(found).all()
 
 
 def version_number(written: str) -> int:

@@ -13,12 +13,13 @@ from functools import partial
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError, Sentence
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.runs.run_tags import Sender
 from annotator.storage import Collection, CollectionState, ScoresShown, Topic
 from annotator.storage.collections.collection import find_collection, latest_guidelines
 from annotator.storage.documents.docno_lists import stored_list
 from annotator.storage.documents.sources import find_source
-from annotator.storage.qrels.qrels_versions import kept_version
+from annotator.storage.qrels.qrels_versions import dropped_since, kept_version
 from annotator.workflows.documents.docno_lists import export_docnos
 from annotator.workflows.qrels.qrels_sharing import why_withheld
 from annotator.workflows.qrels.qrels_versions import export_version
@@ -61,7 +62,8 @@ class Figures:
 class SharedFile:
     """A file: `task` is the key of the task whose topics it has, and `version` that of its qrels.
 
-    Of a file that cannot be downloaded, `problem` is the reason, and it has no figures.
+    `dropped_topics` are the topics in the qrels that are not scored, since they were dropped after the version was
+    kept. Of a file that cannot be downloaded, `problem` is the reason, and it has no figures.
     """
 
     name: str
@@ -70,6 +72,7 @@ class SharedFile:
     task: str | None = None
     version: int | None = None
     problem: Sentence | None = None
+    dropped_topics: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -132,6 +135,7 @@ class _Source:
     key: Hashable | None = None
     task: str | None = None
     version: int | None = None
+    dropped_topics: tuple[str, ...] = ()
 
 
 def figures_of(pieces: Iterable[bytes]) -> Figures:
@@ -171,7 +175,7 @@ def _listed(source: _Source, memory: FigureMemory) -> SharedFile:
         figures = figures_of(source.pieces()) if source.key is None else memory.figures(source.key, source.pieces)
     except (ConflictError, InvalidValueError) as error:  # withheld, not to be made again, or damaged
         problem = error.sentence
-    return SharedFile(source.name, source.kind, figures, source.task, source.version, problem)
+    return SharedFile(source.name, source.kind, figures, source.task, source.version, problem, source.dropped_topics)
 
 
 def checksums_of(files: Iterable[SharedFile]) -> str:
@@ -228,10 +232,11 @@ def _qrels(session: Session, collection: Collection, number: int, at: datetime) 
             raise ConflictError(withheld.template, **withheld.values)
         return [export_version(session, collection.slug, number).qrels]
 
-    fingerprint = kept_version(session, collection.id, str(number)).fingerprint
+    kept = kept_version(session, collection.id, str(number))
     # Once a minute they are made again, which shows whether they still can be.
-    key = None if withheld else ("qrels", collection.id, fingerprint, at.replace(second=0, microsecond=0))
-    return _Source(f"qrels-{number}.txt", SharedKind.QRELS, pieces, key, version=number)
+    key = None if withheld else ("qrels", collection.id, kept.fingerprint, at.replace(second=0, microsecond=0))
+    dropped = tuple(sorted(dropped_since(session, kept), key=natural_order))
+    return _Source(f"qrels-{number}.txt", SharedKind.QRELS, pieces, key, version=number, dropped_topics=dropped)
 
 
 def _topic_sources(session: Session, slug: str) -> Iterator[_Source]:

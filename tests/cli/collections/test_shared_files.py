@@ -60,7 +60,12 @@ def test_qrels_are_withheld_while_runs_are_accepted_and_the_commands_say_so(pool
     assert are_right(Path("files")) == ["run-rules.json", "topics.jsonl"]
     news.done("collections", "close", "news")
     assert "qrels" not in news.talk("collections", "files", "list", "news")
-    news.done("collections", "files", "export", "news", "-o", "files")
+    news.done("collections", "reopen", "news")
+    news.done("topics", "drop", "news", "1", "--reason", "Dull.")
+    news.done("collections", "close", "news")
+    dropped = "qrels-1.txt: Topics that were dropped after this version was kept are not scored: 1.\n"
+    assert dropped in news.talk("collections", "files", "list", "news")
+    assert dropped in news.talk("collections", "files", "export", "news", "-o", "files")
     assert are_right(Path("files")) == ["qrels-1.txt", "run-rules.json", "topics.jsonl"]
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import select, update
 from visiting import Visit, words
 
 from annotator.files import InputFile
-from annotator.storage import AuditEvent, Database, DocnoListPart, DocumentSource, Role
+from annotator.storage import AuditEvent, Database, DocnoListPart, DocumentSource, Role, Topic, TopicState
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.tables.collections import CollectionKind
 from annotator.workflows.collections.collection import CollectionChange, change_collection, close_collection
@@ -89,6 +89,17 @@ def test_the_page_says_until_when_the_qrels_of_an_early_release_are_withheld(
     with database.transaction() as session:
         close_collection(session, SLUG)
     assert visit("pat").get(f"{shared}/qrels-1.txt").status_code == 200
+
+
+def test_topics_of_the_qrels_that_are_not_scored_are_named_beside_them(
+    visit: Visit, shared: str, database: Database
+) -> None:
+    release(database)
+    sentence = "Topics that were dropped after this version was kept are not scored: 1."
+    assert sentence not in words(visit("pat").get(shared))
+    with database.transaction() as session:
+        session.execute(update(Topic).where(Topic.number == "1").values(state=TopicState.DROPPED, reason="Dull."))
+    assert sentence in words(visit("pat").get(shared))
 
 
 def test_the_page_is_there_with_the_other_files_when_the_list_of_docnos_is_damaged(

@@ -270,6 +270,25 @@ def test_qrels_whose_bytes_cannot_be_made_again_are_named_and_the_rest_is_there(
     assert "qrels" not in content(shared, CHECKSUMS).decode()
 
 
+def test_topics_that_were_dropped_since_stay_in_the_qrels_and_are_named(shared: Session) -> None:
+    labels(shared, "jo", "2 0 a 1\n", name="second.txt")
+    made = qrels.export_qrels(shared, SLUG, made_at=NOW)
+    release(shared, qrels_versions.keep_qrels(shared, SLUG, made, made_by_id=None, made_at=NOW))
+
+    def dropped(*numbers: str) -> tuple[str, ...]:
+        shared.execute(update(Topic).values(state=TopicState.ACCEPTED, reason=None))
+        is_one = Topic.number.in_(numbers)
+        shared.execute(update(Topic).where(is_one).values(state=TopicState.DROPPED, reason="Dull."))
+        [qrels_file] = [one for one in listed(shared).files if one.version]
+        return qrels_file.dropped_topics
+
+    before = content(shared, "qrels-3.txt")
+    assert (dropped(), dropped("2"), dropped("1", "2")) == ((), ("2",), ("1", "2"))
+    assert content(shared, "qrels-3.txt") == before
+    release(shared, 2)
+    assert dropped("2") == ()  # of which that version has no grade
+
+
 def test_the_cache_does_not_hide_that_qrels_cannot_be_made_again(shared: Session) -> None:
     release(shared, 2)
     memory, at = FigureMemory(), LATER
