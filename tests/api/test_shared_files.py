@@ -9,10 +9,12 @@ from calling import NEWS, Caller
 from sqlalchemy import update
 
 from annotator.storage import Database, Topic, TopicState
+from annotator.workflows.collections.collection import set_guidelines
 from annotator.workflows.people.tokens import Scope
 from annotator.workflows.qrels import qrels, qrels_versions
 from annotator.workflows.runs import submissions
 from annotator.workflows.runs.submissions import Deadline, SubmissionChange, change_submissions
+from annotator.workflows.runs.tasks import TaskFields, add_task
 
 FILES = f"{NEWS}/files"
 
@@ -29,7 +31,7 @@ def _shared(news: None, database: Database) -> None:
 
 
 def test_a_program_loads_every_file_of_the_list_with_the_checksum_there(program: Caller) -> None:
-    pat = program("pat", Scope.RUNS)
+    pat = program("pat", Scope.READ)
     found = pat.get(FILES).json
     assert [one["name"] for one in found] == ["topics.jsonl", "run-rules.json", "corpus.txt"]
     assert (found[2]["kind"], found[2]["task"], found[2]["version"]) == ("corpus", None, None)
@@ -39,6 +41,27 @@ def test_a_program_loads_every_file_of_the_list_with_the_checksum_there(program:
     assert [line.split()[1] for line in pat.get(f"{FILES}/SHA256SUMS").text.splitlines()] == [
         one["name"] for one in found
     ]
+
+
+def test_a_token_that_sends_runs_alone_loads_topics_rules_and_guidelines(program: Caller, database: Database) -> None:
+    with database.transaction() as session:
+        submissions.release_scores(session, SLUG, at=datetime.now(UTC), qrels="1", early=True)
+        add_task(session, SLUG, "first", TaskFields("First", topics=("1",)), at=NOW)
+        set_guidelines(session, SLUG, "# Read to the end", made_by_id=None, made_at=NOW)
+    pat = program("pat", Scope.RUNS)
+    answers = {one["name"]: pat.get(f"{FILES}/{one['name']}") for one in pat.get(FILES).json}
+    assert {name: answer.status_code for name, answer in answers.items()} == {
+        "topics.jsonl": 200,
+        "topics-first.jsonl": 200,
+        "qrels-1.txt": 403,
+        "run-rules.json": 200,
+        "guidelines.md": 200,
+        "corpus.txt": 403,
+    }
+    assert "needs one of the scopes read" in answers["qrels-1.txt"].json["detail"]
+    assert {pat.get(f"{FILES}/{name}").status_code for name in ("docnos.txt", "SHA256SUMS")} == {403}
+    pat = program("pat", Scope.READ)
+    assert {pat.get(f"{FILES}/{name}").status_code for name in ("qrels-1.txt", "SHA256SUMS")} == {200}
 
 
 def test_qrels_are_there_while_scores_computed_from_them_are_released(program: Caller, database: Database) -> None:

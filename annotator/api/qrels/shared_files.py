@@ -1,16 +1,21 @@
 """The files that participants of a collection load, by program."""
 
+import re
+
 from flask import Response
 from marshmallow import Schema, fields
 
 from annotator.api.collections.audit import note_export
 from annotator.api.collections.collection import resource
-from annotator.api.site.access import SEE_RUNS
+from annotator.api.site.access import SEE_RUNS, without_scope
 from annotator.api.site.door import Call, Gives, Takes, operation
 from annotator.web.qrels.file_responses import file_sent, files_listed
 from annotator.web.site.downloads import JSON, JSON_LINES, PLAIN
+from annotator.workflows.people.tokens import Scope
 from annotator.workflows.qrels.shared_files import SharedFile, SharedKind
 
+# What a program needs to send runs.
+FOR_RUNS = re.compile(r"topics(-[^/]+)?\.jsonl|run-rules\.json|guidelines\.md")
 KINDS = ", ".join(kind for kind in SharedKind if kind is not SharedKind.CHECKSUMS)
 
 
@@ -62,7 +67,12 @@ def list_shared_files(call: Call) -> object:
 
 @operation(resource, "GET", "/collections/<slug>/files/<name>", SEE_RUNS, Gives(media=[PLAIN, JSON_LINES, JSON]))
 def load_shared_file(call: Call) -> Response:
-    """Load one of the files, by its name in the list, or SHA256SUMS, which `sha256sum --check` reads."""
+    """Load one of the files, by its name in the list, or SHA256SUMS, which `sha256sum --check` reads.
+
+    With the scope `runs` alone: topics, run-rules.json and guidelines.md; the other files need the scope `read`.
+    """
+    if not FOR_RUNS.fullmatch(call.path["name"]) and (refused := without_scope([Scope.READ])) is not None:
+        return refused
     return file_sent(call.slug, call.path["name"], note_export)
 
 
