@@ -83,7 +83,8 @@ class RulesForm(FilesForm):
         lazy_gettext("Terms in Markdown"),
         filters=[unix_lines],
         description=lazy_gettext(
-            "Participants accept them once before they submit a run, and again when you change them. Empty: no terms."
+            "Participants accept them once before they submit a run, and again when you change them, but they can "
+            "download files without accepting them. Empty: no terms."
         ),
         render_kw={"rows": 10},
     )

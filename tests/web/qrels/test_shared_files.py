@@ -178,6 +178,16 @@ def test_files_of_a_closed_collection_and_of_a_team_comparison_are_loaded_as_bef
             assert visit(name).get(f"{shared}{path}").status_code == 200
 
 
+def test_files_are_downloaded_before_terms_are_accepted_and_the_hint_of_the_terms_says_so(
+    visit: Visit, shared: str, database: Database
+) -> None:
+    with database.transaction() as session:
+        change_submissions(session, SLUG, SubmissionChange(terms="Cite us."))
+    assert visit("pat").get(f"{shared}/docnos.txt").status_code == 200
+    rules = visit("ola").get(shared.replace("/files", "/submissions"))
+    assert "they can download files without accepting them" in words(rules)
+
+
 def test_somebody_who_leaves_the_team_loads_nothing_more(visit: Visit, shared: str, database: Database) -> None:
     pat = visit("pat")
     release(database)
