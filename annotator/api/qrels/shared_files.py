@@ -69,7 +69,8 @@ def list_shared_files(call: Call) -> object:
 def load_shared_file(call: Call) -> Response:
     """Load one of the files, by its name in the list, or SHA256SUMS, which `sha256sum --check` reads.
 
-    With the scope `runs` alone: topics, run-rules.json and guidelines.md; the other files need the scope `read`.
+    SHA256SUMS is the same for each team: it leaves out run-rules.json, which differs by team and with each upload. With
+    the scope `runs` alone: topics, run-rules.json and guidelines.md; the other files need the scope `read`.
     """
     if not FOR_RUNS.fullmatch(call.path["name"]) and (refused := without_scope([Scope.READ])) is not None:
         return refused

@@ -1,6 +1,5 @@
 """Runs: check, submit and list them."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -223,8 +222,7 @@ def show(slug: str) -> ResponseReturnValue:
 def rules(slug: str) -> ResponseReturnValue:
     """The rules by which runs of this person are checked, for a program that checks them elsewhere."""
     sender = Sender(own_team(), organises=the_place().organises)
-    document = database().read(run_rules.rules_document, slug, sender)
-    return download(json.dumps(document, ensure_ascii=False, indent=1), f"{slug}-rules.json", JSON)
+    return download(database().read(run_rules.rules_file, slug, sender), f"{slug}-rules.json", JSON)
 
 
 @blueprint.post("/collections/<slug>/runs/check")

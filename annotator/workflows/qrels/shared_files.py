@@ -1,7 +1,6 @@
 """The files that participants of a collection load, with their checksums: topics, docnos, released qrels, rules."""
 
 import hashlib
-import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +22,7 @@ from annotator.storage.qrels.qrels_versions import dropped_since, kept_version
 from annotator.workflows.documents.docno_lists import export_docnos
 from annotator.workflows.qrels.qrels_sharing import why_withheld
 from annotator.workflows.qrels.qrels_versions import export_version
-from annotator.workflows.runs.run_rules import rules_document
+from annotator.workflows.runs.run_rules import rules_file
 from annotator.workflows.runs.submissions import scores_seen
 from annotator.workflows.runs.tasks import list_tasks
 from annotator.workflows.topics.topics import accepted_topics, topics_jsonl
@@ -179,8 +178,12 @@ def _listed(source: _Source, memory: FigureMemory) -> SharedFile:
 
 
 def checksums_of(files: Iterable[SharedFile]) -> str:
-    """Their SHA-256 as `sha256sum --check` reads them, without files that cannot be downloaded."""
-    return "".join(f"{one.figures.sha256}  {one.name}\n" for one in files if one.figures is not None)
+    """Their SHA-256 as `sha256sum --check` reads them, the same for each team.
+
+    Without files that cannot be downloaded, and without the rules, which differ by team and with each upload.
+    """
+    lines = ((one.name, one.figures) for one in files if one.kind is not SharedKind.RULES)
+    return "".join(f"{figures.sha256}  {name}\n" for name, figures in lines if figures is not None)
 
 
 def shared_file(
@@ -210,7 +213,7 @@ def _sources(session: Session, collection: Collection, sender: Sender, at: datet
         )
     if (number := _released_version(collection, at)) is not None:
         yield _qrels(session, collection, number, at)
-    yield _Source("run-rules.json", SharedKind.RULES, lambda: [_rules(session, slug, sender)])
+    yield _Source("run-rules.json", SharedKind.RULES, lambda: [rules_file(session, slug, sender)])
     guidelines = latest_guidelines(session, collection.id)
     if guidelines is not None:
         yield _Source("guidelines.md", SharedKind.GUIDELINES, lambda: [_as_lines(guidelines.text)])
@@ -260,10 +263,6 @@ def _released_version(collection: Collection, at: datetime) -> int | None:
     """The version of the qrels that participants may load: that of the scores which they see at this time."""
     seen = scores_seen(collection.scores_released_at, ScoresShown(collection.scores_shown), at=at)
     return collection.scores_qrels_version if collection.shares_qrels and seen is not ScoresShown.NOTHING else None
-
-
-def _rules(session: Session, slug: str, sender: Sender) -> bytes:
-    return (json.dumps(rules_document(session, slug, sender), ensure_ascii=False, indent=2) + "\n").encode()
 
 
 def _as_lines(text: str) -> bytes:

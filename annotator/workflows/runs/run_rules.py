@@ -1,5 +1,6 @@
 """The rules by which a collection checks the runs of a sender, for the check and as a document."""
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -61,6 +62,11 @@ def show_rules(session: Session, slug: str, sender: Sender) -> CheckingRules:
 def rules_document(session: Session, slug: str, sender: Sender) -> dict[str, Any]:
     """The rules as a document for programs."""
     return rules_as_plain(show_rules(session, slug, sender), FORMAT_NAMES[Holds.RUNS])
+
+
+def rules_file(session: Session, slug: str, sender: Sender) -> bytes:
+    """The document as a file, whose bytes differ by sender and with each upload."""
+    return (json.dumps(rules_document(session, slug, sender), ensure_ascii=False, indent=2) + "\n").encode()
 
 
 def topics_for(session: Session, collection_id: int, sender: Sender) -> Mapping[str, int]:

@@ -1,6 +1,7 @@
 """`annotator collections files`: what participants may load, from a database and from a site."""
 
 import hashlib
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,12 @@ from annotator.cli.remote.shared_files import SiteFiles
 
 
 def are_right(folder: Path) -> list[str]:
-    """The names of the files, whose SHA-256 are those of the file of checksums."""
+    """The names of the files, whose SHA-256 are those of the file of checksums; the rules have none there."""
     lines = (line.split("  ") for line in (folder / "SHA256SUMS").read_text().splitlines())
     sums = {name: checksum for checksum, name in lines}
     assert sums == {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in sums}
-    assert {path.name for path in folder.iterdir()} == {*sums, "SHA256SUMS"}
-    return sorted(sums)
+    assert {path.name for path in folder.iterdir()} == {*sums, "run-rules.json", "SHA256SUMS"}
+    return sorted([*sums, "run-rules.json"])
 
 
 def test_files_are_listed_and_loaded_from_a_database(news: CommandLine) -> None:
@@ -28,6 +29,8 @@ def test_files_are_listed_and_loaded_from_a_database(news: CommandLine) -> None:
     rows = news.table("collections", "files", "list", "news")
     assert [row[0] for row in rows] == ["topics.jsonl", "docnos.txt", "run-rules.json", "corpus.txt"]
     assert rows[1][:6] == ["docnos.txt", "docnos", "-", "-", "2", "4"]
+    [row] = json.loads(news.done("collections", "files", "list", "news", "--format", "json"))[2:3]
+    assert set(row) == {"name", "kind", "task", "version", "lines", "bytes", "sha256"}
     news.done("collections", "files", "export", "news", "-o", "files/of/news")
     assert are_right(Path("files/of/news")) == ["corpus.txt", "docnos.txt", "run-rules.json", "topics.jsonl"]
     assert Path("files/of/news/docnos.txt").read_bytes() == b"a\nb\n"

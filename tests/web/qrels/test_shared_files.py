@@ -126,6 +126,13 @@ def test_a_participant_gets_rules_of_the_team_and_no_hints_for_organisers(visit:
     assert "What participants may load" not in words(pat.get(shared))
 
 
+def test_the_rules_have_the_same_bytes_as_those_of_the_page_of_runs(visit: Visit, shared: str) -> None:
+    pat = visit("pat")
+    of_runs = pat.get(shared.replace("/files", "/runs/rules.json"))
+    assert pat.get(f"{shared}/run-rules.json").data == of_runs.data
+    assert "leaves out the rules, which differ by team" in words(pat.get(shared))
+
+
 def test_organisers_see_what_is_shared_and_why_something_is_not(visit: Visit, shared: str, database: Database) -> None:
     ola = visit("ola")
     page = words(ola.get(shared))

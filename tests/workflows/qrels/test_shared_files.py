@@ -5,7 +5,7 @@ import json
 from datetime import datetime, timedelta
 
 import pytest
-from build import LIMIT, NOW, SLUG, labels, member, news, pooled_news, topic_file
+from build import LIMIT, NOW, SLUG, labels, member, news, pooled_news, run, topic_file
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
@@ -105,7 +105,9 @@ def test_checksums_sizes_and_lines_are_those_of_the_bytes_that_are_sent(shared: 
         assert (one.figures.sha256, one.figures.size) == (hashlib.sha256(sent).hexdigest(), len(sent))
         assert one.figures.lines == len(sent.decode().splitlines())
     sums = content(shared, CHECKSUMS).decode()
-    assert sums == "".join(f"{one.figures.sha256}  {one.name}\n" for one in found if one.figures is not None)
+    assert sums == "".join(
+        f"{one.figures.sha256}  {one.name}\n" for one in found if one.figures and one.name != "run-rules.json"
+    )
     version = qrels_versions.export_version(shared, SLUG, 2)
     assert content(shared, "qrels-2.txt") == version.qrels
     assert content(shared, "docnos.txt").decode() == "a\nb\n문서-3\n<d>&\n"
@@ -129,6 +131,15 @@ def test_topics_that_participants_do_not_see_are_in_no_file(shared: Session) -> 
             rows = [json.loads(line) for line in content(shared, name, sender=sender).decode().splitlines()]
             assert [row["number"] for row in rows] == ["1"]
             assert "reason" not in rows[0]
+
+
+def test_checksums_are_the_same_for_each_team_after_any_upload(shared: Session) -> None:
+    before = content(shared, CHECKSUMS)
+    rules = content(shared, "run-rules.json")
+    run(shared, "new", {"1": ["a"]}, team="red")
+    assert content(shared, "run-rules.json") != rules
+    assert content(shared, CHECKSUMS) == before
+    assert content(shared, CHECKSUMS, sender=Sender("blue", organises=False)) == before
 
 
 def test_the_rules_are_those_of_the_team_that_loads_them(shared: Session) -> None:
@@ -276,7 +287,7 @@ def test_topics_that_were_dropped_since_stay_in_the_qrels_and_are_named(shared: 
     release(shared, qrels_versions.keep_qrels(shared, SLUG, made, made_by_id=None, made_at=NOW))
 
     def dropped(*numbers: str) -> tuple[str, ...]:
-        shared.execute(update(Topic).values(state=TopicState.ACCEPTED, reason=None))
+        shared.execute(update(Topic).values(state=TopicState.ACCEPTED, reason=""))
         is_one = Topic.number.in_(numbers)
         shared.execute(update(Topic).where(is_one).values(state=TopicState.DROPPED, reason="Dull."))
         [qrels_file] = [one for one in listed(shared).files if one.version]
