@@ -68,7 +68,10 @@ def test_qrels_are_there_while_scores_computed_from_them_are_released(program: C
     pat, ola = program("pat"), program("ola")
     for caller in (pat, ola):
         refused = caller.get(f"{FILES}/qrels-1.txt")
-        assert (refused.status_code, refused.json["detail"]) == (404, "There is no file “qrels-1.txt” here for you.")
+        assert (refused.status_code, refused.json["detail"]) == (
+            404,
+            "There is no such file, or you may not download it.",
+        )
     with database.transaction() as session:
         submissions.release_scores(session, SLUG, at=datetime.now(UTC), qrels="1", early=True)
     [listed] = [one for one in pat.get(FILES).json if one["kind"] == "qrels"]

@@ -38,7 +38,7 @@ PLAIN_TAGS = {
 }
 MOST_RUNS = {"description": "The most active runs of a team, in each round; organisers may send more. 0: no limit."}
 CORPUS = {"description": "Where the documents are and how participants get them; empty: not stated."}
-SHARES_DOCNOS = {"description": "Whether participants may load the list of valid docnos."}
+SHARES_DOCNOS = {"description": "Whether participants may download the list of valid docnos."}
 SHARES_QRELS = {
     "description": (
         "Whether participants may download the qrels version of released scores, while these are released and no more "

@@ -1,4 +1,4 @@
-"""The files that participants of a collection load, by program."""
+"""The files that participants of a collection download, by program."""
 
 import re
 
@@ -20,10 +20,10 @@ KINDS = ", ".join(kind for kind in SharedKind if kind is not SharedKind.CHECKSUM
 
 
 class SharedFileView(Schema):
-    """A file to load."""
+    """A file to download."""
 
-    name = fields.String(required=True, metadata={"description": "The name, by which it is loaded."})
-    kind = fields.String(required=True, metadata={"description": f"What it has: {KINDS}."})
+    name = fields.String(required=True, metadata={"description": "The name, by which it is downloaded."})
+    kind = fields.String(required=True, metadata={"description": f"Its content: {KINDS}."})
     task = fields.String(
         required=True, allow_none=True, metadata={"description": "The key of the task whose topics it has."}
     )
@@ -67,7 +67,7 @@ def list_shared_files(call: Call) -> object:
 
 @operation(resource, "GET", "/collections/<slug>/files/<name>", SEE_RUNS, Gives(media=[PLAIN, JSON_LINES, JSON]))
 def load_shared_file(call: Call) -> Response:
-    """Load one of the files, by its name in the list, or SHA256SUMS, which `sha256sum --check` reads.
+    """Download one of the files, by its name in the list, or SHA256SUMS, which `sha256sum --check` reads.
 
     SHA256SUMS is the same for each team: it leaves out run-rules.json, which differs by team and with each upload. With
     the scope `runs` alone: topics, run-rules.json and guidelines.md; the other files need the scope `read`.

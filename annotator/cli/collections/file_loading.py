@@ -1,4 +1,4 @@
-"""What `annotator collections files` does with a database and with a site: list the files, load and check them."""
+"""What `annotator collections files` does with a database and with a site: list the files, download and check them."""
 
 import hashlib
 import re
@@ -93,8 +93,8 @@ def _checked(files: Files, slug: str, rows: Sequence[Mapping[str, Any]]) -> dict
         contents[name] = files.content(slug, name)
         if hashlib.sha256(contents[name]).hexdigest() != row["sha256"]:
             raise ConflictError(
-                "“%(name)s” is not what the list says: it has changed since, or was damaged. Nothing was written; load "
-                "the files again.",
+                "“%(name)s” is not what the list says: it has changed since, or was damaged. Nothing was written; "
+                "download the files again.",
                 name=name,
             )
     return contents

@@ -137,7 +137,7 @@ SUBMISSION_OPTIONS = (
         "--share-docnos/--withhold-docnos",
         "shares_docnos",
         default=None,
-        help="Whether participants may load the list of valid docnos. [--withhold-docnos]",
+        help="Whether participants may download the list of valid docnos. [--withhold-docnos]",
     ),
     click.option(
         "--share-qrels/--withhold-qrels",

@@ -1,4 +1,4 @@
-"""`annotator collections files`: what participants of a collection may load."""
+"""`annotator collections files`: what participants of a collection may download."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -56,7 +56,7 @@ def _row(file: SharedFile) -> dict[str, object]:
 
 @click.group("files")
 def files() -> None:
-    """What participants may load: list it with checksums, export it."""
+    """What participants may download: list it with checksums, export it."""
 
 
 @files.command("list")
@@ -64,7 +64,7 @@ def files() -> None:
 @format_option()
 @on_installation
 def show(installation: Installation, slug: str, format_: str) -> None:
-    """List the files that participants may load, with lines, bytes and SHA-256: topics, rules, and what is shared.
+    """List the files that participants may download, with lines, bytes and SHA-256: topics, rules, and what is shared.
 
     The qrels are those of released scores; the rules are those for organisers.
     """

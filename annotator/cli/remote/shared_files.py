@@ -1,4 +1,4 @@
-"""`annotator --site URL collections files`: what participants of a collection on a site may load."""
+"""`annotator --site URL collections files`: what participants of a collection on a site may download."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -30,7 +30,7 @@ class SiteFiles:
 
 @click.group("files")
 def files() -> None:
-    """Files of a collection on a site: list them with checksums, load them."""
+    """Files of a collection on a site: list them with checksums, download them."""
 
 
 @files.command("list")
@@ -38,7 +38,7 @@ def files() -> None:
 @format_option()
 @on_site
 def show(site: Site, slug: str, format_: str) -> None:
-    """List the files that you may load, with lines, bytes and SHA-256: topics, rules, and what organisers share.
+    """List the files that you may download, with lines, bytes and SHA-256: topics, rules, and what organisers share.
 
     The qrels are those of released scores.
     """
@@ -50,5 +50,5 @@ def show(site: Site, slug: str, format_: str) -> None:
 @output_option
 @on_site
 def export(site: Site, slug: str, output: str) -> None:
-    """Load all of these files into a folder, with SHA256SUMS, and check the SHA-256 of each."""
+    """Download all of these files into a folder, with SHA256SUMS, and check the SHA-256 of each."""
     load_files(SiteFiles(site), slug, output)

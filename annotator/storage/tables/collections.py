@@ -119,7 +119,7 @@ class Collection(Base):
     most_runs: Mapped[int] = mapped_column(default=0)
     # Where the documents are, as text for participants; empty: not stated.
     corpus: Mapped[str] = mapped_column(default="")
-    # Whether participants may load the docnos, and the qrels version of the scores that are released to them.
+    # Whether participants may download the docnos, and the qrels version of the scores that are released to them.
     shares_docnos: Mapped[bool] = mapped_column(default=False)
     shares_qrels: Mapped[bool] = mapped_column(default=False)
     # Whether judges may search the corpus and add found documents to the pool.

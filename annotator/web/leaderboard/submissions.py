@@ -50,7 +50,7 @@ class FilesForm(Form):
     )
     shares_docnos = BooleanField(
         lazy_gettext("Share the docnos"),
-        description=lazy_gettext("Participants may load the list of valid docnos."),
+        description=lazy_gettext("Participants may download the list of valid docnos."),
     )
     shares_qrels = BooleanField(
         lazy_gettext("Share the qrels of released scores"),

@@ -1,4 +1,4 @@
-"""The files that participants of a collection load, as pages and programs send them."""
+"""The files that participants of a collection download, as pages and programs send them."""
 
 from typing import Protocol
 
@@ -25,7 +25,7 @@ class NoteExport(Protocol):
 
 
 def files_listed(slug: str) -> SharedFiles:
-    """The files that the caller may load now."""
+    """The files that the caller may download now."""
     return database().read(shared_files.list_shared_files, slug, _sender(), at=now(), memory=figure_memory())
 
 

@@ -1,4 +1,4 @@
-"""The page of the files that participants of a collection load, with their checksums."""
+"""The page of the files that participants of a collection download, with their checksums."""
 
 from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
@@ -15,7 +15,7 @@ blueprint = Blueprint("shared_files", __name__)
 @blueprint.get("/collections/<slug>/files")
 @collection_page(Role.ORGANISER, Role.PARTICIPANT)
 def show(slug: str) -> ResponseReturnValue:
-    """The files, and where the documents are; for organisers also what participants may not load."""
+    """The files, and where the documents are; for organisers also what participants may not download."""
     return render_template("qrels/files.html", found=files_listed(slug), checksums=CHECKSUMS)
 
 

@@ -1,4 +1,4 @@
-"""The files that participants of a collection load, with their checksums: topics, docnos, released qrels, rules."""
+"""The files that participants of a collection download, with their checksums: topics, docnos, released qrels, rules."""
 
 import hashlib
 import threading
@@ -32,7 +32,7 @@ MOST_KEPT = 256
 
 
 class SharedKind(StrEnum):
-    """What a file has."""
+    """The content of a file."""
 
     TOPICS = "topics"
     TASK = "task-topics"
@@ -44,13 +44,13 @@ class SharedKind(StrEnum):
     CHECKSUMS = "checksums"
 
 
-# The actions of the audit log for loading them.
+# The actions of the audit log for downloading them.
 EXPORTS: Mapping[SharedKind, str] = {SharedKind.DOCNOS: "docnos.export", SharedKind.QRELS: "qrels.export"}
 
 
 @dataclass(frozen=True)
 class Figures:
-    """The lines, the bytes and the SHA-256 of a file; a last line counts also without its end."""
+    """The lines, the bytes and the SHA-256 of a file; a last line without a newline counts."""
 
     lines: int
     size: int
@@ -152,7 +152,7 @@ def figures_of(pieces: Iterable[bytes]) -> Figures:
 def list_shared_files(
     session: Session, slug: str, sender: Sender, *, at: datetime, memory: FigureMemory | None = None
 ) -> SharedFiles:
-    """The files that a team may load at this time; organisers see those that participants load, and their own rules."""
+    """The files that a team may download at this time; organisers see those for participants, with their own rules."""
     collection = find_collection(session, slug)
     memory = memory or FigureMemory()
     files = [_listed(one, memory) for one in _sources(session, collection, sender, at)]
@@ -200,7 +200,7 @@ def shared_file(
     for one in _sources(session, find_collection(session, slug), sender, at):
         if one.name == name:
             return SharedContent(name, one.kind, one.pieces(), one.version)
-    raise NotFoundError("There is no file “%(name)s” here for you.", name=name)
+    raise NotFoundError("There is no such file, or you may not download it.")
 
 
 def _sources(session: Session, collection: Collection, sender: Sender, at: datetime) -> Iterator[_Source]:
@@ -244,7 +244,7 @@ def _qrels(session: Session, collection: Collection, number: int, at: datetime) 
 
 def _topic_sources(session: Session, slug: str) -> Iterator[_Source]:
     """The accepted topics, of all and of each task; none while there is no topic."""
-    # Of topics that are drafts or were dropped, participants load nothing.
+    # Of topics that are drafts or were dropped, participants download nothing.
     rows = accepted_topics(session, slug)
     if not rows:
         return
@@ -260,7 +260,7 @@ def _topics(rows: Sequence[Topic]) -> list[bytes]:
 
 
 def _released_version(collection: Collection, at: datetime) -> int | None:
-    """The version of the qrels that participants may load: that of the scores which they see at this time."""
+    """The version of the qrels that participants may download: that of the scores which they see at this time."""
     seen = scores_seen(collection.scores_released_at, ScoresShown(collection.scores_shown), at=at)
     return collection.scores_qrels_version if collection.shares_qrels and seen is not ScoresShown.NOTHING else None
 

@@ -179,7 +179,7 @@ def _change_team_rules(collection: Collection, change: SubmissionChange) -> None
 
 
 def _change_files(collection: Collection, change: SubmissionChange) -> None:
-    """Change where the documents are, and which files participants may load."""
+    """Change where the documents are, and which files participants may download."""
     if change.corpus is not None:
         check_free_text(change.corpus, LONGEST_CORPUS)
         collection.corpus = change.corpus.strip()

@@ -1,4 +1,4 @@
-"""`annotator collections files`: what participants may load, from a database and from a site."""
+"""`annotator collections files`: what participants may download, from a database and from a site."""
 
 import hashlib
 import json

@@ -123,7 +123,7 @@ def test_where_the_documents_are_is_text_with_links(visit: Visit, shared: str) -
 def test_a_participant_gets_rules_of_the_team_and_no_hints_for_organisers(visit: Visit, shared: str) -> None:
     pat = visit("pat")
     assert json.loads(pat.get(f"{shared}/run-rules.json").data)["sender"] == {"team": "red", "organises": False}
-    assert "What participants may load" not in words(pat.get(shared))
+    assert "What participants may download" not in words(pat.get(shared))
 
 
 def test_the_rules_have_the_same_bytes_as_those_of_the_page_of_runs(visit: Visit, shared: str) -> None:
@@ -166,7 +166,9 @@ def test_without_a_list_of_docnos_a_source_has_none_to_load_but_says_how_many_th
         session.add(source)
     pat = visit("pat")
     page = words(pat.get(shared))
-    assert "There is no list of valid docnos to load. Documents that the source of the texts has: 138,364,198." in page
+    assert (
+        "There is no list of valid docnos to download. Documents that the source of the texts has: 138,364,198." in page
+    )
     assert pat.get(f"{shared}/docnos.txt").status_code == 404
     with database.transaction() as session:
         change_submissions(session, SLUG, SubmissionChange(shares_docnos=False))

@@ -248,7 +248,7 @@ def test_a_damaged_list_of_docnos_leaves_the_other_files(shared: Session) -> Non
 def test_docnos_go_with_the_setting_and_with_the_list(shared: Session) -> None:
     change_submissions(shared, SLUG, SubmissionChange(shares_docnos=False))
     assert "docnos.txt" not in names(shared)
-    with pytest.raises(NotFoundError, match=r"There is no file “docnos\.txt” here for you"):
+    with pytest.raises(NotFoundError, match="There is no such file, or you may not download it"):
         content(shared, "docnos.txt")
     change_submissions(shared, SLUG, SubmissionChange(shares_docnos=True))
     docno_lists.remove_docnos(shared, SLUG)
