@@ -55,7 +55,6 @@ def test_the_leaderboard_of_a_task(program: Caller) -> None:
         ("leaderboard/topics", {}),
         ("leaderboard/topics/1", {}),
         ("leaderboard/runs/alpha", {}),
-        ("leaderboard/comparison", {"first": "alpha", "second": "reds-one"}),
     ],
 )
 def test_reports_are_limited_to_a_task(program: Caller, path: str, more: dict[str, Any]) -> None:
@@ -67,6 +66,22 @@ def test_reports_are_limited_to_a_task(program: Caller, path: str, more: dict[st
     assert every["about"]["qrels"]["task"] is None
     assert str(EVERY_TASK) in every["notices"]
     assert ola.get(f"{NEWS}/{path}", m="AP", task="none", **more).status_code == 404
+
+
+def test_two_runs_are_compared_in_the_task_of_both(program: Caller) -> None:
+    ola = program("ola")
+    path = f"{NEWS}/leaderboard/comparison"
+    for more in ({}, {"task": "one"}):
+        answer = ola.get(path, m="AP", first="alpha", second="reds-one", **more).json
+        assert (answer["about"]["qrels"]["task"], answer["about"]["qrels"]["topics"]) == ("one", 1)
+        assert "Only the runs of the task “one” are scored, on its topics." in answer["notices"]
+    refused = ola.get(path, first="alpha", second="beta")
+    assert refused.status_code == 422
+    assert "of different tasks (alpha: one; beta: two)" in refused.json["detail"]
+    every = ola.get(path, first="alpha", second="beta", all_tasks="true").json
+    assert (every["about"]["qrels"]["task"], str(EVERY_TASK) in every["notices"]) == (None, True)
+    assert ola.get(path, first="alpha", second="reds-one", task="one", all_tasks="true").status_code == 422
+    assert ola.get(path, first="alpha", second="reds-one", task="none").status_code == 404
 
 
 def test_a_team_sees_the_scores_of_one_of_its_tasks(program: Caller, database: Database) -> None:

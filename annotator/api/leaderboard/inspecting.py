@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
+from marshmallow import fields
+
 from annotator.api.leaderboard.reports import GRADES, MEASURE, SEED
 from annotator.api.leaderboard.scores import ScopeQuery, resource
 from annotator.api.site.access import OBSERVE, gate_of
@@ -127,6 +129,15 @@ class ComparisonQuery(InspectionQuery):
         1, MOST_TOP, load_default=USUAL_TOP, metadata={"description": "List documents down to this rank in either run."}
     )
     seed = counted(0, load_default=USUAL_SEED, metadata=SEED)
+    all_tasks = fields.Boolean(
+        load_default=False,
+        metadata={
+            "description": (
+                "Compare runs of different tasks, on the topics of all. Without it, and without a `task`, two runs are "
+                "compared in the task of both, and runs of different tasks are refused."
+            )
+        },
+    )
 
 
 class OwnComparisonQuery(ScopeQuery):
@@ -240,6 +251,7 @@ def compare_runs(call: Call) -> object:
         seed=asked["seed"],
         grades=_grades(asked),
         with_texts=False,
+        all_tasks=asked["all_tasks"],
     )
     about = {**_about(found.choices), **_conclusion(found), "topic": found.lists.topic}
     return _answer(asked, table_of(PAIR_TABLES, asked["by"], found), about, found.choices)

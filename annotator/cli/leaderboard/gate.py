@@ -8,8 +8,7 @@ from typing import NamedTuple
 import click
 
 from annotator.cli.remote.either import on_database_or_site
-from annotator.cli.remote.run_tasks import tasks_on_site
-from annotator.cli.runs.common_task import all_tasks_option, refuse_task_and_all, task_of_comparison
+from annotator.cli.runs.common_task import all_tasks_option, refuse_task_and_all
 from annotator.cli.site.installation import Installation
 from annotator.cli.site.options import qrels_option, task_option
 from annotator.cli.site.tables import Cell, format_option, show_values
@@ -18,8 +17,7 @@ from annotator.client.site import SiteError, in_path
 from annotator.errors import InvalidValueError, NotFoundError
 from annotator.evaluation.metrics.measures import Better
 from annotator.evaluation.metrics.names import USUAL_MEASURE
-from annotator.workflows.leaderboard.gate import Gate, gate_run, newest_tag
-from annotator.workflows.runs.runs import list_runs
+from annotator.workflows.leaderboard.gate import Gate, SentTag, gate_run, newest_tag
 
 FELL = 1
 # What a site answers to what does not exist or is malformed.
@@ -33,6 +31,7 @@ class Asked(NamedTuple):
     max_drop: float
     qrels: str
     task: str | None
+    all_tasks: bool = False
 
 
 class StoredRuns:
@@ -41,10 +40,6 @@ class StoredRuns:
     def __init__(self, installation: Installation) -> None:
         """Use the database of the installation."""
         self._database = installation.database
-
-    def tasks(self, slug: str) -> dict[str, str | None]:
-        """The task of each active run, by its tag."""
-        return {run.tag: run.task for run in self._database.read(list_runs, slug)}
 
     def gate(self, slug: str, baseline: str, run: str | None, asked: Asked) -> Gate:
         """The comparison of a run with its baseline."""
@@ -58,13 +53,9 @@ class SiteRuns:
         """Use this site."""
         self._site = site
 
-    def tasks(self, slug: str) -> dict[str, str | None]:
-        """The task of each active run, by its tag."""
-        return tasks_on_site(self._site, slug)
-
     def gate(self, slug: str, baseline: str, run: str | None, asked: Asked) -> Gate:
         """The comparison of a run with its baseline."""
-        candidate = run or self._newest(slug, baseline, asked.task)
+        candidate = run or self._newest(slug, baseline, asked)
         answer = self._site.get(
             f"/collections/{in_path(slug)}/leaderboard/comparison",
             first=baseline,
@@ -73,6 +64,7 @@ class SiteRuns:
             qrels=asked.qrels,
             by="tests",
             **({} if asked.task is None else {"task": asked.task}),
+            **({"all_tasks": True} if asked.all_tasks else {}),
         )
         row, about = answer["rows"][0], answer["about"]
         return Gate(
@@ -89,10 +81,12 @@ class SiteRuns:
             tuple(answer["notices"]),
         )
 
-    def _newest(self, slug: str, baseline: str, task: str | None) -> str:
-        of_task = [one for one in self._site.runs(slug) if task is None or one.get("task") == task]
-        sent = ((datetime.fromisoformat(one["uploaded_at"]), str(one["tag"])) for one in of_task)
-        return newest_tag(sent, besides=baseline)
+    def _newest(self, slug: str, baseline: str, asked: Asked) -> str:
+        sent = [
+            SentTag(datetime.fromisoformat(one["uploaded_at"]), str(one["tag"]), one.get("task"))
+            for one in self._site.runs(in_path(slug))
+        ]
+        return newest_tag(sent, besides=baseline, task=asked.task, all_tasks=asked.all_tasks)
 
 
 @click.command("gate")
@@ -134,15 +128,14 @@ def command(
     The exit code is 0 when it does not, 1 when it does or when there is no answer, and 2 for wrong usage, such as a run
     or a measure that does not exist. The interval is that of the paired t test at 95 %: one that has 0 in it does not
     distinguish the drop from chance, but the mean alone decides. Without --run the newest active run is checked. In a
-    collection with tasks both runs belong to one: that of --task, or of the baseline; --all-tasks scores on all topics.
+    collection with tasks both runs belong to one: that of --task, or of the baseline, which also the newest run is then
+    of; --all-tasks scores on all topics.
     """
     if not math.isfinite(max_drop):
         raise click.UsageError(f"--max-drop is a finite number from 0 on, not {max_drop}.")
     refuse_task_and_all(task, all_tasks=all_tasks)
     try:
-        if task is None and not all_tasks:
-            task = task_of_comparison(runs.tasks(slug), baseline, run)
-        found = runs.gate(slug, baseline, run, Asked(measure, max_drop, qrels, task))
+        found = runs.gate(slug, baseline, run, Asked(measure, max_drop, qrels, task, all_tasks=all_tasks))
     except (InvalidValueError, NotFoundError) as wrong:
         raise click.UsageError(str(wrong)) from wrong
     except SiteError as refusal:

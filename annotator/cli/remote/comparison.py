@@ -1,18 +1,18 @@
 """`annotator --site URL runs compare`: compare two runs of a collection on a site."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from http import HTTPStatus
 from importlib import import_module
 from typing import Any
 
 import click
 
-from annotator.cli.remote.run_tasks import tasks_on_site
 from annotator.cli.remote.site import on_site
-from annotator.cli.runs.common_task import all_tasks_option, refuse_task_and_all, task_of_comparison
+from annotator.cli.runs.common_task import all_tasks_option, refuse_task_and_all
 from annotator.cli.site.options import measures_option, query_of_scope, residual_option, round_option, task_option
 from annotator.cli.site.tables import Row, format_option, show_csv, show_json, show_table
 from annotator.client import Site
-from annotator.client.site import in_path
+from annotator.client.site import SiteError, in_path
 
 MEASURE, DIFFERENCE = "measure", "second_minus_first"
 FIGURES = (DIFFERENCE, "low", "high", "effect_size", "t", "p_t", "p_randomisation", "p_wilcoxon", "p_signs")
@@ -74,9 +74,11 @@ def compare(
     Differences are the second run minus the first; the tests are those of `annotator compare`, which compares files.
     Without --by a table shows tests and topics, csv the tests; json has both.
     """
-    task = _task(site, slug, (first, second), task, all_tasks=all_tasks, own=own)
+    _check_tasks(task, all_tasks=all_tasks, own=own)
     path = f"/collections/{in_path(slug)}/{'scores' if own else 'leaderboard'}/comparison"
     asked = {"first": first, "second": second, "seed": seed, **query_of_scope(round_number, task, residual=residual)}
+    if all_tasks:
+        asked["all_tasks"] = True
     found = _found(site, path, measures, asked)
     tables = {name: ([MEASURE, *COLUMNS[name]], list(_rows(name, answers))) for name, answers in found.items()}
     notes = list(_grades(found["test"][0]))
@@ -98,22 +100,26 @@ def compare(
         click.echo(note, err=True)
 
 
-def _task(site: Site, slug: str, pair: tuple[str, str], task: str | None, *, all_tasks: bool, own: bool) -> str | None:
-    """The task that is named, or to which both runs belong; the site chooses that of own runs."""
+def _check_tasks(task: str | None, *, all_tasks: bool, own: bool) -> None:
     refuse_task_and_all(task, all_tasks=all_tasks)
     if own and all_tasks:
         raise click.UsageError("The scores of your team are those of one task: --all-tasks does not go with --own.")
-    return task if task or all_tasks or own else task_of_comparison(tasks_on_site(site, slug), *pair)
 
 
 def _found(
     site: Site, path: str, measures: Sequence[str], asked: Mapping[str, object]
 ) -> dict[str, list[Mapping[str, Any]]]:
-    """The answers for each table, one for each measure."""
+    """The answers for each table, one for each measure; `UsageError` for runs of different tasks."""
     wanted = _each(measures) or (None,)
-    return {
-        name: _by_measure(site.get(path, by=f"{name}s", m=measure, **asked) for measure in wanted) for name in COLUMNS
-    }
+    try:
+        return {
+            name: _by_measure(site.get(path, by=f"{name}s", m=measure, **asked) for measure in wanted)
+            for name in COLUMNS
+        }
+    except SiteError as refusal:
+        if refusal.status != HTTPStatus.UNPROCESSABLE_ENTITY:
+            raise
+        raise click.UsageError(str(refusal)) from refusal
 
 
 def _each(measures: Sequence[str]) -> tuple[str, ...]:

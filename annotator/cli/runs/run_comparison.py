@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from annotator.cli.runs.common_task import all_tasks_option, refuse_task_and_all, task_of_comparison
+from annotator.cli.runs.common_task import all_tasks_option, refuse_task_and_all
 from annotator.cli.site.files import FILE, read_files
 from annotator.cli.site.input_files import input_format_option, qrels_format_option, say_formats
 from annotator.cli.site.installation import Installation, on_installation
@@ -21,10 +21,12 @@ from annotator.cli.site.options import (
     task_option,
 )
 from annotator.cli.site.tables import Row, format_option, show_csv, show_json, show_table
+from annotator.errors import InvalidValueError
 from annotator.evaluation.formats.input_formats import Holds
 from annotator.evaluation.inspection.two_runs import PairLook
 from annotator.evaluation.metrics.figures import SECOND_MINUS_FIRST
 from annotator.evaluation.metrics.names import USUAL_MEASURE
+from annotator.workflows.leaderboard.common_task import in_common_task
 from annotator.workflows.leaderboard.inspecting import (
     USUAL_SEED,
     USUAL_TOP,
@@ -33,7 +35,6 @@ from annotator.workflows.leaderboard.inspecting import (
     compare_files,
     inspect_pair,
 )
-from annotator.workflows.runs.runs import list_runs
 
 MOST_TOP = 1_000
 
@@ -189,18 +190,20 @@ def compare(
     Differences are the second run minus the first; the tests are those of `annotator compare`, which compares files.
     """
     refuse_task_and_all(task, all_tasks=all_tasks)
+    is_rest = is_residual(round_number, residual=residual)
+    wanted = GradesChosen(qrels, round=round_number, residual=is_rest, task=task)
     with installation.database.reading() as session:
-        if task is None and not all_tasks:
-            task = task_of_comparison({run.tag: run.task for run in list_runs(session, slug)}, first, second)
+        try:
+            grades = in_common_task(session, slug, first, second, wanted, all_tasks=all_tasks)
+        except InvalidValueError as wrong:
+            raise click.UsageError(str(wrong)) from wrong
         found = inspect_pair(
             *(session, slug, first, second),
             measures=look.measures,
             topics=None if look.topics is None else list(look.topics),
             top=look.top,
             seed=look.seed,
-            grades=GradesChosen(
-                qrels, round=round_number, residual=is_residual(round_number, residual=residual), task=task
-            ),
+            grades=grades,
         )
     state = found.choices.state
     source = (

@@ -159,6 +159,7 @@ def _topic(slug: str) -> InspectedTopic:
 def _pair(slug: str) -> ComparedRuns:
     if not (_argument("first") and _argument("second")):
         raise InvalidValueError("Choose two runs.")
+    grades = _grades()
     found = database().read(
         compare_runs,
         slug,
@@ -168,8 +169,9 @@ def _pair(slug: str) -> ComparedRuns:
         topic=_argument("topic") or None,
         top=_number("top", USUAL_TOP),
         seed=seed_given(USUAL_SEED),
-        grades=_grades(),
+        grades=grades,
         with_texts=the_place().organises,
+        all_tasks=grades.task is None,  # as the choice of the task on the page says
     )
     return replace(found, choices=_unnamed(found.choices))
 

@@ -25,6 +25,7 @@ from annotator.evaluation.significance.two_runs import FLIPS
 from annotator.storage.collections.collection import find_collection, find_topic
 from annotator.storage.documents.documents import Excerpt, docnos_of, excerpts_of
 from annotator.storage.leaderboard.scored_state import active_tags
+from annotator.workflows.leaderboard.common_task import in_common_task
 from annotator.workflows.leaderboard.inspecting import (
     OWN_GRADES,
     USUAL_SEED,
@@ -64,11 +65,14 @@ def compare_runs(
     seed: int = USUAL_SEED,
     grades: GradesChosen = OWN_GRADES,
     with_texts: bool = True,
+    all_tasks: bool = False,
 ) -> ComparedRuns:
     """Compare two active runs; both lists are those of `topic`, by default of the one on which the runs differ most.
 
-    Raises as `inspect_pair`, and `InvalidValueError` for a name of several measures.
+    Without a task in `grades` it is that of both runs, unless they are compared on the topics of `all_tasks`. Raises as
+    `in_common_task` and `inspect_pair`, and `InvalidValueError` for a name of several measures.
     """
+    grades = in_common_task(session, slug, first, second, grades, all_tasks=all_tasks)
     scored = score_pair(session, slug, first, second, [one_measure(measure)], top=top, seed=seed, grades=grades)
     look = look_at_pair(scored, first, second, seed=seed, top=top, topics=[topic] if topic else [])
     number = look.moved[0].topic

@@ -1,8 +1,9 @@
 """The gate of a build pipeline: whether a run's mean score falls too far below that of a baseline."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from sqlalchemy.orm import Session
 
@@ -10,10 +11,11 @@ from annotator.errors import ConflictError
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.metrics.measures import Better
 from annotator.storage.collections.collection import find_collection
-from annotator.storage.leaderboard.scored_task import facts_of_task
 from annotator.storage.qrels.qrels_versions import LIVE
 from annotator.storage.runs.sent_runs import sent_runs
+from annotator.storage.runs.tasks import find_task
 from annotator.storage.tables.runs import RunState
+from annotator.workflows.leaderboard.common_task import in_common_task
 from annotator.workflows.leaderboard.inspecting import GradesChosen, inspect_pair
 
 # Means that differ by less are equal: sums of the same values in another order differ in their last digits.
@@ -52,23 +54,40 @@ class Gate:
         return drop <= self.max_drop + ROUNDING
 
 
-def newest_tag(sent: Iterable[tuple[datetime, str]], *, besides: str) -> str:
-    """The tag that was sent last, the baseline left out, of active runs with their times of sending.
+class SentTag(NamedTuple):
+    """An active run: when it was sent, its tag, and the key of its task, if it has one."""
 
-    Of those sent together it is the last in natural order: the API gives no ids. Raises `ConflictError` without
-    another run.
+    at: datetime
+    tag: str
+    task: str | None = None
+
+
+def newest_tag(sent: Collection[SentTag], *, besides: str, task: str | None = None, all_tasks: bool = False) -> str:
+    """The tag that was sent last, the baseline left out: with a `task` of its runs, else of those of the baseline's.
+
+    The runs without a task are compared among themselves, too; with `all_tasks` any run is taken. Of those sent
+    together it is the last in natural order: the API gives no ids. Raises `ConflictError` without another run.
     """
-    others = [(at, natural_order(tag), tag) for at, tag in sent if tag != besides]
-    if not others:
-        raise ConflictError("The collection has no run besides “%(tag)s” to compare with it.", tag=besides)
-    return max(others)[-1]
+    its_task = task or next((one.task for one in sent if one.tag == besides), None)
+    others = [one for one in sent if one.tag != besides]
+    alike = [one for one in others if all_tasks or one.task == its_task]
+    if alike:
+        return max((one.at, natural_order(one.tag), one.tag) for one in alike)[-1]
+    if others and its_task is None:
+        raise ConflictError(
+            "“%(tag)s” has no task, and there is no other run without one to compare with it.", tag=besides
+        )
+    raise ConflictError("The collection has no run besides “%(tag)s” to compare with it.", tag=besides)
 
 
-def _newest_run(session: Session, slug: str, *, besides: str, task: str | None) -> str:
+def _newest_run(session: Session, slug: str, *, besides: str, task: str | None, all_tasks: bool) -> str:
     collection_id = find_collection(session, slug).id
-    of_task = facts_of_task(session, collection_id, task)
-    sent = [run for run in sent_runs(session, collection_id) if of_task is None or run.id in of_task.runs]
-    return newest_tag(((run.uploaded_at, run.tag) for run in sent if run.state == RunState.IN_FORCE), besides=besides)
+    if task is not None:
+        find_task(session, collection_id, task)
+    sent = [run for run in sent_runs(session, collection_id) if run.state == RunState.IN_FORCE]
+    return newest_tag(
+        [SentTag(run.uploaded_at, run.tag, run.task) for run in sent], besides=besides, task=task, all_tasks=all_tasks
+    )
 
 
 def gate_run(
@@ -81,13 +100,15 @@ def gate_run(
     max_drop: float,
     qrels: str = LIVE,
     task: str | None = None,
+    all_tasks: bool = False,
 ) -> Gate:
-    """Compare a run, by default the newest, with a baseline, over all topics with a grade.
+    """Compare a run, by default the newest of its task, with a baseline, over all topics with a grade.
 
-    With a `task`, its key, both runs are of it, and the topics are its own. Raises as `inspect_pair`.
+    Both runs are of `task`, by default of the baseline's, and the topics are its own; with `all_tasks` they are of any
+    tasks. Raises as `in_common_task` and `inspect_pair`.
     """
-    candidate = run or _newest_run(session, slug, besides=baseline, task=task)
-    grades = GradesChosen(qrels, task=task)
+    candidate = run or _newest_run(session, slug, besides=baseline, task=task, all_tasks=all_tasks)
+    grades = in_common_task(session, slug, baseline, candidate, GradesChosen(qrels, task=task), all_tasks=all_tasks)
     found = inspect_pair(session, slug, baseline, candidate, measures=[measure], topics=(), grades=grades)
     one = found.look.by_measure[0]
     low, high = one.tests.t.interval.bounds or (None, None)

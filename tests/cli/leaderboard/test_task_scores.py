@@ -2,17 +2,19 @@
 
 import csv
 import json
+from datetime import UTC, datetime
 from io import StringIO
 from unittest.mock import Mock
 
 import pytest
 from cli.command_line import CommandLine, write_run
-from tasks import task
+from sqlalchemy import update
+from tasks import run, task
 
 from annotator.cli.leaderboard.gate import Asked, SiteRuns
 from annotator.client import Site
 from annotator.evaluation.leaderboard.leaderboard_notices import EVERY_TASK
-from annotator.storage import Database
+from annotator.storage import Database, Run
 
 SAYS = str(EVERY_TASK)
 
@@ -66,7 +68,7 @@ def test_scores_of_a_task_and_of_all(tasks: CommandLine, command: tuple[str, ...
 
 def test_two_runs_are_compared_in_their_task(tasks: CommandLine) -> None:
     other = tasks("runs", "compare", "news", "alpha", "beta")
-    assert (other.exit_code, "alpha belongs to the task one and beta to the task both" in other.stderr) == (2, True)
+    assert (other.exit_code, "of different tasks (alpha: one; beta: both)" in other.stderr) == (2, True)
     assert SAYS in tasks.talk("runs", "compare", "news", "alpha", "beta", "--all-tasks")
     assert tasks.refused("runs", "compare", "news", "alpha", "beta", "--task", "one") == [
         "The run beta is not one of the task “one”."
@@ -79,7 +81,7 @@ def test_the_gate_compares_runs_of_a_task_on_its_topics(tasks: CommandLine) -> N
     pair = ("gate", "news", "--baseline", "alpha", "--run", "beta", "--measure", "AP")
     assert SAYS in tasks(*pair, "--all-tasks").stderr
     different = tasks(*pair)
-    assert (different.exit_code, "Compare runs of one task, or give --all-tasks" in different.stderr) == (2, True)
+    assert (different.exit_code, "Compare runs of one task, or ask for all tasks" in different.stderr) == (2, True)
     assert tasks(*pair, "--all-tasks", "--task", "one").exit_code == 2
     same = tasks("gate", "news", "--baseline", "beta", "--measure", "AP", "--max-drop", "1")
     assert "Only the runs of the task “both” are scored, on its topics." in same.stderr
@@ -87,6 +89,27 @@ def test_the_gate_compares_runs_of_a_task_on_its_topics(tasks: CommandLine) -> N
     assert "The collection has no run besides “alpha”" in none.stderr  # the newest run is of another task
     other = tasks("gate", "news", "--baseline", "alpha", "--run", "beta", "--task", "one")
     assert (other.exit_code, "The run beta is not one of the task “one”." in other.stderr) == (2, True)
+
+
+def add_old(database: Database, tag: str) -> None:
+    with database.transaction() as session:
+        run(session, tag, {"1": ["a"], "2": ["e"]})
+        session.execute(update(Run).where(Run.tag == tag).values(uploaded_at=datetime(2001, 1, 1, tzinfo=UTC)))
+    database.close()
+
+
+def test_the_gate_takes_the_newest_run_of_the_same_task_as_the_baseline_also_of_none(
+    tasks: CommandLine, sqlite_database: Database
+) -> None:
+    """`early` and `older` are from before the tasks."""
+    gate = ("gate", "news", "--baseline", "early", "--measure", "AP", "--max-drop", "1", "--format", "json")
+    add_old(sqlite_database, "early")
+    alone = tasks(*gate)
+    assert (alone.exit_code, "“early” has no task, and there is no other run without one" in alone.stderr) == (1, True)
+    assert json.loads(tasks.done(*gate, "--all-tasks"))["run"] == "beta"
+    add_old(sqlite_database, "older")
+    assert json.loads(tasks.done(*gate))["run"] == "older"
+    assert tasks(*gate, "--run", "beta").exit_code == 2
 
 
 def test_the_gate_of_a_site_leaves_out_a_run_from_before_the_tasks() -> None:

@@ -4,13 +4,16 @@ import json
 from datetime import timedelta
 
 import pytest
-from build import NOW, SLUG, labels, run
+from build import NOW, SLUG, labels, member, run
 from cli.remote_site import Remote
 from kept import Kept
 from tasks import task
 
-from annotator.storage import Database, ScoresShown
+from annotator.evaluation.leaderboard import leaderboard_notices
+from annotator.storage import Database, Role, ScoresShown
 from annotator.workflows.runs import submissions
+
+EVERY_TASK = str(leaderboard_notices.EVERY_TASK)
 
 
 @pytest.fixture
@@ -59,7 +62,22 @@ def test_the_qrels_of_a_comparison_are_named_with_the_task(judged: Remote) -> No
     for command in (("runs", "compare", SLUG, "alpha", "beta"), ("gate", SLUG, "--baseline", "alpha", "--run", "beta")):
         assert judged.alike("ola", *command, "--all-tasks")
         refused = judged("ola", *command)
-        assert (refused.exit_code, "give --all-tasks" in refused.stderr) == (2, True)
+        assert (refused.exit_code, "ask for all tasks" in refused.stderr) == (2, True)
+
+
+def test_an_observer_compares_two_runs_by_the_same_rule(judged: Remote) -> None:
+    with judged.database.transaction() as session:
+        member(session, "obi", Role.OBSERVER)
+        task(session, "a", ["1", "2"], runs=["alpha", "ours"])
+        task(session, "b", runs=["beta", "more"])
+    for compare in (("runs", "compare", SLUG), ("gate", SLUG, "--max-drop", "1")):
+        one, two = ("--baseline", "--run") if compare[0] == "gate" else (None, None)
+        pair = [word for word in (one, "alpha", two, "beta") if word]
+        refused = judged("obi", *compare, *pair)
+        assert (refused.exit_code, "of different tasks (alpha: a; beta: b)" in refused.stderr) == (2, True)
+        assert EVERY_TASK in judged("obi", *compare, *pair, "--all-tasks").stderr
+        alike = [word for word in (one, "alpha", two, "ours") if word]
+        assert "Only the runs of the task “a” are scored" in judged("obi", *compare, *alike).stderr
 
 
 def test_a_participant_compares_two_runs_of_the_team(judged: Remote) -> None:

@@ -8,7 +8,7 @@ from kept import Kept
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.storage import Database
-from annotator.workflows.leaderboard.gate import Gate, gate_run, newest_tag
+from annotator.workflows.leaderboard.gate import Gate, SentTag, gate_run, newest_tag
 from annotator.workflows.runs.runs import withdraw_run
 
 
@@ -65,7 +65,7 @@ def test_of_runs_sent_together_the_last_in_natural_order_is_the_newest(judged: D
         for tag in ("run10", "run9", "aaa"):
             run(session, tag, {"1": ["a"]})
     assert gate(judged, "alpha", None).run == "run10"
-    sent = [(NOW, "run10"), (NOW, "run9"), (NOW - timedelta(microseconds=1), "z")]
+    sent = [SentTag(NOW, "run10"), SentTag(NOW, "run9"), SentTag(NOW - timedelta(microseconds=1), "z")]
     assert newest_tag(sent, besides="run10") == "run9"
 
 
