@@ -45,8 +45,9 @@ class Letter:
     content: Mapping[str, Any]
     until: datetime | None = None
     invitation_id: int | None = None
-    # What is queued under the same word is sent only once.
+    # What is queued under the same word is sent only once; with a version, only until another one was sent.
     once: str | None = None
+    version: str | None = None
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,8 @@ def queue_for_account(session: Session, user_id: int | None, letter: Letter, *, 
 def queue_for_accounts(session: Session, users: Select[int], letter: Letter, *, at: datetime) -> None:
     """Queue an e-mail to each of the selected accounts, as `queue_for_account` does.
 
-    With `once` each account is sent it once: another is queued only to those to whom the earlier one was not sent.
+    With `once` each account is sent it once: another is queued only to those to whom the earlier one was not sent, or
+    to whom another version was sent since.
     """
     rows = session.execute(
         select(EmailAddress.address, EmailAddress.language, EmailAddress.user_id, EmailAddress.unwanted)
@@ -121,22 +123,42 @@ def queue_for_accounts(session: Session, users: Select[int], letter: Letter, *, 
         if address is not None and letter.kind not in unwanted.split()
     ]
     if wanted and letter.once is not None:
-        _forget_unsent(session, [_once_for(letter, one) for one in wanted])
+        _forget_unsent(session, letter, wanted, at)
     if wanted:
         _queue(session, wanted, letter, at, once_each=True)
 
 
-def _once_for(letter: Letter, to: Recipient) -> str | None:
+def _once_for(letter: Letter, user_id: int | None) -> str | None:
     """The word for a letter to one of several accounts."""
-    return None if letter.once is None else f"{letter.once}:{to.user_id}"
+    return None if letter.once is None else f"{letter.once}:{letter.version or ''}:{user_id}"
 
 
-def _forget_unsent(session: Session, words: list[str | None]) -> None:
-    """Let another e-mail be queued under words whose e-mail was not sent; one that waits is given up."""
-    for some in chunks(words):
-        unsent = and_(Mail.once.in_(some), Mail.sent_at.is_(None))
-        _give_up(session, unsent, STALE, content={})
-        session.execute(update(Mail).where(unsent).values(once=None), execution_options={"synchronize_session": False})
+def _forget_unsent(session: Session, letter: Letter, to: Sequence[Recipient], now: datetime) -> None:
+    """Let an e-mail be queued to accounts that were sent none of it, or another version after it.
+
+    What waits, in whatever version, is given up; what is being sent counts as sent.
+    """
+    for some in chunks([one.user_id for one in to]):
+        rows = session.scalars(
+            select(Mail)
+            .where(Mail.user_id.in_(some), Mail.once.startswith(f"{letter.once}:", autoescape=True))
+            .with_for_update()
+            .execution_options(populate_existing=True)
+        )
+        sent = []
+        for mail in rows:
+            if mail.sent_at is not None or is_being_sent(mail, now=now):
+                sent.append(mail)
+                continue
+            if mail.next_at is not None:
+                mail.next_at, mail.problem, mail.content = None, STALE, {}
+            mail.once = None
+        sent.sort(key=lambda mail: (mail.sent_at or mail.tried_at or mail.asked_at, mail.id))
+        latest = {mail.user_id: mail for mail in sent}
+        for mail in sent:
+            if mail.once == _once_for(letter, mail.user_id) and mail is not latest[mail.user_id]:
+                mail.once = None
+    session.flush()
 
 
 def queue_notice(session: Session, user: User, what: Notice, *, at: datetime) -> None:
@@ -284,7 +306,7 @@ def _queue(session: Session, to: Sequence[Recipient], letter: Letter, at: dateti
             "language": one.language,
             "content": dict(letter.content),
             "epoch": epoch,
-            "once": _once_for(letter, one) if once_each else letter.once,
+            "once": _once_for(letter, one.user_id) if once_each else letter.once,
             "asked_at": at,
             "until": letter.until,
             "attempts": 0,

@@ -35,16 +35,16 @@ def mail_announcement(
 ) -> None:
     """Queue an e-mail about an announcement or a public answer to those who see it, without one person.
 
-    Organisers publish them, and get none as such. An answer that was private for a while is sent only to those who were
-    not sent the same one before.
+    Organisers publish them, and get none as such. An answer that was private for a while is sent only to those to whom
+    not the same one was sent last.
     """
     users = _readers(announcement).where(Membership.user_id != (0 if but is None else but))
     question = session.get(Question, announcement.question_id or 0)
     about = About.ANNOUNCEMENT if question is None else About.PUBLIC_ANSWER
     letter = _letter(collection, about, announcement.id, announcement.title)
     if question is not None:
-        text = hashlib.sha256(question.answer.encode()).hexdigest()
-        letter = replace(letter, once=f"{about.value}:{question.id}:{text}")
+        # Not the id: the outbox outlives a deleted collection, whose ids SQLite gives to others.
+        letter = replace(letter, once=f"{about.value}:{_digest(question.client_id)}", version=_digest(question.answer))
     queue_for_accounts(session, users, letter, at=at)
 
 
@@ -84,6 +84,10 @@ def _readers(announcement: Announcement) -> Select[int]:
     """The accounts of those for whom an announcement is."""
     of_role = Membership.role != Role.ORGANISER if announcement.for_everyone else Membership.role == Role.PARTICIPANT
     return select(Membership.user_id).where(Membership.collection_id == announcement.collection_id, of_role).distinct()
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _letter(collection: Collection, about: About, number: int, subject: str = "") -> Letter:

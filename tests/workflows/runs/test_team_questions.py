@@ -241,6 +241,58 @@ def test_an_answer_that_is_public_again_is_sent_to_those_alone_who_were_not_sent
     assert set(sent(session)) == {sam, tom}
 
 
+def test_an_answer_that_goes_back_to_an_earlier_text_is_sent_once_more(session: Session, pat: int) -> None:
+    tom = named(session, "tom")
+    with_address(session, tom)
+    number = ask(session, pat)
+    for day, text in enumerate(["Yes.", "No.", "Yes."]):
+        answer(session, number, text, public=True)
+        assert tom in sent(session, LATER + timedelta(days=day))
+        answer(session, number, text, public=False)
+    # What was withdrawn before it was sent is not the last that was sent.
+    answer(session, number, "No.", public=True)
+    answer(session, number, "No.", public=False)
+    answer(session, number, "Yes.", public=True)
+    assert sent(session, LATER + timedelta(days=4)) == []
+
+
+def test_an_answer_that_is_being_sent_is_not_given_up_or_queued_again(session: Session, pat: int) -> None:
+    tom = named(session, "tom")
+    with_address(session, tom)
+    number = ask(session, pat)
+    answer(session, number, public=True)
+    first, due = (take_true_mail(session, now=LATER, kinds=["answers"], per_hour=99) for _ in range(2))
+    assert first is not None
+    assert due is not None
+    assert (first.user_id, due.user_id) == (pat, tom)
+    record_sent(session, first, at=LATER)
+    for public in (False, True):
+        answer(session, number, public=public)
+    assert sent(session, LATER + timedelta(seconds=1)) == []
+    record_sent(session, due, at=LATER)
+    row = session.get_one(Mail, due.id, populate_existing=True)
+    assert (row.sent_at, row.problem) == (LATER, "")
+
+
+def test_an_answer_is_sent_although_an_earlier_question_had_its_id(session: Session, pat: int) -> None:
+    tom = named(session, "tom")
+    with_address(session, tom)
+    number = ask(session, pat)
+    answer(session, number, public=True)
+    assert tom in sent(session)
+    # As after the removal of a collection: SQLite gives the id to the next question.
+    answer(session, number, public=False)
+    session.execute(delete(Question))
+    session.flush()
+    session.expire_all()
+    team_questions.ask(session, SLUG, pat, "Do ties count?", client_id="other", asked_at=NOW)
+    session.flush()
+    session.execute(update(Question).values(id=number))
+    session.expire_all()
+    answer(session, number, public=True)
+    assert tom in sent(session, LATER + timedelta(minutes=9))
+
+
 def test_a_judge_gets_an_e_mail_about_the_answer_too(session: Session, pat: int) -> None:
     jo = member(session, "jo")
     with_address(session, jo)
