@@ -16,6 +16,7 @@ from annotator.web.site.language import gettext
 from annotator.web.site.sessions import half_signed_in
 from annotator.web.site.translate import say
 from annotator.workflows.people import second_factor
+from annotator.workflows.people.passkeys import UsedAtOnceError
 from annotator.workflows.people.second_factor import CodeAccepted
 
 blueprint = Blueprint("sign_in_code", __name__)
@@ -50,6 +51,8 @@ def check() -> ResponseReturnValue:
     if form.validate():
         try:
             accepted = _accepted(*half, form)
+        except UsedAtOnceError as refusal:
+            form.refusal = refusal
         except ConflictError as lapsed:
             return _begin_again(say(lapsed.sentence))
         except AnnotatorError as refusal:

@@ -25,6 +25,10 @@ LONGEST_NAME = 64
 CHALLENGE_BYTES = HANDLE_BYTES = 32
 
 
+class UsedAtOnceError(ConflictError):
+    """The passkey was used since its signature was checked: it has to be used once more."""
+
+
 class ClonedPasskeyError(NotAllowedError):
     """The device counts fewer signatures than it did before: somebody may have a copy of the passkey."""
 
@@ -212,7 +216,7 @@ def use_passkey(session: Session, user: User, checked: CheckedPasskey, *, at: da
     """Accept a passkey of an account, which the caller has locked, as its second factor.
 
     Raises `InvalidValueError` for a response that was used or is too old, `NotAllowedError` for a passkey of nobody or
-    somebody else, `ConflictError` when it was used since its signature was checked, and `ClonedPasskeyError`.
+    somebody else, `UsedAtOnceError` when it was used since its signature was checked, and `ClonedPasskeyError`.
     """
     _use(session, user, checked, at)
 
@@ -279,7 +283,7 @@ def _use(session: Session, user: User, checked: CheckedPasskey, at: datetime) ->
         raise InvalidValueError("This use of the passkey was too long ago, or was accepted already: use it again.")
     if found.sign_count != checked.counted:
         # A device counts once for each use: of two at once the second may come first, which is no sign of a copy.
-        raise ConflictError("The passkey was used for something else at the same moment: use it again.")
+        raise UsedAtOnceError("The passkey was used for something else at the same moment: use it again.")
     if max(count, found.sign_count) > 0 and count <= found.sign_count:
         raise ClonedPasskeyError(user.name, found.name)
     found.sign_count, found.last_used_at = count, at

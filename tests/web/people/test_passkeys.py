@@ -14,13 +14,14 @@ from flask import Flask
 from flask.testing import FlaskClient
 from passkey_device import Device
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 from visiting import Visit, Visitor, with_database, words
 from werkzeug.test import TestResponse
 
 from annotator.storage import AuditEvent, Database, Passkey
 from annotator.web.people.passkey_session import Asked, take_asked
 from annotator.web.site.context import SETTINGS
-from annotator.workflows.people import accounts, erasure
+from annotator.workflows.people import accounts, erasure, passkeys
 from annotator.workflows.people.throttling import Limit
 
 pytestmark = pytest.mark.usefixtures("news")
@@ -276,6 +277,26 @@ def test_a_copy_of_a_passkey_is_refused_and_noted(app: Flask, visit: Visit, devi
     refused = password.post("/sign-in/code", data={"passkey": device.get(ask(password, "factor"))})
     assert refused.status_code == 403
     assert actions(database)[1:] == [("users.passkey-refused", "jo")] * 2
+
+
+def test_a_passkey_that_was_used_at_the_same_moment_is_asked_for_again_on_the_same_page(
+    app: Flask, visit: Visit, device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(visit("jo"), device)
+    password, check = half(app), passkeys.check_signature
+
+    def check_before_another_use(
+        session: Session, request: passkeys.PasskeyRequest, given: str
+    ) -> passkeys.CheckedPasskey:
+        found = check(session, request, given)
+        return replace(found, counted=found.counted + 1)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(passkeys, "check_signature", check_before_another_use)
+        refused = password.post("/sign-in/code", data={"passkey": device.get(ask(password, "factor"))})
+    assert refused.status_code == 409
+    assert "used for something else at the same moment: use it again" in words(refused)
+    assert password.post("/sign-in/code", data={"passkey": device.get(ask(password, "factor"))}).status_code == 303
 
 
 def test_too_many_refused_passkeys_of_an_address_wait(

@@ -15,7 +15,7 @@ from annotator.storage import Passkey, RecoveryCode, Role, UsedChallenge
 from annotator.storage.people.accounts import Person, lock_user
 from annotator.workflows.people import accounts, erasure, passkeys, second_factor
 from annotator.workflows.people.passkey_protocol import PasskeySite, request_options
-from annotator.workflows.people.passkeys import ClonedPasskeyError, PasskeyRequest, new_challenge
+from annotator.workflows.people.passkeys import ClonedPasskeyError, PasskeyRequest, UsedAtOnceError, new_challenge
 from annotator.workflows.people.second_factor import Proof
 
 SITE = PasskeySite("https://pool.example.org", "pool.example.org")
@@ -220,7 +220,7 @@ def test_of_two_uses_that_were_checked_at_once_one_is_accepted_and_none_is_calle
     both = [proof(session, jo, device) for _ in range(2)]
     first, second = (both[number] for number in order)
     assert second_factor.sign_in(session, jo, 1, first, at=LATER) is not None
-    with pytest.raises(ConflictError, match="at the same moment: use it again"):
+    with pytest.raises(UsedAtOnceError, match="at the same moment: use it again"):
         second_factor.sign_in(session, jo, 1, second, at=LATER)
     assert second_factor.sign_in(session, jo, 1, proof(session, jo, device), at=LATER) is not None
 
