@@ -11,7 +11,7 @@ from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.storage import ScoresShown
 from annotator.storage.tables.runs import RunState
 from annotator.web.collections.observer_policy import policy_shown, released_grades
-from annotator.web.site.context import database, the_place
+from annotator.web.site.context import database, now, the_place
 from annotator.web.site.memories import score_cache
 from annotator.workflows.leaderboard import costs, leaderboard
 from annotator.workflows.leaderboard.compared_runs import (
@@ -23,7 +23,7 @@ from annotator.workflows.leaderboard.compared_runs import (
 from annotator.workflows.leaderboard.grade_sources import LIVE, GradesFrom
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard
 from annotator.workflows.leaderboard.leaderboard_standing import WITHOUT_TASK, Standing, standing
-from annotator.workflows.leaderboard.team_scopes import own_not_scored, scopes_of_team
+from annotator.workflows.leaderboard.team_scopes import Restoring, own_not_scored, scopes_of_team
 from annotator.workflows.runs import runs
 from annotator.workflows.runs.scoring_scope import ScopeChoices, scope_choices
 
@@ -84,7 +84,9 @@ def own_scores(
     hidden = WITHOUT_TASK if grades.task is None and of_team.without_task else None
     wanted = {*together, *([run] if run and own.rows else [])}
     for tag in sorted(wanted - {row.tag for row in own.rows}):
-        raise own_not_scored(tag, present, released_at, grades.round, grades.task)
+        here = the_place().collection
+        restoring = Restoring.at(here.submissions_until, is_closed=here.closed, now=now())
+        raise own_not_scored(tag, present, released_at, grades.round, grades.task, restoring=restoring)
     found = standing(board, run or own.rows[0].tag, measure or own.measures[0], hidden=hidden) if own.rows else None
     wanted_all = [(row.tag, one) for row in own.rows for one in own.measures] if with_all else []
     standings = tuple(standing(board, tag, one, hidden=hidden) for tag, one in wanted_all)

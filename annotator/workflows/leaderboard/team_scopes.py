@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 from sqlalchemy.orm import Session
 
@@ -59,8 +60,29 @@ def scopes_of_team(session: Session, slug: str, team: str, *, before: datetime) 
     return TeamScopes(choices, tuple(places), without, tuple(one.key for one in every.tasks if one.key not in keys))
 
 
+class Restoring(StrEnum):
+    """Who can restore a run that its team has withdrawn, if its round is open."""
+
+    TEAM = "team"
+    ORGANISERS = "organisers"
+    NOBODY = "nobody"
+
+    @classmethod
+    def at(cls, until: datetime | None, *, is_closed: bool, now: datetime) -> "Restoring":
+        """The team until the deadline for runs, if there is one; nobody in a closed collection."""
+        if is_closed:
+            return cls.NOBODY
+        return cls.TEAM if until is None or now < until else cls.ORGANISERS
+
+
 def own_not_scored(
-    tag: str, sent: Sequence[SentRun], released_at: datetime, number: int | None, task: str | None
+    tag: str,
+    sent: Sequence[SentRun],
+    released_at: datetime,
+    number: int | None,
+    task: str | None,
+    *,
+    restoring: Restoring = Restoring.TEAM,
 ) -> NotFoundError:
     """The error for a run without a score: why a run of the team has none, and of all others only that it is missing.
 
@@ -68,7 +90,7 @@ def own_not_scored(
     """
     run = next((one for one in sent if one.tag == tag), None)
     if run is not None and run.state == RunState.WITHDRAWN:
-        return _withdrawn(run)
+        return _withdrawn(run, restoring)
     if run is not None and run.uploaded_at >= released_at:
         return NotFoundError("The run “%(tag)s” was sent after the release of the scores and has none.", tag=tag)
     if run is None or (number is None and task is None):
@@ -78,8 +100,10 @@ def own_not_scored(
     return not_scored(tag, ScoringScope(frozenset(), number, task=task))
 
 
-def _withdrawn(run: SentRun) -> NotFoundError:
+def _withdrawn(run: SentRun, restoring: Restoring) -> NotFoundError:
     """The error for a withdrawn run of the team, which says who can restore it."""
-    if run.withdrawn_by_team and not run.in_closed_round:
+    if restoring is Restoring.NOBODY:
+        return NotFoundError("The run “%(tag)s” is withdrawn.", tag=run.tag)
+    if restoring is Restoring.TEAM and run.withdrawn_by_team and not run.in_closed_round:
         return NotFoundError("The run “%(tag)s” is withdrawn. Your team can restore it on its page.", tag=run.tag)
     return NotFoundError("The run “%(tag)s” is withdrawn. Only the organisers can restore it.", tag=run.tag)

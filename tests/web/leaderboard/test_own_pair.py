@@ -11,7 +11,7 @@ from sqlalchemy import update
 from tasks import task
 from visiting import Visit, file, words
 
-from annotator.storage import Database, Run
+from annotator.storage import Collection, CollectionState, Database, Run
 from annotator.workflows.collections.collection import CollectionChange, change_collection
 from annotator.workflows.collections.rounds import open_round
 from annotator.workflows.runs.runs import withdraw_run
@@ -201,6 +201,26 @@ def test_a_page_says_that_a_run_of_the_team_is_withdrawn_and_who_can_restore_it(
         session.execute(update(Run).where(Run.tag == "blues").values(withdrawn_at=NOW))
     answer = pat.get(f"{scored}/scores/pair?first=reds&second=blues")
     assert "There is no run “blues” in this collection." in words(answer)
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"submissions_until": NOW}, "The run “reds2” is withdrawn. Only the organisers can restore it."),
+        ({"state": CollectionState.CLOSED}, "The run “reds2” is withdrawn."),
+    ],
+)
+def test_after_the_deadline_and_in_a_closed_collection_no_team_is_said_to_restore_a_run(
+    visit: Visit, scored: str, database: Database, values: dict[str, object], sentence: str
+) -> None:
+    release(visit, scored)
+    pat = visit("pat")
+    assert pat.post(f"{scored}/runs/withdraw?tag=reds2", confirmed="y").status_code == 303
+    with database.transaction() as session:
+        session.execute(update(Collection).values(**values))
+    answer = pat.get(f"{scored}/scores/pair?first=reds&second=reds2")
+    assert (answer.status_code, sentence in words(answer)) == (404, True)
+    assert ("can restore" in words(answer)) == ("can restore" in sentence)
 
 
 @pytest.mark.parametrize(
