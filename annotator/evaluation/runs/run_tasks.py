@@ -58,13 +58,15 @@ def choose_task(tasks: Mapping[str, TaskRules], named: str | None, tag: str, tag
         named = own or named
         if named is None:
             return None
+        task = _known(tasks, named)
         if own is None and tags.scores_released:
-            raise InvalidValueError(
-                "Scores are released, and would change if this file gave the run %(tag)s the task %(task)s. Send it "
-                "without a task; the organisers can give the run its task, after they confirm it.",
-                tag=tag,
-                task=named,
-            )
+            raise _changes_scores(tag, named, by_organiser=not tags.is_bound)
+        return task
+    return _known(tasks, named)
+
+
+def _known(tasks: Mapping[str, TaskRules], named: str | None) -> TaskRules | None:
+    """The task of this key; None without tasks and without a key. Raises `InvalidValueError` as `choose_task`."""
     if not tasks:
         if named is None:
             return None
@@ -75,3 +77,20 @@ def choose_task(tasks: Mapping[str, TaskRules], named: str | None, tag: str, tag
     if named not in tasks:
         raise InvalidValueError("There is no task “%(key)s”. There are: %(keys)s.", key=named, keys=keys)
     return tasks[named]
+
+
+def _changes_scores(tag: str, task: str, *, by_organiser: bool) -> InvalidValueError:
+    """The error for a task that a run would get where scores are released, with what to do instead."""
+    if by_organiser:
+        return InvalidValueError(
+            "Scores are released, and would change if this file gave the run %(tag)s the task %(task)s: give the run "
+            "%(tag)s the task %(task)s on its page first.",
+            tag=tag,
+            task=task,
+        )
+    return InvalidValueError(
+        "Scores are released, and would change if this file gave the run %(tag)s the task %(task)s. Send it without a "
+        "task; the organisers can give the run its task, after they confirm it.",
+        tag=tag,
+        task=task,
+    )

@@ -18,6 +18,7 @@ from annotator.errors import (
     Sentence,
 )
 from annotator.evaluation.runs.run_intake import refusal_of_any
+from annotator.evaluation.runs.run_tags import Sender
 from annotator.evaluation.runs.search_engines import Dialect, HitPaths, SearchEngine
 from annotator.storage import Database, RunSource, RunType
 from annotator.storage.collections.audit import Actor
@@ -37,6 +38,7 @@ from annotator.storage.tables.runs import RunState
 from annotator.workflows.runs.due_sources import next_at
 from annotator.workflows.runs.engine_requests import EngineAccess, Progress
 from annotator.workflows.runs.run_fetching import FetchedRun, RunOrder, check_order, fetch_run
+from annotator.workflows.runs.run_rules import sorted_tags
 from annotator.workflows.runs.runs import check_details
 from annotator.workflows.runs.submissions import refuse_after_deadline
 from annotator.workflows.site.outgoing import check_address
@@ -169,6 +171,8 @@ def _order(session: Session, slug: str, name: str, *, at: datetime) -> RunOrder:
         raise ConflictError(view.refusal.template, **view.refusal.values)
     settings = view.settings
     tag = tag_of(source.tag, at, source.fetched + 1)
+    # The run that is there may have other forms of the same letters.
+    tag = sorted_tags(session, collection.id, Sender(settings.details.team, organises=True)).stored(tag)
     return RunOrder(
         settings.engine,
         tag,

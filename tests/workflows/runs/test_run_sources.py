@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from unicodedata import normalize
 
 import pytest
 from build import NOW, SLUG, news, pool, run, topic_file, user
@@ -9,6 +10,7 @@ from kept import Kept
 from local_server import HOST
 from search_engines import MATCH, EngineServer, sending
 from sqlalchemy import func, select, update
+from tasks import move_runs
 
 from annotator.errors import AnnotatorError, ConflictError, FileRefusedError, InvalidValueError, NotAllowedError
 from annotator.errors import NotFoundError as Missing
@@ -16,6 +18,7 @@ from annotator.evaluation.runs.questionnaires import RunQuestion
 from annotator.evaluation.runs.search_engines import Dialect, HitPaths, SearchEngine
 from annotator.storage import (
     AuditEvent,
+    Collection,
     Database,
     DeletedKind,
     FetchedRun,
@@ -166,6 +169,18 @@ def test_a_run_with_the_same_tag_is_a_new_version_of_it(started: Database, engin
     assert fetch(started, at=NOW + HOUR).receipt.version == 2
     assert tags(started) == ["bm25"]
     assert (source_of(started).fetched, source_of(started).problem) == (2, None)
+
+
+def test_a_run_of_the_source_is_recognised_in_the_other_form_of_its_letters(
+    started: Database, engine_server: EngineServer
+) -> None:
+    decomposed = normalize("NFD", "뉴스-é")
+    save(started, settings(engine_server, decomposed))
+    assert fetch(started).receipt.tag == decomposed
+    save(started, settings(engine_server, normalize("NFC", decomposed)))
+    engine_server.documents["d5"] = "first first first dogs"
+    assert fetch(started, at=NOW + HOUR).receipt.version == 2
+    assert tags(started) == [decomposed]
 
 
 def test_a_run_from_elsewhere_is_never_replaced(started: Database, engine_server: EngineServer) -> None:
@@ -455,6 +470,23 @@ def test_a_source_stops_at_the_first_task_until_it_has_one(started: Database, en
     save(started, settings(engine_server, hour=3, details=of_task("all")))
     assert (source_of(started).refusal, source_of(started).settings.details.task) == (None, "all")
     assert fetch(started, by_itself=True).receipt.task == "all"
+
+
+def test_after_the_release_the_run_of_a_source_gets_its_task_on_its_page_first(
+    started: Database, engine_server: EngineServer
+) -> None:
+    save(started, settings(engine_server, "bm25"))
+    fetch(started)
+    add_task(started, "all", TaskFields("All"))
+    save(started, settings(engine_server, "bm25", details=of_task("all")))
+    with started.transaction() as session:
+        session.execute(update(Collection).values(scores_released_at=NOW))
+    engine_server.documents["d5"] = "first first first dogs"
+    with pytest.raises(InvalidValueError, match="give the run bm25 the task all on its page first"):
+        fetch(started)
+    with started.transaction() as session:
+        move_runs(session, "all", ["bm25"])
+    assert fetch(started).receipt.task == "all"
 
 
 def test_a_source_asks_for_the_topics_of_its_task_and_obeys_its_rules(

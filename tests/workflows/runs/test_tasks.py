@@ -172,7 +172,11 @@ def test_after_the_release_of_scores_no_file_gives_a_run_its_task(database: Data
     newer = ranked("before", {"1": ["c"]})
     for sender in (REPLACES, replace(OLA, replaces=True)):
         [wrong] = sentences(database, pat, newer, task="documents", sender=sender)
-        assert "Scores are released, and would change if this file gave the run before the task documents." in wrong
+        assert "Scores are released, and would change if this file gave the run before the task documents" in wrong
+        instead = "give the run before the task documents on its page first." if sender.organises else "Send it without"
+        assert instead in wrong
+        [unknown] = sentences(database, pat, newer, task="none", sender=sender)
+        assert "There is no task “none”." in unknown
         with database.reading() as session:
             rules = read_rules(json.dumps(run_rules.rules_document(session, SLUG, sender)))
         checked = check_by_rules([newer], rules, task="documents", replaces=True, unpacked_limit=LIMIT)
