@@ -42,6 +42,11 @@ EVERY_TASK = Sentence(
     "This collection has tasks. The runs of every task are compared here, two of different tasks on the topics for "
     "which both have documents."
 )
+# Of a topic that several tasks share, one pool is judged.
+OF_EVERY_TASK = Sentence(
+    "By team, the documents contributed to the pool are those of its runs of every task; the relevant ones are those "
+    "that its runs of this task found."
+)
 
 Table = tuple[tuple[str, ...], list[tuple[str | int | float | None, ...]]]
 
@@ -128,6 +133,7 @@ def overlap_report(
         relevant,
         {CLASSIFIER: learned} if learned else {},
     )
+    notices = counting_notices(session, collection.id, scope, EVERY_TASK)
     return OverlapReport(
         depth,
         len(tags),
@@ -137,7 +143,7 @@ def overlap_report(
         sum(map(len, relevant.values())),
         tuple(shares),
         task,
-        counting_notices(session, collection.id, scope, EVERY_TASK),
+        notices if scope is None else (*notices, OF_EVERY_TASK),
     )
 
 

@@ -38,7 +38,10 @@ def test_runs_of_a_task_overlap_as_in_a_collection_of_its_runs(two_tasks: Sessio
         assert of_task.table(part) == alone.table(part)
     assert set(of_task.tags) == set(runs_of(key))
     assert (of_task.relevant, of_task.closest) == (alone.relevant, alone.closest)
-    assert list(map(str, of_task.notices)) == [f"Only the runs of the task “{key}” are counted, on its topics."]
+    assert list(map(str, of_task.notices)) == [
+        f"Only the runs of the task “{key}” are counted, on its topics.",
+        str(run_overlap.OF_EVERY_TASK),
+    ]
     assert alone.notices == ()
     headings, rows = of_task.file(OverlapPart.TEAMS)
     assert {dict(zip(headings, row, strict=True))["task"] for row in rows} == {key}
