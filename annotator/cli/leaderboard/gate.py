@@ -128,8 +128,8 @@ def command(
     The exit code is 0 when it does not, 1 when it does or when there is no answer, and 2 for wrong usage, such as a run
     or a measure that does not exist. The interval is that of the paired t test at 95 %: one that has 0 in it does not
     distinguish the drop from chance, but the mean alone decides. Without --run the newest active run is checked. In a
-    collection with tasks both runs belong to one: that of --task, or of the baseline, which also the newest run is then
-    of; --all-tasks scores on all topics.
+    collection with tasks both runs belong to one, that of --task or of the baseline, and it is the newest run of this
+    task; --all-tasks scores on all topics.
     """
     if not math.isfinite(max_drop):
         raise click.UsageError(f"--max-drop is a finite number from 0 on, not {max_drop}.")
