@@ -11,13 +11,12 @@ from sqlalchemy.orm import Session
 
 from annotator.storage.judging.progress import item_progress
 from annotator.storage.site.bulk_insert import chunks
-from annotator.storage.tables.pools import TopicCounts
+from annotator.storage.tables.pools import PoolItem, TopicCounts
 from annotator.storage.tables.topics import ACCEPTED, Topic
 from annotator.storage.topics.revisions import ChangedTopic, changed_topics, record_derived
 
 # So many changed topics are counted in one statement for the whole collection.
 MANY = 500
-UNKNOWN_IN_A_GROUP = 16
 
 
 class Counts(NamedTuple):
@@ -80,7 +79,7 @@ def record_counts(session: Session, changed: Sequence[ChangedTopic], counts: Map
 
 
 def in_groups(session: Session, topics: Sequence[int], most: int) -> Iterator[list[int]]:
-    """Divide topics into groups with about so many items, by the last count; one of an unknown size counts as many.
+    """Divide topics into groups with about so many items, by the last count where there is one.
 
     On PostgreSQL a statement for a few topics may read a whole table, so that there must not be many of them.
     """
@@ -88,10 +87,13 @@ def in_groups(session: Session, topics: Sequence[int], most: int) -> Iterator[li
     for some in chunks(list(topics)):
         counted = select(TopicCounts.topic_id, TopicCounts.items).where(TopicCounts.topic_id.in_(some))
         sizes |= {id_: items for id_, items in session.execute(counted)}
+    for some in chunks([topic for topic in topics if topic not in sizes]):
+        pooled = select(PoolItem.topic_id, func.count()).where(PoolItem.topic_id.in_(some)).group_by(PoolItem.topic_id)
+        sizes |= {id_: items for id_, items in session.execute(pooled)}
     group: list[int] = []
     size = 0
     for topic in topics:
-        of_topic = sizes.get(topic, most // UNKNOWN_IN_A_GROUP)
+        of_topic = sizes.get(topic, 0)
         if group and size + of_topic > most:
             yield group
             group, size = [], 0
