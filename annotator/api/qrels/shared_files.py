@@ -12,7 +12,7 @@ from annotator.api.site.door import Call, Gives, Takes, operation
 from annotator.web.qrels.file_responses import file_sent, files_listed
 from annotator.web.site.downloads import JSON, JSON_LINES, PLAIN
 from annotator.workflows.people.tokens import Scope
-from annotator.workflows.qrels.shared_files import SharedFile, SharedKind
+from annotator.workflows.qrels.shared_files import SharedKind
 
 # What a program needs to send runs.
 FOR_RUNS = re.compile(r"topics(-[^/]+)?\.jsonl|run-rules\.json|guidelines\.md")
@@ -62,7 +62,7 @@ def list_shared_files(call: Call) -> object:
     Qrels are those of the scores that are released, once no more runs are accepted. Organisers see what participants
     may download, with rules of their own.
     """
-    return [_shown(one) for one in files_listed(call.slug).files]
+    return [one.row() for one in files_listed(call.slug).files]
 
 
 @operation(resource, "GET", "/collections/<slug>/files/<name>", SEE_RUNS, Gives(media=[PLAIN, JSON_LINES, JSON]))
@@ -75,18 +75,3 @@ def load_shared_file(call: Call) -> Response:
     if not FOR_RUNS.fullmatch(call.path["name"]) and (refused := without_scope([Scope.READ])) is not None:
         return refused
     return file_sent(call.slug, call.path["name"], note_export)
-
-
-def _shown(file: SharedFile) -> dict[str, object]:
-    figures = file.figures
-    return {
-        "name": file.name,
-        "kind": file.kind.value,
-        "task": file.task,
-        "version": file.version,
-        "lines": None if figures is None else figures.lines,
-        "bytes": None if figures is None else figures.size,
-        "sha256": None if figures is None else figures.sha256,
-        "problem": None if file.problem is None else str(file.problem),
-        "dropped_topics": list(file.dropped_topics),
-    }

@@ -10,7 +10,7 @@ from annotator.cli.site.installation import Installation, note_export, on_instal
 from annotator.cli.site.tables import format_option
 from annotator.evaluation.runs.run_tags import Sender
 from annotator.workflows.qrels import shared_files
-from annotator.workflows.qrels.shared_files import EXPORTS, SharedFile
+from annotator.workflows.qrels.shared_files import EXPORTS
 
 ORGANISER = Sender(None, organises=True)
 
@@ -26,7 +26,7 @@ class StoredFiles:
         """The files."""
         at = datetime.now(UTC)
         found = self._installation.database.read(shared_files.list_shared_files, slug, ORGANISER, at=at)
-        return [_row(one) for one in found.files]
+        return [one.row() for one in found.files]
 
     def content(self, slug: str, name: str) -> bytes:
         """The bytes of one, with a line of the audit log for docnos and qrels."""
@@ -37,21 +37,6 @@ class StoredFiles:
             subject = "" if found.version is None else found.version
             note_export(self._installation, EXPORTS[found.kind], slug, subject=subject)
         return content
-
-
-def _row(file: SharedFile) -> dict[str, object]:
-    figures = file.figures
-    return {
-        "name": file.name,
-        "kind": file.kind.value,
-        "task": file.task,
-        "version": file.version,
-        "lines": None if figures is None else figures.lines,
-        "bytes": None if figures is None else figures.size,
-        "sha256": None if figures is None else figures.sha256,
-        "problem": None if file.problem is None else str(file.problem),
-        "dropped_topics": list(file.dropped_topics),
-    }
 
 
 @click.group("files")

@@ -97,7 +97,7 @@ class DayOfJudge(NamedTuple):
 
 
 def days_of_judges(session: Session, topic_ids: Iterable[int]) -> dict[int, list[DayOfJudge]]:
-    """Topic id → the documents judged by each person on each day, for the topics of which any was.
+    """Topic id → the documents judged by each person on each day; only topics that have any.
 
     Imported labels, withdrawn judgements, changes and adjudications are left out.
     """
@@ -121,7 +121,7 @@ def days_of_judges(session: Session, topic_ids: Iterable[int]) -> dict[int, list
 
 SECONDS_UNMEASURED = 30.0
 LEAST_MEASURED = 50
-# The median is that of the site's latest judgements, if so many of them are of the collection.
+# If so many of the site's latest judgements belong to the collection, the median is taken from these alone.
 LATEST, LEAST_RECENT = 50_000, 2_000
 SECONDS_AN_HOUR = 3_600
 

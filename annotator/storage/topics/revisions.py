@@ -55,6 +55,11 @@ def revisions(session: Session, collection_id: int) -> dict[int, Revision]:
     return {topic_id: Revision(int(total), int(of_everybody)) for topic_id, total, of_everybody in rows}
 
 
+def judged_revisions(session: Session, collection_id: int) -> dict[int, Revision]:
+    """The revisions of the accepted topics that have one: without judgements and pool a topic has none."""
+    return {id_: revision for id_, revision in revisions(session, collection_id).items() if revision.total}
+
+
 class ChangedTopic(NamedTuple):
     """An accepted topic that was changed since something was derived from it, and its revision."""
 

@@ -14,10 +14,8 @@ from annotator.storage import Job, JobState, Question
 from annotator.storage.agreement.adjudication_queue import undecided_among, undecided_in_topics
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.leaderboard.scored_state import items_judged_since, latest_judgement
-from annotator.storage.topics.revisions import Revision, revisions
-
-# How many collections a process keeps the disputes of.
-MOST_KEPT = 64
+from annotator.storage.topics.revisions import Revision, judged_revisions
+from annotator.workflows.collections.topic_memory import TopicMemory
 
 
 @dataclass(frozen=True)
@@ -34,12 +32,12 @@ class Waiting:
         return self.questions + self.disputes + self.failed_jobs
 
 
-class _Counted(NamedTuple):
+class Undecided(NamedTuple):
     """The pool items of a topic with undecided disputes, at this revision and after this last judgement."""
 
     revision: Revision
     latest: int | None  # as `latest_judgement` gives it
-    undecided: frozenset[int] = frozenset()
+    items: frozenset[int]
 
     def is_continued(self, present: Revision, latest: int | None) -> bool:
         """Whether judgements with greater ids, up to `latest`, are the only changes up to this revision."""
@@ -47,52 +45,31 @@ class _Counted(NamedTuple):
         return is_in_order and self.revision.is_continued_by(present)
 
 
-class DisputeMemory:
-    """Cache of the undecided disputes by topic; of a topic with new judgements only their documents are read again.
-
-    Entries are replaced and never changed in place, so that concurrent requests may read them.
-    """
-
-    def __init__(self) -> None:
-        """Create an empty cache."""
-        self._kept: dict[int, Mapping[int, _Counted]] = {}
-
-    def undecided(self, session: Session, collection_id: int) -> int:
-        """The number of documents of accepted topics on which judges differ and no adjudicator decided."""
-        present = revisions(session, collection_id)
-        kept = self._kept.get(collection_id, {})
-        now = {id_: kept[id_] for id_ in present.keys() & kept.keys()}
-        # Without judgements a topic has no revision, and no disputes.
-        stale = {
-            id_: revision
-            for id_, revision in present.items()
-            if revision.total and (id_ not in kept or kept[id_].revision != revision)
-        }
-        if stale:
-            now |= _count(session, stale, kept)
-        self._kept.pop(collection_id, None)  # reinsert at the end: least recently used entries are evicted first
-        self._kept[collection_id] = now
-        for oldest in list(self._kept)[:-MOST_KEPT]:
-            self._kept.pop(oldest, None)
-        return sum(len(counted.undecided) for counted in now.values())
+DisputeMemory = TopicMemory[Undecided]
 
 
-def _count(session: Session, stale: Mapping[int, Revision], kept: Mapping[int, _Counted]) -> dict[int, _Counted]:
-    """Read the disputes of these topics: the whole topic, or the documents judged since it was read last."""
+def _disputes(session: Session, collection_id: int, memory: DisputeMemory) -> int:
+    """The number of documents of accepted topics on which judges differ and no adjudicator decided."""
+    present = judged_revisions(session, collection_id)
+
+    def read(stale: Mapping[int, Undecided | None]) -> dict[int, Undecided]:
+        return _undecided(session, {id_: present[id_] for id_ in stale}, stale)
+
+    return sum(len(of_topic.items) for of_topic in memory.values(collection_id, present, read).values())
+
+
+def _undecided(
+    session: Session, present: Mapping[int, Revision], earlier: Mapping[int, Undecided | None]
+) -> dict[int, Undecided]:
+    """Read the disputes of these topics: of the whole topic, or of the documents judged since it was read last."""
     latest = latest_judgement(session)
-    earlier = {id_: kept[id_] for id_, present in stale.items() if id_ in kept}
-    since = {
-        id_: one.latest
-        for id_, one in earlier.items()
-        if one.latest is not None and one.is_continued(stale[id_], latest)
-    }
-    judged = items_judged_since(session, since)
+    known = {id_: one for id_, one in earlier.items() if one is not None and one.is_continued(present[id_], latest)}
+    judged = items_judged_since(session, {id_: one.latest for id_, one in known.items() if one.latest is not None})
     again = undecided_among(session, {item for items in judged.values() for item in items})
-    whole = undecided_in_topics(session, stale.keys() - judged.keys())
-    found = whole | {
-        id_: earlier[id_].undecided.difference(items) | again.get(id_, frozenset()) for id_, items in judged.items()
+    found = undecided_in_topics(session, present.keys() - judged.keys()) | {
+        id_: known[id_].items.difference(items) | again.get(id_, frozenset()) for id_, items in judged.items()
     }
-    return {id_: _Counted(revision, latest, found.get(id_, frozenset())) for id_, revision in stale.items()}
+    return {id_: Undecided(revision, latest, found.get(id_, frozenset())) for id_, revision in present.items()}
 
 
 def waiting(session: Session, slug: str, memory: DisputeMemory | None = None) -> Waiting:
@@ -113,6 +90,6 @@ def waiting(session: Session, slug: str, memory: DisputeMemory | None = None) ->
     failed = select(func.count()).where(Job.collection_id == id_, Job.state == JobState.FAILED, ~is_refused, ~succeeded)
     return Waiting(
         questions=session.scalars(questions).one(),
-        disputes=(memory or DisputeMemory()).undecided(session, id_),
+        disputes=_disputes(session, id_, memory or DisputeMemory()),
         failed_jobs=session.scalars(failed).one(),
     )

@@ -13,8 +13,9 @@ from annotator.evaluation.pooling.burn_down import BurnDown, burn_down
 from annotator.storage import ACCEPTED, Collection, JudgingMode, Membership, Role, Topic, User
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.progress import DayOfJudge, days_of_judges
+from annotator.storage.topics.revisions import judged_revisions
+from annotator.workflows.collections.topic_memory import TopicMemory
 from annotator.workflows.pools.pools import TopicProgress
-from annotator.workflows.topics.topic_memory import TopicMemory
 
 # The days of the judges of each topic.
 DaysMemory = TopicMemory[list[DayOfJudge]]
@@ -112,7 +113,8 @@ def judged_by_day(session: Session, slug: str, *, most: int, memory: DaysMemory 
 
 def _by_day(session: Session, collection_id: int, memory: DaysMemory | None) -> list[DayOfJudge]:
     """The days of all judges, over all accepted topics."""
-    of_topics = (memory or DaysMemory()).values(session, collection_id, lambda topics: days_of_judges(session, topics))
+    marks = judged_revisions(session, collection_id)
+    of_topics = (memory or DaysMemory()).values(collection_id, marks, lambda stale: days_of_judges(session, stale))
     judged = Counter[tuple[int, date]]()
     for one in chain.from_iterable(of_topics.values()):
         judged[one.judge_id, one.day] += one.judged

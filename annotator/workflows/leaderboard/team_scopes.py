@@ -1,4 +1,4 @@
-"""The rounds and tasks in which a team has runs, of which it sees the scores."""
+"""The rounds and tasks whose scores a team sees: those in which it has runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

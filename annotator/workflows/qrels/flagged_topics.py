@@ -1,6 +1,6 @@
 """Topics that measure little: the flags of accepted topics by the settled grades of a collection."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from sqlalchemy import select
@@ -13,8 +13,9 @@ from annotator.storage import ACCEPTED, Topic
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.topic_counts import topic_counts
 from annotator.storage.judging.topic_judgements import judges_by_id
+from annotator.storage.topics.revisions import judged_revisions
+from annotator.workflows.collections.topic_memory import TopicMemory
 from annotator.workflows.judging.topic_judgements import current_by_groups
-from annotator.workflows.topics.topic_memory import TopicMemory
 
 
 class SettledTopic(NamedTuple):
@@ -43,12 +44,11 @@ def flagged_topics(
         select(Topic.id, Topic.number, Topic.owner_id).where(Topic.collection_id == collection.id, ACCEPTED)
     ).all()
     numbers, owners = {row.id: row.number for row in rows}, {row.id: row.owner_id for row in rows}
-
-    def settle(topics: Sequence[int]) -> dict[int, SettledTopic]:
-        return _settle(session, collection.id, rules, topics)
-
-    key = (rules, tuple(judges_by_id(session).items()), tuple(owners.items()))
-    settled = (memory or SettledMemory()).values(session, collection.id, settle, key=key)
+    place = (collection.id, rules, tuple(judges_by_id(session).items()), tuple(owners.items()))
+    marks = judged_revisions(session, collection.id)
+    settled = (memory or SettledMemory()).values(
+        place, marks, lambda stale: _settle(session, collection.id, rules, stale.keys())
+    )
     pooled = {id_: counts.items for id_, counts in topic_counts(session, collection.id).items() if counts.items}
     topics = [
         _judged_topic(numbers[id_], items, settled.get(id_, NOTHING), (to_come or {}).get(numbers[id_], 0))
@@ -61,9 +61,9 @@ def _judged_topic(number: str, pooled: int, settled: SettledTopic, to_come: int)
     return JudgedTopic(number, pooled, settled.settled, settled.relevant, pooled - settled.judged + to_come)
 
 
-def _settle(session: Session, collection_id: int, rules: Rules, topics: Sequence[int]) -> dict[int, SettledTopic]:
+def _settle(session: Session, collection_id: int, rules: Rules, topics: Collection[int]) -> dict[int, SettledTopic]:
     found: dict[int, SettledTopic] = {}
-    for judgements, current in current_by_groups(session, collection_id, rules, frozenset(topics)):
+    for judgements, current in current_by_groups(session, collection_id, rules, topics):
         counts = current.counts_by_topic(current.settle(rules), rules.relevant_from)
         found |= {
             topic: SettledTopic(judged, *counts.get(topic, (0, 0)))

@@ -73,6 +73,21 @@ class SharedFile:
     problem: Sentence | None = None
     dropped_topics: tuple[str, ...] = ()
 
+    def row(self) -> dict[str, object]:
+        """The file as API and command list it."""
+        figures = self.figures
+        return {
+            "name": self.name,
+            "kind": self.kind.value,
+            "task": self.task,
+            "version": self.version,
+            "lines": None if figures is None else figures.lines,
+            "bytes": None if figures is None else figures.size,
+            "sha256": None if figures is None else figures.sha256,
+            "problem": None if self.problem is None else str(self.problem),
+            "dropped_topics": list(self.dropped_topics),
+        }
+
 
 @dataclass(frozen=True)
 class SharedFiles:

@@ -297,7 +297,7 @@ def test_topics_that_were_dropped_since_stay_in_the_qrels_and_are_named(shared: 
     assert (dropped(), dropped("2"), dropped("1", "2")) == ((), ("2",), ("1", "2"))
     assert content(shared, "qrels-3.txt") == before
     release(shared, 2)
-    assert dropped("2") == ()  # of which that version has no grade
+    assert dropped("2") == ()  # that version has no grade for it
 
 
 def test_the_cache_does_not_hide_that_qrels_cannot_be_made_again(shared: Session) -> None:
